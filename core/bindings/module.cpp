@@ -1,0 +1,172 @@
+// interplay._core: the compiled functions, as numpy sees them. Shapes are checked by the Python side; what could
+// corrupt memory is checked again here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "interplay/bit_planes.hpp"
+#include "interplay/simd_level.hpp"
+#include "interplay/tuple_search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using interplay::Index;
+using interplay::Word;
+
+template <class T>
+using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<T> span_of(const Array<T>& array) {
+  return {array.data(), array.size()};
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+// Ascending from 0 to `end`: the shape of every *_start array.
+bool is_partition(std::span<const Index> start, Index end) {
+  if (start.empty() || start.front() != 0 || start.back() != end) return false;
+  for (std::size_t i = 1; i < start.size(); ++i) {
+    if (start[i] < start[i - 1]) return false;
+  }
+  return true;
+}
+
+void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> bit_of_sample, Array<const Index> plane_start,
+                     Index first_row, Index last_row, Array<Word> words) {
+  require(codes.ndim() == 2 && words.ndim() == 2, "codes and words must be two-dimensional");
+  const Index n_rows = static_cast<Index>(codes.shape(0));
+  const Index n_words = static_cast<Index>(words.shape(1));
+  require(bit_of_sample.size() == codes.shape(1), "bit_of_sample must have one entry per sample");
+  require(plane_start.size() == static_cast<std::size_t>(n_rows) + 1 &&
+              is_partition(span_of(plane_start), static_cast<Index>(words.shape(0))),
+          "plane_start must cut the planes into rows");
+  require(0 <= first_row && first_row <= last_row && last_row <= n_rows, "rows out of range");
+  nb::gil_scoped_release release;
+  for (const Index bit : span_of(bit_of_sample)) require(0 <= bit && bit < n_words * 64, "bit_of_sample out of range");
+  for (Index row = first_row; row < last_row; ++row) {
+    const Index n_planes = plane_start.data()[row + 1] - plane_start.data()[row];
+    const std::uint8_t* code = codes.data() + row * static_cast<Index>(codes.shape(1));
+    std::uint8_t highest = 0;
+    for (std::size_t i = 0; i < codes.shape(1); ++i) highest = code[i] > highest ? code[i] : highest;
+    require(highest <= n_planes, "a code exceeds its variable's number of levels");
+  }
+  interplay::pack_bit_planes(span_of(codes), span_of(bit_of_sample), span_of(plane_start), n_words, first_row, last_row,
+                             span_of(words));
+}
+
+void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
+  require(is_partition(planes.plane_start, n_planes) && planes.plane_start.size() == planes.n_levels.size() + 1,
+          "plane_start must cut the planes into rows");
+  for (Index row = 0; row < planes.n_rows(); ++row) {
+    require(planes.n_levels[row] >= 2 && planes.plane_start[row + 1] - planes.plane_start[row] == planes.n_levels[row] - 1,
+            "each variable needs one plane fewer than levels, and at least two levels");
+  }
+  require(planes.n_classes() >= 1 && planes.class_word_start.size() == planes.class_sizes.size() + 1 &&
+              is_partition(planes.class_word_start, planes.n_words),
+          "class_word_start must cut the words into classes");
+  for (Index q = 0; q < planes.n_classes(); ++q) {
+    const Index n_words = planes.class_word_start[q + 1] - planes.class_word_start[q];
+    require(n_words % interplay::kWordsPerBlock == 0 && planes.class_sizes[q] > 0 && planes.class_sizes[q] <= n_words * 64,
+            "each class must fill whole blocks of words");
+  }
+  require(0 <= planes.n_vars && planes.n_vars <= planes.n_rows(), "n_vars out of range");
+}
+
+void check_blocks(const interplay::SearchProblem& problem) {
+  const interplay::VariableBlocks& blocks = problem.blocks;
+  require(is_partition(blocks.block_start, static_cast<Index>(blocks.order.size())),
+          "block_start must cut the order into blocks");
+  for (const Index row : blocks.order) require(0 <= row && row < problem.planes.n_rows(), "order: row out of range");
+  for (Index b = 0; b < blocks.n_blocks(); ++b) {
+    require(blocks.block_start[b] < blocks.block_start[b + 1], "blocks must not be empty");
+    const Index first = blocks.order[blocks.block_start[b]];
+    for (Index i = blocks.block_start[b]; i < blocks.block_start[b + 1]; ++i) {
+      const Index row = blocks.order[i];
+      require(problem.planes.n_levels[row] == problem.planes.n_levels[first],
+              "the variables of a block must have the same number of levels");
+      require((row < problem.planes.n_vars) == (first < problem.planes.n_vars),
+              "a block must not mix real and contrast variables");
+    }
+  }
+  for (const std::int32_t block : problem.tiles.blocks) {
+    require(0 <= block && block < blocks.n_blocks(), "tiles: block out of range");
+  }
+}
+
+void search_max_gains(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
+                      Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
+                      Array<const Index> order, Array<const Index> block_start, Array<const std::int32_t> tiles,
+                      Array<const Index> partner_cells, double pseudocount, Index discretization, int n_threads,
+                      const std::string& simd_level, Array<double> gain, Array<Index> gain_discretization,
+                      Array<Index> gain_tuples, Array<std::uint8_t> tile_done, nb::object on_tick) {
+  require(words.ndim() == 2 && tiles.ndim() == 2, "words and tiles must be two-dimensional");
+  interplay::SearchProblem problem{
+      {span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start), span_of(n_levels),
+       span_of(class_word_start), span_of(class_sizes), n_vars},
+      {span_of(order), span_of(block_start)},
+      {span_of(tiles), static_cast<Index>(tiles.shape(1))},
+      span_of(partner_cells),
+      pseudocount,
+      discretization};
+  const Index k = problem.tiles.dimensions;
+  require(k >= 1 && k <= 64, "tuples must have 1 to 64 members");
+  require(pseudocount >= 0, "pseudocount must not be negative");
+  require(partner_cells.size() >= 1, "partner_cells must not be empty");
+  check_planes(problem.planes, static_cast<Index>(words.shape(0)));
+  check_blocks(problem);
+  const std::size_t n_slots = static_cast<std::size_t>(problem.planes.n_rows()) * partner_cells.size();
+  require(gain.size() == n_slots && gain_discretization.size() == n_slots &&
+              gain_tuples.size() == n_slots * static_cast<std::size_t>(k),
+          "the result arrays have the wrong size");
+  require(tile_done.size() == static_cast<std::size_t>(problem.tiles.size()), "tile_done needs one entry per tile");
+  interplay::MaxGains best{span_of(gain), span_of(gain_discretization), span_of(gain_tuples), k};
+  bool raised = false;
+  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), [&](std::uint64_t done) {
+                                     nb::gil_scoped_acquire acquire;
+                                     if (raised) return false;
+                                     // Ctrl-C, or an error in the progress display, stops the threads first and is
+                                     // raised when they have handed in what they found.
+                                     raised = PyErr_CheckSignals() != 0;
+                                     if (!raised && !on_tick.is_none()) {
+                                       PyObject* result = PyObject_CallFunction(on_tick.ptr(), "K",
+                                                                                static_cast<unsigned long long>(done));
+                                       raised = result == nullptr;
+                                       Py_XDECREF(result);
+                                     }
+                                     return !raised;
+                                   }};
+  {
+    nb::gil_scoped_release release;
+    interplay::search_max_gains(problem, options, best, span_of(tile_done));
+  }
+  if (raised) throw nb::python_error();
+}
+
+std::vector<std::string> simd_levels() {
+  std::vector<std::string> names;
+  for (const interplay::SimdLevel level : interplay::available_simd_levels()) names.emplace_back(name_of(level));
+  return names;
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
+  module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
+  module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "bit_of_sample"_a, "plane_start"_a, "first_row"_a,
+             "last_row"_a, "words"_a, "Set the bits of some rows; `words` must be zero there.");
+  module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
+             "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "tiles"_a, "partner_cells"_a, "pseudocount"_a,
+             "discretization"_a, "n_threads"_a, "simd_level"_a, "gain"_a, "gain_discretization"_a, "gain_tuples"_a,
+             "tile_done"_a, "on_tick"_a.none(), "Search the tiles; the results are merged into the gain arrays.");
+}

@@ -1,0 +1,116 @@
+#include "interplay/information_gain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+namespace interplay {
+namespace {
+
+// Entries of all tables of one search together (64 MB). Counts beyond a table's end are computed one by one: the same
+// function, so the same bits.
+constexpr Index kMaxEntriesInAll = Index{1} << 23;
+constexpr Index kMaxEntriesOfOne = Index{1} << 20;
+constexpr Index kMinEntriesOfOne = Index{1} << 12;
+
+Index sum_of(std::span<const Index> values) { return std::accumulate(values.begin(), values.end(), Index{0}); }
+
+// β_q = ξ · N_q / min N; the sum over classes is ξ · N / min N, which does not depend on the order of the classes.
+double pseudocount_of(Index n, std::span<const Index> class_sizes, double pseudocount) {
+  const Index smallest = *std::min_element(class_sizes.begin(), class_sizes.end());
+  return pseudocount * static_cast<double>(n) / static_cast<double>(smallest);
+}
+
+// As many as leave room for every partial sum in 63 bits. Partial sums are at most twice N′·log2(N′), N′ with all
+// pseudocounts, and at least −0.54 a term.
+int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount, Index max_cells) {
+  const double n = static_cast<double>(sum_of(class_sizes)) +
+                   static_cast<double>(max_cells) * pseudocount_of(sum_of(class_sizes), class_sizes, pseudocount);
+  const double bound = 2 * n * std::log2(n + 2) +
+                       static_cast<double>(max_cells) * static_cast<double>(class_sizes.size() + 1);
+  return 61 - static_cast<int>(std::ceil(std::log2(bound + 2)));
+}
+
+Index entries_of_one(std::size_t n_classes, std::size_t n_tables) {
+  const Index share = kMaxEntriesInAll / static_cast<Index>((n_classes + 1) * n_tables);
+  return std::clamp(share, kMinEntriesOfOne, kMaxEntriesOfOne);
+}
+
+}  // namespace
+
+XLogX::XLogX(double offset, Index n_max, Index max_entries, int fraction_bits)
+    : offset_(offset), scale_(std::ldexp(1.0, fraction_bits)), complete_(n_max < max_entries) {
+  const Index n_entries = std::min(n_max + 1, max_entries);
+  std::vector<Fixed> table(static_cast<std::size_t>(n_entries));
+  for (Index n = 0; n < n_entries; ++n) table[n] = compute(static_cast<Count>(n));
+  table_ = std::move(table);
+}
+
+Fixed XLogX::compute(Count n) const {
+  const double x = static_cast<double>(n) + offset_;
+  return x > 0 ? std::llround(x * std::log2(x) * scale_) : 0;
+}
+
+CellInformation::CellInformation(std::span<const Index> class_sizes, double pseudocount, Index multiplicity,
+                                 Index max_entries, int fraction_bits)
+    : of_total_(static_cast<double>(multiplicity) * pseudocount_of(sum_of(class_sizes), class_sizes, pseudocount),
+                sum_of(class_sizes), max_entries, fraction_bits) {
+  for (const Index size : class_sizes) {
+    const double offset = static_cast<double>(multiplicity) * pseudocount_of(size, class_sizes, pseudocount);
+    of_class_.emplace_back(offset, size, max_entries, fraction_bits);
+  }
+}
+
+InformationTables::InformationTables(std::span<const Index> class_sizes, double pseudocount,
+                                     std::span<const Index> distinct_levels, Index max_cells)
+    : fraction_bits_(choose_fraction_bits(class_sizes, pseudocount, max_cells)),
+      unit_(std::ldexp(1.0, -fraction_bits_)),
+      of_tuple_(class_sizes, pseudocount, 1, entries_of_one(class_sizes.size(), distinct_levels.size() + 1),
+                fraction_bits_),
+      levels_(distinct_levels.begin(), distinct_levels.end()) {
+  const Index max_entries = entries_of_one(class_sizes.size(), distinct_levels.size() + 1);
+  for (const Index n_levels : levels_) {
+    summed_.emplace_back(class_sizes, pseudocount, n_levels, max_entries, fraction_bits_);
+  }
+}
+
+const CellInformation& InformationTables::summed_over(Index n_levels) const {
+  const auto found = std::find(levels_.begin(), levels_.end(), n_levels);
+  if (found == levels_.end()) throw std::logic_error("no information table for this number of levels");
+  return summed_[static_cast<std::size_t>(found - levels_.begin())];
+}
+
+Fixed information(const CellInformation& of_cell, const Count* counts, Index n_cells, Index n_classes) {
+  Fixed sum = 0;
+  if (n_classes == 2) {
+    // The common case, with nothing between the loads: this loop is where a direct search spends its time.
+    const Fixed* of_class_0 = of_cell.of_class(0).complete_table();
+    const Fixed* of_class_1 = of_cell.of_class(1).complete_table();
+    const Fixed* of_total = of_cell.of_total().complete_table();
+    if (of_total) {  // the classes are smaller than the total, so their tables are complete too
+      for (Index cell = 0; cell < n_cells; ++cell, counts += 2) {
+        sum += of_class_0[counts[0]] + of_class_1[counts[1]] - of_total[counts[0] + counts[1]];
+      }
+      return sum;
+    }
+  }
+  for (Index cell = 0; cell < n_cells; ++cell) sum += of_cell(counts + cell * n_classes);
+  return sum;
+}
+
+Fixed summed_information(const CellInformation& of_cell, const Count* counts, Index outer, Index n_levels, Index inner,
+                         Index n_classes, Count* summed) {
+  const Index row = inner * n_classes;
+  Fixed sum = 0;
+  for (Index o = 0; o < outer; ++o, counts += n_levels * row) {
+    std::copy(counts, counts + row, summed);
+    for (Index level = 1; level < n_levels; ++level) {
+      for (Index i = 0; i < row; ++i) summed[i] += counts[level * row + i];
+    }
+    sum += information(of_cell, summed, inner, n_classes);
+  }
+  return sum;
+}
+
+}  // namespace interplay

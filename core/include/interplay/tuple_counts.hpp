@@ -1,0 +1,33 @@
+// bit planes → counts per cell and class
+//
+// Bottleneck: AND and popcount over words that lie in the first- and second-level cache.
+// Overflow: a count is at most the number of samples; 32 bits hold 4e9.
+#pragma once
+
+#include "interplay/simd_level.hpp"
+#include "interplay/types.hpp"
+
+namespace interplay {
+
+// Every prefix cell met with every plane, class by class.
+struct CountJob {
+  const Word* prefix;             // IN  n_prefix * n_words
+  Index n_prefix;                 //     cells of the fixed variables
+  const Word* const* planes;      // IN  n_planes pointers to n_words each
+  Index n_planes;                 //
+  const Index* class_word_start;  // IN  n_classes + 1, multiples of kWordsPerBlock
+  Index n_classes;                //
+  Index n_words;                  //
+  Count* counts;                  // OUT n_planes * n_prefix * n_classes
+};
+
+using CountKernel = void (*)(const CountJob&);
+
+CountKernel count_kernel(SimdLevel level);
+
+void count_serial(const CountJob& job);
+void count_avx2(const CountJob& job);
+void count_avx512(const CountJob& job);
+void count_neon(const CountJob& job);
+
+}  // namespace interplay

@@ -1,0 +1,54 @@
+// What the arrays of arrays.py look like from C++: views, never owners.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace interplay {
+
+using Word = std::uint64_t;
+// Counts are 32 bits wide: 10 million samples in one cell do not overflow them.
+using Count = std::uint32_t;
+using Index = std::int64_t;
+
+// Each class of samples fills whole blocks of this many words: one cache line, one 512-bit register.
+inline constexpr Index kWordsPerBlock = 8;
+
+// Bits of every level but level 0, samples grouped by decision class (see BitPlanes in arrays.py).
+struct BitPlanes {
+  std::span<const Word> words;             // n_planes * n_words
+  Index n_words;                           // words in one plane
+  std::span<const Index> plane_start;      // n_rows + 1
+  std::span<const Index> n_levels;         // n_rows
+  std::span<const Index> class_word_start; // n_classes + 1
+  std::span<const Index> class_sizes;      // n_classes
+  Index n_vars;                            // rows from here on are contrast variables
+
+  Index n_rows() const { return static_cast<Index>(n_levels.size()); }
+  Index n_classes() const { return static_cast<Index>(class_sizes.size()); }
+  // The plane of `level` (1, 2, …) of variable `row`.
+  const Word* plane(Index row, Index level) const {
+    return words.data() + (plane_start[row] + level - 1) * n_words;
+  }
+};
+
+// Rows cut into blocks; all variables of a block have the same number of levels.
+struct VariableBlocks {
+  std::span<const Index> order;        // row numbers, block after block, ascending within a block
+  std::span<const Index> block_start;  // n_blocks + 1
+
+  Index n_blocks() const { return static_cast<Index>(block_start.size()) - 1; }
+};
+
+// Tiles of tuples: k block numbers each, not descending. A tile holds every tuple that takes one variable from each
+// of its blocks, in ascending order where a block is named twice.
+struct TupleTiles {
+  std::span<const std::int32_t> blocks;  // n_tiles * dimensions
+  Index dimensions;
+
+  Index size() const { return static_cast<Index>(blocks.size()) / dimensions; }
+  const std::int32_t* operator[](Index tile) const { return blocks.data() + tile * dimensions; }
+};
+
+}  // namespace interplay

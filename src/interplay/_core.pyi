@@ -1,0 +1,35 @@
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+def simd_levels() -> list[str]: ...
+def pack_bit_planes(
+    codes: npt.NDArray[np.uint8],
+    bit_of_sample: npt.NDArray[np.int64],
+    plane_start: npt.NDArray[np.int64],
+    first_row: int,
+    last_row: int,
+    words: npt.NDArray[np.uint64],
+) -> None: ...
+def search_max_gains(
+    words: npt.NDArray[np.uint64],
+    plane_start: npt.NDArray[np.int64],
+    n_levels: npt.NDArray[np.int64],
+    class_word_start: npt.NDArray[np.int64],
+    class_sizes: npt.NDArray[np.int64],
+    n_vars: int,
+    order: npt.NDArray[np.int64],
+    block_start: npt.NDArray[np.int64],
+    tiles: npt.NDArray[np.int32],
+    partner_cells: npt.NDArray[np.int64],
+    pseudocount: float,
+    discretization: int,
+    n_threads: int,
+    simd_level: str,
+    gain: npt.NDArray[np.float64],
+    gain_discretization: npt.NDArray[np.int64],
+    gain_tuples: npt.NDArray[np.int64],
+    tile_done: npt.NDArray[np.uint8],
+    on_tick: Callable[[int], None] | None,
+) -> None: ...

@@ -1,0 +1,48 @@
+"""Checks of arguments, and the one style in which they complain.
+
+Every message names the argument, says what was wrong with it and what to do.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Collection
+from typing import Any
+
+
+def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """Return `value` as an int within [low, high], or say why not."""
+    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be {wanted}, not {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be {wanted}, not {value!r}") from None
+    if number < low or (high is not None and number > high):
+        raise ValueError(f"{name} must be {wanted}, not {number}")
+    return number
+
+
+def check_real(
+    name: str, value: Any, *, low: float, high: float = math.inf, low_open: bool = False, high_open: bool = False
+) -> float:
+    """Return `value` as a float within the interval, or say why not."""
+    interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number in {interval}, not {value!r}")
+    number = float(value)
+    inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
+    if not inside or math.isinf(number):
+        raise ValueError(f"{name} must be a number in {interval}, not {number:g}")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return `value` if it is one of `choices`, or list them."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}, not {value!r}")
+    return value

@@ -1,0 +1,95 @@
+"""Planes + tiles → maximum gains, on the processor's cores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay import _core
+from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.engines.base import OnProgress, SearchInterrupted
+
+
+def simd_levels() -> list[str]:
+    """Return the instruction sets that can run here, slowest first.
+
+    Examples
+    --------
+    >>> simd_levels()[0]
+    'serial'
+    """
+    return list(_core.simd_levels())
+
+
+def default_simd_level() -> str:
+    """Return the best level, or what ``INTERPLAY_SIMD_LEVEL`` asks for."""
+    wanted = os.environ.get("INTERPLAY_SIMD_LEVEL", "auto")
+    levels = simd_levels()
+    if wanted == "auto":
+        return levels[-1]
+    if wanted not in levels:
+        listed = ", ".join(["auto", *levels])
+        raise ValueError(f"INTERPLAY_SIMD_LEVEL must be one of {listed} on this machine, not {wanted!r}")
+    return wanted
+
+
+@dataclass(frozen=True)
+class CpuEngine:
+    """All tiles on this machine's processor, handed out to threads one by one."""
+
+    n_threads: int = 1
+    simd_level: str | None = None
+    name: str = "cpu"
+
+    def max_gains(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        discretization: int = 0,
+        known: MaxGains | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> MaxGains:
+        """Search the tiles and return their maxima, merged with those already `known`."""
+        start = MaxGains.none_yet(planes, tiles) if known is None else known
+        found = MaxGains(
+            gain_by_group=start.gain_by_group.copy(),
+            discretization_by_group=start.discretization_by_group.copy(),
+            tuples_by_group=start.tuples_by_group.copy(),
+            df_by_group=start.df_by_group,
+            n_vars=start.n_vars,
+        )
+        tile_done = np.zeros(len(tiles), dtype=np.uint8)
+        try:
+            _core.search_max_gains(
+                words=planes.words,
+                plane_start=planes.plane_start,
+                n_levels=planes.n_levels,
+                class_word_start=planes.class_word_start,
+                class_sizes=planes.class_sizes,
+                n_vars=planes.n_vars,
+                order=tiles.order,
+                block_start=tiles.block_start,
+                tiles=tiles.tiles,
+                partner_cells=tiles.partner_cells,
+                pseudocount=pseudocount,
+                discretization=discretization,
+                n_threads=self.n_threads,
+                simd_level=self.simd_level or default_simd_level(),
+                gain=found.gain_by_group,
+                gain_discretization=found.discretization_by_group,
+                gain_tuples=found.tuples_by_group,
+                tile_done=tile_done,
+                on_tick=on_progress,
+            )
+        except KeyboardInterrupt:
+            raise SearchInterrupted(found, float(tile_done.mean())) from None
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a record of the run should say about the engine."""
+        return {"name": self.name, "threads": self.n_threads, "simd_level": self.simd_level or default_simd_level()}

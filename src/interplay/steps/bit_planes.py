@@ -1,0 +1,69 @@
+"""codes → bit planes, split by decision class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from interplay import _core
+from interplay.arrays import WORDS_PER_BLOCK, BitPlanes, DecisionClasses, DiscreteCodes, IntArray
+
+
+def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *, n_jobs: int = 1) -> BitPlanes:
+    """Pack codes into bit planes.
+
+    Parameters
+    ----------
+    parts : sequence of DiscreteCodes
+        The real variables, then, if there are any, the contrast variables.
+    classes : DecisionClasses
+        Samples of one class come together, so that a count per class is a plain popcount.
+    n_jobs : int
+        Threads.
+    """
+    n_levels = np.concatenate([part.n_levels for part in parts])
+    plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
+    class_word_start = _class_word_start(classes.sizes)
+    words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
+    bit_of_sample = _bit_of_sample(classes, class_word_start)
+
+    first_row = 0
+    for part in parts:
+        rows = slice(first_row, first_row + part.n_vars)
+        start = plane_start[rows.start : rows.stop + 1]
+        part_words = words[start[0] : start[-1]]
+
+        def pack(begin: int, end: int, *, part=part, start=start - start[0], part_words=part_words) -> None:  # type: ignore[no-untyped-def]
+            _core.pack_bit_planes(part.codes, bit_of_sample, start, begin, end, part_words)
+
+        edges = np.linspace(0, part.n_vars, min(part.n_vars, 4 * n_jobs) + 1).astype(int)
+        with ThreadPoolExecutor(n_jobs) as pool:
+            list(pool.map(pack, edges[:-1].tolist(), edges[1:].tolist()))
+        first_row = rows.stop
+
+    return BitPlanes(
+        words=words,
+        plane_start=plane_start,
+        n_levels=n_levels,
+        class_word_start=class_word_start,
+        class_sizes=classes.sizes,
+        n_vars=parts[0].n_vars,
+    )
+
+
+def _class_word_start(class_sizes: IntArray) -> IntArray:
+    """Give each class whole blocks of words, so that no register straddles two classes."""
+    blocks = -(-class_sizes // (64 * WORDS_PER_BLOCK))
+    return np.concatenate([[0], np.cumsum(blocks * WORDS_PER_BLOCK)]).astype(np.int64)
+
+
+def _bit_of_sample(classes: DecisionClasses, class_word_start: IntArray) -> IntArray:
+    """Place the samples of each class one after the other, in their order."""
+    by_class = np.argsort(classes.codes, kind="stable")
+    first_of_class = np.concatenate([[0], np.cumsum(classes.sizes)])[:-1]
+    rank = np.arange(len(by_class)) - np.repeat(first_of_class, classes.sizes)
+    bit = np.empty(len(by_class), dtype=np.int64)
+    bit[by_class] = np.repeat(class_word_start[:-1] * 64, classes.sizes) + rank
+    return bit
