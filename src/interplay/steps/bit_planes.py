@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from interplay import _core
 from interplay.arrays import WORDS_PER_BLOCK, BitPlanes, DecisionClasses, DiscreteCodes, IntArray
+from interplay.jobs import map_in_threads
 
 
 def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *, n_jobs: int = 1) -> BitPlanes:
@@ -23,7 +25,8 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
     n_jobs : int
         Threads.
     """
-    n_levels = np.concatenate([part.n_levels for part in parts])
+    # A column with one value counts as two levels, one of them empty.
+    n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
     plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
     class_word_start = _class_word_start(classes.sizes)
     words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
@@ -35,12 +38,9 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
         start = plane_start[rows.start : rows.stop + 1]
         part_words = words[start[0] : start[-1]]
 
-        def pack(begin: int, end: int, *, part=part, start=start - start[0], part_words=part_words) -> None:  # type: ignore[no-untyped-def]
-            _core.pack_bit_planes(part.codes, bit_of_sample, start, begin, end, part_words)
-
-        edges = np.linspace(0, part.n_vars, min(part.n_vars, 4 * n_jobs) + 1).astype(int)
-        with ThreadPoolExecutor(n_jobs) as pool:
-            list(pool.map(pack, edges[:-1].tolist(), edges[1:].tolist()))
+        pack = partial(_core.pack_bit_planes, part.codes, bit_of_sample, start - start[0], words=part_words)
+        edges = np.linspace(0, part.n_vars, min(part.n_vars, 4 * n_jobs) + 1).astype(int).tolist()
+        map_in_threads(lambda ends, pack=pack: pack(*ends), pairwise(edges), n_jobs)
         first_row = rows.stop
 
     return BitPlanes(

@@ -1,0 +1,95 @@
+# Everything a developer runs. Each target first makes the virtual environment it needs, in .venv.
+# For a POSIX shell; on Windows use pip and pytest as .github/workflows/tests.yml does.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# A tool of the system comes first; what it lacks may be in the environment.
+export PATH := $(PATH):$(CURDIR)/$(BIN)
+
+# Stamp files: a step runs again when something it depends on is newer than its stamp. They live in the environment,
+# so removing .venv starts afresh.
+PIP_READY := $(VENV)/.pip-ready
+TOOLS_READY := $(VENV)/.tools-ready
+PACKAGE_READY := $(VENV)/.package-ready
+DOCS_READY := $(VENV)/.docs-ready
+
+CORE_FILES := $(shell find core -type f)
+CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
+
+# For example: make test PYTEST_ARGS="-k datasets"
+PYTEST_ARGS ?= -n auto
+BENCHMARKS ?= $(wildcard benchmarks/bench_*.py)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs sanitize clean
+# A recipe that fails must not leave a target that looks made.
+.DELETE_ON_ERROR:
+# Two pips at once in one environment get in each other's way.
+.NOTPARALLEL:
+
+help:  ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(PACKAGE_READY)  ## Find the hidden variables of a made-up table, in seconds.
+	$(BIN)/interplay demo
+
+test: sanitize $(PACKAGE_READY) $(TOOLS_READY)  ## Run the C++ tests with sanitizers, then all Python tests.
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The package is needed for the types of what it imports.
+lint: $(PACKAGE_READY) $(TOOLS_READY)  ## Check style, types and the direction of imports; changes nothing.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(if $(CLANG_FORMAT_FILES),$(BIN)/clang-format --dry-run -Werror $(CLANG_FORMAT_FILES))
+
+ifneq ($(BENCHMARKS),)
+bench: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the benchmarks; results go to benchmarks/results.
+	set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script"; done
+else
+bench:
+	@echo "There is no benchmarks/bench_*.py yet, so there is nothing to run."
+endif
+
+# The compiled library with its own test program, under AddressSanitizer and UBSan. No Python is involved.
+sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.
+	cmake -S . -B build/sanitize -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_SANITIZE=ON
+	cmake --build build/sanitize --parallel 4
+	build/sanitize/core/test_core
+
+ifneq ($(wildcard docs/conf.py),)
+docs: $(PACKAGE_READY) $(DOCS_READY)  ## Build the documentation into docs/_build/html.
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+else
+docs:
+	@echo "There is no docs/conf.py yet, so there is nothing to build."
+endif
+
+clean:  ## Remove everything built or cached; .venv stays.
+	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- The environment, step by step -----------------------------------------------------------------------------
+
+# Dependency groups need pip 25.1.
+$(PIP_READY):
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	touch $@
+
+# CMake is part of most systems. Where it is not, a wheel serves.
+$(TOOLS_READY): pyproject.toml | $(PIP_READY)
+	$(BIN)/python -m pip install --quiet --group dev
+	command -v cmake > /dev/null || $(BIN)/python -m pip install --quiet "cmake>=3.24"
+	touch $@
+
+# Editable: Python files are used as they stand, so only the compiled part needs installing again.
+$(PACKAGE_READY): pyproject.toml CMakeLists.txt $(CORE_FILES) | $(PIP_READY)
+	$(BIN)/python -m pip install --quiet --editable ".[plot]"
+	touch $@
+
+$(DOCS_READY): pyproject.toml | $(PIP_READY)
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@

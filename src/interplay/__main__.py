@@ -1,0 +1,5 @@
+"""`python -m interplay` is the command `interplay`."""
+
+from interplay.cli import main
+
+main()

@@ -1,0 +1,265 @@
+"""Selection: what select() found, with all that is needed to read, check, keep and repeat it."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.steps.null_fit import NullFit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from interplay.plots import SelectionPlots
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One search and its null fit; a selection has several only for ``multiclass="ovo"`` or ``"ovr"``.
+
+    Attributes
+    ----------
+    decision : str
+        What was told apart: "all classes", "a vs b", "a vs rest".
+    class_labels : list of str
+    class_sizes : (n_classes,) int64
+    gains : MaxGains
+    gain_alone : (n_vars,) float64
+        Gains in 1D.
+    contrast_sources : (n_contrast,) int64
+        The variable each contrast variable is a permutation of.
+    null_fit : NullFit
+    """
+
+    decision: str
+    class_labels: list[str]
+    class_sizes: IntArray
+    gains: MaxGains
+    gain_alone: FloatArray
+    contrast_sources: IntArray
+    null_fit: NullFit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """The variables that carry information about the decision.
+
+    Attributes
+    ----------
+    names : list of str
+        All variables, in the order of the input.
+    runs : tuple of Run
+    p_value, p_adjusted : (n_vars,) float64
+    log_p : (n_vars,) float64
+        Natural logarithm of the p-value, which keeps its order where p itself is below 1e-308.
+    is_relevant : (n_vars,) bool
+    ranked : (n_relevant,) int64
+        Numbers of the relevant variables, most significant first.
+    correlation : (n_relevant, n_relevant) float64
+        Between the relevant variables in that order; empty if there are more than 3000.
+    settings : dict
+        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run.
+    provenance : dict
+        Data fingerprint, engine, versions, seconds.
+    """
+
+    names: list[str]
+    runs: tuple[Run, ...]
+    log_p: FloatArray
+    p_value: FloatArray
+    p_adjusted: FloatArray
+    is_relevant: BoolArray
+    ranked: IntArray
+    correlation: FloatArray
+    settings: dict[str, Any]
+    provenance: dict[str, Any]
+
+    @property
+    def relevant(self) -> list[str]:
+        """Names of the relevant variables, most significant first."""
+        return [self.names[v] for v in self.ranked]
+
+    @property
+    def gains(self) -> MaxGains:
+        """The maximum gains, if there was one run; else they are in ``.runs``."""
+        return self._only_run().gains
+
+    @property
+    def null_fit(self) -> NullFit:
+        """The null fit, if there was one run; else they are in ``.runs``."""
+        return self._only_run().null_fit
+
+    @property
+    def contrast(self) -> pd.DataFrame:
+        """The contrast variables: the variable each was permuted from, its gain, its p-value, its partners."""
+        import pandas as pd
+
+        frames = []
+        for run in self.runs:
+            gain = run.gains.contrast_gain
+            frame = {
+                "source": [self.names[v] for v in run.contrast_sources],
+                "gain": gain,
+                "p_value": run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain,
+                "partners": [self._names_of(row[:-1]) for row in run.gains.contrast_tuples],
+            }
+            if len(self.runs) > 1:
+                frame = {"decision": [run.decision] * len(gain), **frame}
+            frames.append(pd.DataFrame(frame))
+        return pd.concat(frames, ignore_index=True)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per variable, in the order of the input.
+
+        Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
+        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
+        with the smallest p-value, which the column decision names.
+        """
+        import pandas as pd
+
+        best = np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0)
+        rows = np.arange(len(self.names))
+
+        def of_best_run(per_run: list[Any]) -> Any:
+            return np.stack(per_run)[best, rows]
+
+        gain = of_best_run([run.gains.gain for run in self.runs])
+        alone = of_best_run([run.gain_alone for run in self.runs])
+        tuples = of_best_run([run.gains.tuples for run in self.runs])
+        columns: dict[str, Any] = {
+            "variable": self.names,
+            "gain": gain,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "relevant": self.is_relevant,
+            "partners": [self._names_of(members[members != v]) for v, members in enumerate(tuples)],
+            "discretization": of_best_run([run.gains.discretization for run in self.runs]),
+            "gain_alone": alone,
+            "synergy": gain - alone,
+        }
+        if len(self.runs) > 1:
+            columns["decision"] = [self.runs[r].decision for r in best]
+        return pd.DataFrame(columns)
+
+    def tuples_of(self, variable: str | int) -> pd.DataFrame:
+        """Return the best tuples that hold a variable: its own, and those of other variables it takes part in.
+
+        Columns: variable (whose best tuple it is), members, gain (of that variable), discretization.
+        """
+        import pandas as pd
+
+        number = self._number_of(variable)
+        rows = []
+        for run in self.runs:
+            holds = (run.gains.tuples == number).any(axis=1)
+            for v in np.flatnonzero(holds):
+                row = {
+                    "variable": self.names[v],
+                    "members": self._names_of(run.gains.tuples[v]),
+                    "gain": float(run.gains.gain[v]),
+                    "discretization": int(run.gains.discretization[v]),
+                }
+                rows.append({"decision": run.decision, **row} if len(self.runs) > 1 else row)
+        frame = pd.DataFrame(rows)
+        own = frame["variable"] == self.names[number]
+        order = np.lexsort((-frame["gain"].to_numpy(), ~own.to_numpy()))
+        return frame.iloc[order].reset_index(drop=True)
+
+    def clusters(self, threshold: float = 0.99) -> list[list[str]]:
+        """Group the relevant variables that say the same: chains of |correlation| above `threshold`.
+
+        Groups and their members come in order of significance.
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        from interplay.checks import check_real
+
+        threshold = check_real("threshold", threshold, low=0.0, high=1.0)
+        if len(self.correlation) != len(self.ranked):
+            raise ValueError(f"clusters are not available: correlations of {len(self.ranked)} variables were not kept")
+        if len(self.ranked) == 0:
+            return []
+        _, label = connected_components(np.abs(self.correlation) > threshold, directed=False)
+        groups: dict[int, list[str]] = {}
+        for name, group in zip(self.relevant, label.tolist(), strict=True):
+            groups.setdefault(group, []).append(name)
+        return list(groups.values())
+
+    @property
+    def plot(self) -> SelectionPlots:
+        """Plots: ``.plot.gains()``, ``.plot.null_fit()``; each returns matplotlib Axes."""
+        from interplay.plots import SelectionPlots
+
+        return SelectionPlots(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
+        from interplay.saved import save_selection
+
+        save_selection(self, path)
+
+    def summary(self) -> str:
+        """Return the result in words."""
+        s, n = self.settings, len(self.names)
+        runs = "" if len(self.runs) == 1 else f" in {len(self.runs)} comparisons of classes"
+        found = f"{len(self.ranked)} of {n} variables relevant"
+        lines = [
+            f"{found} ({s['dimensions']}D{runs}, {s['p_adjust']}-adjusted p < {s['level']:g})",
+            f"{self.provenance['n_samples']} samples; {_class_list(self.runs[0])}; "
+            + _counted(s["discretizations"], "discretisation")
+            + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
+            + f"seed {s['random_state']}",
+        ]
+        if len(self.ranked):
+            top = self.ranked[:20]
+            shown = self.table.iloc[top][["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]]
+            shown = shown.assign(partners=[", ".join(p) for p in shown["partners"]])
+            lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
+            if len(self.ranked) > len(top):
+                lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        heading, details, *_ = self.summary().splitlines()
+        shown = self.table.iloc[self.ranked[:20]].drop(columns=["relevant"])
+        more = len(self.ranked) - len(shown)
+        rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
+        rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
+        return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+
+    def _only_run(self) -> Run:
+        if len(self.runs) > 1:
+            listed = ", ".join(run.decision for run in self.runs)
+            raise ValueError(f"there is one set of gains per run: use .runs[i].gains (runs: {listed})")
+        return self.runs[0]
+
+    def _names_of(self, members: IntArray) -> tuple[str, ...]:
+        return tuple(self.names[m] for m in members.tolist() if m >= 0)
+
+    def _number_of(self, variable: str | int) -> int:
+        from interplay.checks import check_int
+
+        if isinstance(variable, str):
+            if variable not in self.names:
+                raise ValueError(f"variable {variable!r} is not among the {len(self.names)} variables of this selection")
+            return self.names.index(variable)
+        return check_int("variable", variable, low=0, high=len(self.names) - 1)
+
+
+def _class_list(run: Run) -> str:
+    listed = ", ".join(f"{label}: {size}" for label, size in zip(run.class_labels, run.class_sizes, strict=True))
+    return f"classes {listed}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,111 @@
+"""A Selection in one file: a zip of ``selection.json`` and ``*.npy``, which any tool can read. Never a pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import MaxGains
+from interplay.result import Run, Selection
+from interplay.steps.null_fit import NullFit
+
+_FORMAT = "interplay selection"
+_VERSION = 1
+_NESTED: dict[str, type] = {"Run": Run, "MaxGains": MaxGains, "NullFit": NullFit, "Selection": Selection}
+
+
+def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
+    """Write `selection` to `path`, whole or not at all."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    tree = _to_json(selection, "selection", arrays)
+    document = {"format": _FORMAT, "version": _VERSION, "content": tree}
+    target = Path(path)
+    # Written beside the target and moved there, so that an interrupted save leaves no half file.
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("selection.json", json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+            for name, array in arrays.items():
+                buffer = io.BytesIO()
+                np.save(buffer, array, allow_pickle=False)
+                archive.writestr(f"{name}.npy", buffer.getvalue())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> Selection:
+    """Read a Selection that ``Selection.save`` wrote.
+
+    Examples
+    --------
+    >>> import interplay, tempfile, pathlib
+    >>> X, y, truth = interplay.datasets.make_madelon(n_samples=200, n_vars=30, random_state=1)
+    >>> result = interplay.select(X, y, dimensions=1)
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.interplay"
+    >>> result.save(file)
+    >>> interplay.load(file).relevant == result.relevant
+    True
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            document = json.loads(archive.read("selection.json"))
+            if document.get("format") != _FORMAT:
+                raise ValueError(f"{os.fspath(path)!r} is not a saved selection")
+            if document["version"] > _VERSION:
+                raise ValueError(
+                    f"{os.fspath(path)!r} was saved by a newer interplay (format {document['version']}): upgrade to read it"
+                )
+            selection = _from_json(document["content"], archive)
+    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError):
+        raise ValueError(f"{os.fspath(path)!r} is not a saved selection, or is damaged: save the result again") from None
+    if not isinstance(selection, Selection):
+        raise ValueError(f"{os.fspath(path)!r} is not a saved selection")
+    return selection
+
+
+def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
+    kind = type(value).__name__
+    if kind in _NESTED:
+        return {"type": kind} | {f.name: _to_json(getattr(value, f.name), f"{path}.{f.name}", arrays) for f in fields(value)}
+    if isinstance(value, np.ndarray):
+        arrays[path] = value
+        return {"array": path}
+    if isinstance(value, dict):
+        return {"dict": {key: _to_json(entry, f"{path}.{key}", arrays) for key, entry in value.items()}}
+    if isinstance(value, list | tuple):
+        entries = [_to_json(entry, f"{path}.{i}", arrays) for i, entry in enumerate(value)]
+        return {"tuple": entries} if isinstance(value, tuple) else entries
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}  # JSON has no NaN and no infinities
+    return value
+
+
+def _from_json(value: Any, archive: zipfile.ZipFile) -> Any:
+    if isinstance(value, list):
+        return [_from_json(entry, archive) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if "type" in value:
+        entries = {key: _from_json(entry, archive) for key, entry in value.items() if key != "type"}
+        return _NESTED[value["type"]](**entries)
+    if "array" in value:
+        return np.load(io.BytesIO(archive.read(f"{value['array']}.npy")), allow_pickle=False)
+    if "tuple" in value:
+        return tuple(_from_json(entry, archive) for entry in value["tuple"])
+    if "dict" in value:
+        return {key: _from_json(entry, archive) for key, entry in value["dict"].items()}
+    return float(value["float"])

@@ -1,0 +1,326 @@
+"""The search itself: a table and a decision → the maximum information gain of every variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
+from interplay.checks import check_choice, check_int, check_real
+from interplay.engines.base import Engine, get_engine
+from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.jobs import resolve_n_jobs
+from interplay.progress import show_progress
+from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.contrast import ContrastTable
+from interplay.steps.decision import decision_classes
+from interplay.steps.discrete_codes import make_coder, resolve_range
+from interplay.steps.seeds import resolve_seed
+from interplay.steps.table import Table, as_table
+
+#: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
+_MAX_WORKSPACE_BYTES = 1 << 30
+
+Discrete = str | Sequence[Any] | BoolArray
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """What decides the gains, checked, with the seed and the range made definite."""
+
+    dimensions: int
+    divisions: int
+    discretizations: int
+    range_: float
+    pseudocount: float
+    discrete: Discrete
+    missing: str
+    seed: int
+
+
+def check_search_settings(
+    table: Table,
+    *,
+    dimensions: int,
+    divisions: int,
+    discretizations: int,
+    range_: float | None,
+    pseudocount: float,
+    discrete: Discrete,
+    missing: str,
+    random_state: Any,
+) -> SearchSettings:
+    """Check the settings of a search against each other and the table's shape."""
+    dimensions = check_int("dimensions", dimensions, low=1)
+    if dimensions > table.n_vars:
+        raise ValueError(
+            f"dimensions={dimensions} needs at least {dimensions} variables, and X has {table.n_vars}: lower dimensions"
+        )
+    divisions = check_int("divisions", divisions, low=1, high=255)
+    discretizations = check_int("discretizations", discretizations, low=1)
+    return SearchSettings(
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        range_=resolve_range(
+            range_,
+            n_samples=table.n_samples,
+            dimensions=dimensions,
+            divisions=divisions,
+            discretizations=discretizations,
+        ),
+        pseudocount=check_real("pseudocount", pseudocount, low=0.0),
+        discrete=discrete,
+        missing=check_choice("missing", missing, ("error", "level", "impute")),
+        seed=resolve_seed(random_state),
+    )
+
+
+def max_information_gain(
+    X: Any,
+    y: Any,
+    *,
+    dimensions: int = 2,
+    divisions: int = 1,
+    discretizations: int = 1,
+    range_: float | None = None,
+    pseudocount: float = 0.25,
+    contrast: Any = None,
+    variables: Iterable[Any] | None = None,
+    require: str = "any",
+    decision: str = "auto",
+    decision_divisions: int = 1,
+    discrete: Discrete = "auto",
+    missing: str = "error",
+    random_state: Any = 0,
+    engine: str | Engine = "auto",
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> MaxGains:
+    """Return the maximum information gain of every variable over all tuples that hold it.
+
+    Every `dimensions`-tuple of variables is looked at. A variable's gain in a tuple is what it tells about the
+    decision beyond the other members: the conditional mutual information, in bits times the number of samples.
+
+    Parameters
+    ----------
+    X : table-like, (n_samples, n_vars)
+        numpy, lists, pandas, polars, pyarrow or scipy sparse.
+    y : (n_samples,) array-like
+        The decision: labels of any kind, or numbers (see `decision`).
+    dimensions : int
+        Members of a tuple. 1 looks at each variable alone, 2 at all pairs, and so on.
+    divisions : int
+        Each variable is cut at this many thresholds, into ``divisions + 1`` levels.
+    discretizations : int
+        How many random sets of thresholds to try; the maximum over all of them counts.
+    range_ : float, optional
+        How far thresholds may stray, 0 (equal shares) to 1. Default: 0 with one discretisation, `suggest_range`
+        with several.
+    pseudocount : float
+        Added to each cell for the rarest class, and in proportion for the others.
+    contrast : table-like, (n_samples, n_contrast), optional
+        Contrast variables, such as `contrast_variables` makes. Each is met with every tuple of real variables, and
+        the gain counts for the contrast variable alone.
+    variables : iterable of names or numbers, optional
+        Look only at tuples that hold one of these (``require="any"``) or nothing but these (``require="all"``).
+        Variables in no such tuple have a gain of −inf.
+    require : {"any", "all"}
+        See `variables`.
+    decision : {"auto", "classes", "continuous"}
+        What `y` is. A continuous decision is cut by rank into ``decision_divisions + 1`` classes.
+    decision_divisions : int
+        Thresholds for a continuous decision.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns to take as they are, level by level. "auto": bool, categorical and text columns, and numbers with
+        few distinct values.
+    missing : {"error", "level", "impute"}
+        Missing values are refused, a level of their own, or drawn from the column's other values.
+    random_state : int, None, RandomState or Generator
+        The same number gives the same thresholds as the R package MDFS.
+    engine : {"auto", "cpu"} or Engine
+        Where to compute. All engines give the same bits.
+    n_jobs : int, optional
+        Threads, as in scikit-learn: None for one, −1 for all.
+    progress : bool, optional
+        Show a progress bar; default: on a terminal, if the search takes a while.
+
+    Returns
+    -------
+    MaxGains
+        ``.gain``, ``.tuples``, ``.discretization``, ``.df`` per variable, ``.contrast_gain`` per contrast variable.
+
+    Examples
+    --------
+    Two variables that say nothing alone, and everything together:
+
+    >>> import numpy as np
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 6))
+    >>> y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
+    >>> alone = interplay.max_information_gain(X, y, dimensions=1)
+    >>> pairs = interplay.max_information_gain(X, y, dimensions=2)
+    >>> alone.gain.max() < 6
+    True
+    >>> np.flatnonzero(pairs.gain > 100)
+    array([1, 4])
+    >>> pairs.tuples[1]
+    array([1, 4])
+    """
+    table = as_table(X)
+    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    settings = check_search_settings(
+        table,
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        range_=range_,
+        pseudocount=pseudocount,
+        discrete=discrete,
+        missing=missing,
+        random_state=random_state,
+    )
+    contrast_table = None if contrast is None else as_table(contrast)
+    if contrast_table is not None and contrast_table.n_samples != table.n_samples:
+        raise ValueError(
+            f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same samples"
+        )
+    (gains,) = search(
+        table,
+        classes,
+        settings,
+        contrast=contrast_table,
+        asked_for=_asked_for(table, variables, require, settings.dimensions),
+        require=require,
+        engine=engine,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return gains
+
+
+def search(
+    table: Table,
+    classes: DecisionClasses,
+    settings: SearchSettings,
+    *,
+    contrast: Table | None = None,
+    asked_for: BoolArray | None = None,
+    require: str = "any",
+    alone: bool = False,
+    engine: str | Engine = "auto",
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> tuple[MaxGains, ...]:
+    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations.
+
+    With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
+    """
+    n_threads = resolve_n_jobs(n_jobs)
+    worker = get_engine(engine, n_jobs=n_threads)
+    code = partial(
+        make_coder,
+        divisions=settings.divisions,
+        discretizations=settings.discretizations,
+        range_=settings.range_,
+        seed=settings.seed,
+        missing=settings.missing,
+        n_jobs=n_threads,
+    )
+    coders = [code(table, discrete=settings.discrete)]
+    if contrast is not None:
+        discrete = _discrete_contrast(contrast, settings.discrete, coders[0].is_discrete)
+        coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
+    # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
+    n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
+    _check_workspace(n_levels, classes, settings.dimensions)
+
+    searches = [
+        make_tuple_tiles(
+            n_levels, n_vars=table.n_vars, dimensions=settings.dimensions, asked_for=asked_for, require=require
+        )
+    ]
+    if alone:
+        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1))
+    found: list[MaxGains | None] = [None] * len(searches)
+    per_discretization = sum(tiles.n_tuples.sum() for tiles in searches)
+    n_tuples = per_discretization * settings.discretizations
+    with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
+        done = 0.0
+        for d in range(settings.discretizations):
+            planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
+            for i, tiles in enumerate(searches):
+                found[i] = worker.max_gains(
+                    planes if i == 0 else _real_rows(planes),
+                    tiles,
+                    pseudocount=settings.pseudocount,
+                    discretization=d,
+                    known=found[i],
+                    on_progress=None if show is None else lambda n, done=done, show=show: show(done + n),
+                )
+                done += tiles.n_tuples.sum()
+    return tuple(gains for gains in found if gains is not None)
+
+
+def _discrete_contrast(contrast: Table, discrete: Discrete, is_discrete: BoolArray) -> Discrete:
+    """Say which contrast variables are taken as they are: those whose source column is."""
+    if isinstance(contrast, ContrastTable):
+        return is_discrete[contrast.sources]
+    # Columns from the user have no known source, and a list of columns of X does not speak of them.
+    return discrete if isinstance(discrete, str) else "auto"
+
+
+def _real_rows(planes: BitPlanes) -> BitPlanes:
+    """Leave the contrast variables out."""
+    n_planes = planes.plane_start[planes.n_vars]
+    return BitPlanes(
+        words=planes.words[:n_planes],
+        plane_start=planes.plane_start[: planes.n_vars + 1],
+        n_levels=planes.n_levels[: planes.n_vars],
+        class_word_start=planes.class_word_start,
+        class_sizes=planes.class_sizes,
+        n_vars=planes.n_vars,
+    )
+
+
+def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dimensions: int) -> BoolArray | None:
+    """Turn names or numbers of variables into a mask."""
+    check_choice("require", require, ("any", "all"))
+    if variables is None:
+        return None
+    if isinstance(variables, str):
+        raise TypeError(f"variables must be a list of names or numbers, not the string {variables!r}: write [{variables!r}]")
+    number_of = {name: number for number, name in enumerate(table.names)}
+    mask = np.zeros(table.n_vars, dtype=bool)
+    for variable in variables:
+        if isinstance(variable, str):
+            if variable not in number_of:
+                raise ValueError(f"variables names {variable!r}, which is not a column of X")
+            mask[number_of[variable]] = True
+        else:
+            mask[check_int("each number in variables", variable, low=0, high=table.n_vars - 1)] = True
+    needed = dimensions if require == "all" else 1
+    if mask.sum() < needed:
+        raise ValueError(
+            f"variables must name at least {needed} different variables for dimensions={dimensions} and "
+            f"require={require!r}, not {int(mask.sum())}"
+        )
+    return mask
+
+
+def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int) -> None:
+    """Refuse tuples with so many cells that the counts of one would not fit in memory."""
+    largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
+    n_cells = float(np.prod(largest))
+    plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
+    workspace = n_cells * classes.n_classes * 8 + 2 * n_cells / largest[-1] * plane_bytes
+    if workspace > _MAX_WORKSPACE_BYTES:
+        raise ValueError(
+            f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "
+            f"levels), which need {workspace / 2**30:.3g} GiB a thread: lower dimensions or divisions, or merge levels"
+        )

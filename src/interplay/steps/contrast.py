@@ -1,0 +1,94 @@
+"""Contrast variables: permuted copies of columns, which can say nothing about the decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import IntArray
+from interplay.checks import check_int
+from interplay.steps.seeds import Purpose, random_stream, resolve_seed
+from interplay.steps.table import Table, Which, as_table
+
+Values = npt.NDArray[Any]
+
+
+class ContrastTable(Table):
+    """A table of permuted columns of another one, made when they are asked for.
+
+    Contrast variable j has a stream of its own, so its values do not depend on blocks or threads.
+
+    Attributes
+    ----------
+    sources : (n_vars,) int64
+        The column of the original table that each contrast variable permutes.
+    """
+
+    def __init__(self, table: Table, sources: IntArray, seed: int) -> None:
+        names = [f"contrast_{j}" for j in range(len(sources))]
+        super().__init__(table.n_samples, names, table.kinds[sources], table.dtype)
+        self.sources = sources
+        self._table = table
+        self._seed = seed
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
+        numbers = np.arange(self.n_vars)[which]
+        originals = self._table.columns(_as_slice(self.sources[which]))
+        permuted = np.empty_like(originals, order="C")
+        for row, j in enumerate(numbers):
+            stream = random_stream(self._seed, Purpose.CONTRAST_PERMUTATION, int(j))
+            permuted[row] = originals[row][stream.permutation(self.n_samples)]
+        return permuted
+
+
+def contrast_table(table: Table, n: int, *, seed: int) -> ContrastTable:
+    """Return `n` contrast variables of `table`, as a table.
+
+    Their source columns are drawn without replacement; once every column has been used, all are free again. Within
+    each round they are in ascending order, so that neighbours are read together.
+    """
+    n = check_int("n", n, low=1)
+    stream = random_stream(seed, Purpose.CONTRAST_CHOICE)
+    rounds = [np.sort(stream.permutation(table.n_vars)[: n - start]) for start in range(0, n, table.n_vars)]
+    return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed)
+
+
+def contrast_variables(X: Any, n: int, *, random_state: Any = 0) -> tuple[Values, IntArray]:
+    """Make contrast variables: random permutations of randomly chosen columns.
+
+    Parameters
+    ----------
+    X : table-like, (n_samples, n_vars)
+    n : int
+        Number of contrast variables. Columns are chosen without replacement while there are any left.
+    random_state : int, None, RandomState or Generator, default 0
+
+    Returns
+    -------
+    columns : (n_samples, n) array
+        The contrast variables; labels as the numbers of their levels.
+    sources : (n,) int64
+        The column of `X` that each of them permutes.
+
+    Examples
+    --------
+    >>> columns, sources = contrast_variables([[1, 10], [2, 20], [3, 30]], 2)
+    >>> columns.shape, sources
+    ((3, 2), array([0, 1]))
+    >>> sorted(columns[:, 1].tolist())
+    [10, 20, 30]
+    """
+    n = check_int("n", n, low=1)
+    seed = resolve_seed(random_state)
+    contrast = contrast_table(as_table(X), n, seed=seed)
+    return contrast.block(0, n).T, contrast.sources
+
+
+def _as_slice(numbers: IntArray) -> Which:
+    """Return consecutive numbers as a slice, which is read faster; others as they are."""
+    if len(numbers) and bool((np.diff(numbers) == 1).all()):
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers

@@ -1,0 +1,379 @@
+"""The method in plain loops, straight from the formulas: what every fast engine is compared with.
+
+It imports nothing of the product and uses no array library, so that a mistake there cannot hide here. Legibility
+comes before speed: a table of counts is a dictionary from cell to one number per decision class, and sums are
+exact (`math.fsum`), so that no result depends on the order of samples, cells or variables.
+
+Shapes, all as nested sequences:
+
+- a column of codes: one level 0 … c − 1 per sample;
+- ``codes_by_discretization[d][v][i]``: level of sample i in variable v under discretisation d;
+- ``levels[v]``: how many levels variable v has, in every discretisation;
+- a tuple: variable numbers in ascending order. Contrast variable j has the number ``n_vars + j``.
+
+Gains are in bits, multiplied by the number of samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+Column = Sequence[int]
+Cell = tuple[int, ...]
+Table = dict[Cell, list[float]]
+
+
+# --- Random numbers -------------------------------------------------------------------------------------------
+
+
+class MersenneTwister:
+    """MT19937 with the seeding of C++'s std::mt19937; yields 32-bit integers."""
+
+    def __init__(self, seed: int) -> None:
+        state = [seed & 0xFFFFFFFF]
+        for i in range(1, 624):
+            previous = state[-1] ^ (state[-1] >> 30)
+            state.append((1812433253 * previous + i) & 0xFFFFFFFF)
+        self.state = state
+        self.position = 624
+
+    def next32(self) -> int:
+        if self.position == 624:
+            self._refill()
+        word = self.state[self.position]
+        self.position += 1
+        word ^= word >> 11
+        word ^= (word << 7) & 0x9D2C5680
+        word ^= (word << 15) & 0xEFC60000
+        return word ^ (word >> 18)
+
+    def _refill(self) -> None:
+        state = self.state
+        for i in range(624):
+            joined = (state[i] & 0x80000000) | (state[(i + 1) % 624] & 0x7FFFFFFF)
+            state[i] = state[(i + 397) % 624] ^ (joined >> 1) ^ (0x9908B0DF if joined & 1 else 0)
+        self.position = 0
+
+
+# --- Discretisation -------------------------------------------------------------------------------------------
+
+
+def round_half_away(value: float) -> int:
+    """Nearest integer of a value that is not negative; halves go up."""
+    below = math.floor(value)
+    return below + 1 if value - below >= 0.5 else below
+
+
+def interval_shares(*, variable: int, discretization: int, divisions: int, range_: float, seed: int) -> list[float]:
+    """How large each of the divisions + 1 levels is to be, relative to the others."""
+    for_discretization = MersenneTwister(MersenneTwister(seed).next32() ^ discretization).next32()
+    generator = MersenneTwister(for_discretization ^ variable)
+    shares = []
+    for _ in range(divisions + 1):
+        low = generator.next32()
+        high = generator.next32()
+        u = (low + high * 2**32) / 2**64
+        if u == 1.0:
+            u = math.nextafter(1.0, 0.0)
+        shares.append((1 - range_) + u * (2 * range_))
+    return shares
+
+
+def discretize(
+    column: Sequence[float], *, variable: int, discretization: int, divisions: int, range_: float, seed: int
+) -> list[int]:
+    """Level of each sample. Variables and discretisations count from 0."""
+    shares = interval_shares(
+        variable=variable, discretization=discretization, divisions=divisions, range_=range_, seed=seed
+    )
+    n_samples = len(column)
+    ordered = sorted(column)
+    # Added up one after the other, as the original does: the last bit can decide where a threshold falls.
+    total = 0.0
+    for share in shares:
+        total += share
+    done = 0
+    thresholds = []
+    for share in shares[:divisions]:
+        done += round_half_away(share * (n_samples / total))
+        done = min(done, n_samples - 1)
+        thresholds.append(ordered[done])
+    return [sum(threshold < value for threshold in thresholds) for value in column]
+
+
+def suggest_range(n_samples: int, *, dimensions: int, divisions: int = 1, k: float = 3) -> float:
+    """The widest range for which the smallest cell still expects k samples."""
+    xi: float = (k / n_samples) ** (1 / dimensions)
+    return min(1.0, max(0.0, (1 - xi * (1 + divisions)) / (1 - xi * (1 - divisions))))
+
+
+# --- Counts, pseudocounts, entropy ----------------------------------------------------------------------------
+
+
+def tuple_counts(columns: Sequence[Column], classes: Column, n_classes: int, levels: Sequence[int]) -> Table:
+    """Samples per cell and class; every cell is there, also an empty one."""
+    table: Table = {cell: [0.0] * n_classes for cell in product(*map(range, levels))}
+    for *cell, decision_class in zip(*columns, classes, strict=True):
+        table[tuple(cell)][decision_class] += 1
+    return table
+
+
+def class_pseudocounts(classes: Column, n_classes: int, pseudocount: float) -> list[float]:
+    """What is added to every cell, per class: the smallest class gets `pseudocount`, the others in proportion."""
+    sizes = [0] * n_classes
+    for decision_class in classes:
+        sizes[decision_class] += 1
+    return [pseudocount * size / min(sizes) for size in sizes]
+
+
+def with_pseudocounts(table: Table, pseudocounts: Sequence[float]) -> Table:
+    return {
+        cell: [count + extra for count, extra in zip(counts, pseudocounts, strict=True)]
+        for cell, counts in table.items()
+    }
+
+
+def summed_over(table: Table, position: int) -> Table:
+    """The table without the variable at `position`: its cells are sums, pseudocounts and all."""
+    parts: dict[Cell, list[list[float]]] = {}
+    for cell, counts in table.items():
+        parts.setdefault(cell[:position] + cell[position + 1 :], []).append(counts)
+    return {cell: [math.fsum(per_class) for per_class in zip(*group, strict=True)] for cell, group in parts.items()}
+
+
+def only(table: Table, position: int) -> Table:
+    """The table of the one variable at `position`."""
+    n_members = len(next(iter(table)))
+    for other in reversed(range(n_members)):
+        if other != position:
+            table = summed_over(table, other)
+    return table
+
+
+def unnormalised_entropy(table: Table) -> float:
+    """U: entropy of the decision given the cell, in bits, times the number of samples."""
+    terms = []
+    for counts in table.values():
+        in_cell = math.fsum(counts)
+        # An empty cell or class adds nothing: the limit of x·log x.
+        terms += [count * math.log2(count / in_cell) for count in counts if count > 0]
+    return -math.fsum(terms)
+
+
+def information_gain(
+    columns_of_tuple: Sequence[Column], levels: Sequence[int], classes: Column, n_classes: int, pseudocount: float
+) -> list[float]:
+    """What each member adds to what the other members of the tuple say about the decision."""
+    counts = tuple_counts(columns_of_tuple, classes, n_classes, levels)
+    table = with_pseudocounts(counts, class_pseudocounts(classes, n_classes, pseudocount))
+    with_all = unnormalised_entropy(table)
+    return [unnormalised_entropy(summed_over(table, position)) - with_all for position in range(len(levels))]
+
+
+def degrees_of_freedom(levels: Sequence[int], position: int, n_classes: int) -> int:
+    """Of the gain of the member at `position` of a tuple whose members have these levels."""
+    others = math.prod(c for other, c in enumerate(levels) if other != position)
+    return (n_classes - 1) * (levels[position] - 1) * others
+
+
+# --- The search over all tuples -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gain:
+    """One variable in one tuple under one discretisation."""
+
+    variable: int
+    df: int
+    gain: float
+    tuple: tuple[int, ...]
+    discretization: int
+
+
+def is_admitted(members: Sequence[int], variables: Sequence[int] | None, require: str) -> bool:
+    """Whether the filter lets a tuple with these real members through."""
+    if variables is None:
+        return True
+    inside = [member in variables for member in members]
+    return any(inside) if require == "any" else all(inside)
+
+
+def admitted_tuples(
+    n_vars: int, n_contrast: int, dimensions: int, variables: Sequence[int] | None, require: str
+) -> Iterator[tuple[int, ...]]:
+    """All tuples to look at: real ones, then each contrast variable with every real (k − 1)-tuple."""
+    for real in combinations(range(n_vars), dimensions):
+        if is_admitted(real, variables, require):
+            yield real
+    for contrast in range(n_vars, n_vars + n_contrast):
+        for real in combinations(range(n_vars), dimensions - 1):
+            # Alone, a contrast variable has no real partner to be judged by: it always counts.
+            if dimensions == 1 or is_admitted(real, variables, require):
+                yield (*real, contrast)
+
+
+def all_gains(
+    codes_by_discretization: Sequence[Sequence[Column]],
+    levels: Sequence[int],
+    classes: Column,
+    n_classes: int,
+    dimensions: int,
+    pseudocount: float = 0.25,
+    contrast_codes_by_discretization: Sequence[Sequence[Column]] | None = None,
+    contrast_levels: Sequence[int] | None = None,
+    variables: Sequence[int] | None = None,
+    require: str = "any",
+) -> Iterator[Gain]:
+    """Every gain, discretisation by discretisation and tuple by tuple, in ascending order for each variable.
+
+    In a tuple with a contrast variable the gain counts for that variable alone.
+    """
+    n_vars = len(levels)
+    all_levels = [*levels, *(contrast_levels or [])]
+    n_contrast = len(all_levels) - n_vars
+    for discretization, real_codes in enumerate(codes_by_discretization):
+        codes = list(real_codes)
+        if contrast_codes_by_discretization is not None:
+            codes += contrast_codes_by_discretization[discretization]
+        for members in admitted_tuples(n_vars, n_contrast, dimensions, variables, require):
+            tuple_levels = [all_levels[v] for v in members]
+            gains = information_gain([codes[v] for v in members], tuple_levels, classes, n_classes, pseudocount)
+            for position, variable in enumerate(members):
+                if members[-1] >= n_vars and variable != members[-1]:
+                    continue
+                df = degrees_of_freedom(tuple_levels, position, n_classes)
+                yield Gain(variable, df, gains[position], members, discretization)
+
+
+def max_information_gain(
+    codes_by_discretization: Sequence[Sequence[Column]],
+    levels: Sequence[int],
+    classes: Column,
+    n_classes: int,
+    dimensions: int,
+    pseudocount: float = 0.25,
+    contrast_codes_by_discretization: Sequence[Sequence[Column]] | None = None,
+    contrast_levels: Sequence[int] | None = None,
+    variables: Sequence[int] | None = None,
+    require: str = "any",
+) -> list[dict[int, Gain]]:
+    """The largest gain of each variable for each df it can have.
+
+    Returns one dictionary from df to `Gain` per variable, real ones first, then contrast ones. It is empty for a
+    variable that is in no admitted tuple. Choosing among several df is left to the caller.
+    """
+    gains = all_gains(
+        codes_by_discretization,
+        levels,
+        classes,
+        n_classes,
+        dimensions,
+        pseudocount,
+        contrast_codes_by_discretization,
+        contrast_levels,
+        variables,
+        require,
+    )
+    best: list[dict[int, Gain]] = [{} for _ in [*levels, *(contrast_levels or [])]]
+    # Of equal gains the lowest discretisation wins, then the lowest tuple. They come in that order, so only a
+    # larger gain may replace what is there.
+    for found in gains:
+        so_far = best[found.variable].get(found.df)
+        if so_far is None or found.gain > so_far.gain:
+            best[found.variable][found.df] = found
+    return best
+
+
+def near_maxima(gains: Iterable[Gain], *, tolerance: float) -> dict[tuple[int, int], list[Gain]]:
+    """From `all_gains`: all that lie within `tolerance` of the largest, for each (variable, df), in order.
+
+    Gains that are equal on paper can differ in the last bits when they are summed in another way. An engine may
+    then name any tuple of such a list.
+    """
+    per_variable: dict[tuple[int, int], list[Gain]] = {}
+    for found in gains:
+        per_variable.setdefault((found.variable, found.df), []).append(found)
+    near = {}
+    for key, all_found in per_variable.items():
+        largest = max(found.gain for found in all_found)
+        near[key] = [found for found in all_found if found.gain >= largest - tolerance]
+    return near
+
+
+# --- Interesting tuples ---------------------------------------------------------------------------------------
+
+
+def entropy_per_sample(table: Table) -> float:
+    """H: entropy of the cell itself, in bits, of a table with one class (no decision)."""
+    cells = [counts[0] for counts in table.values()]
+    total = math.fsum(cells)
+    return -math.fsum(count / total * math.log2(count / total) for count in cells if count > 0)
+
+
+def tuple_statistic(
+    columns_of_tuple: Sequence[Column],
+    levels: Sequence[int],
+    classes: Column | None,
+    n_classes: int,
+    pseudocount: float,
+    stat: str,
+) -> list[float]:
+    """The statistic "MI", "H" or "VI" of a tuple, one value per member (they differ only for "MI" with a decision)."""
+    n_members = len(levels)
+    if classes is not None and stat == "MI":
+        return information_gain(columns_of_tuple, levels, classes, n_classes, pseudocount)
+    if classes is None:
+        counts = tuple_counts(columns_of_tuple, [0] * len(columns_of_tuple[0]), 1, levels)
+        table = with_pseudocounts(counts, [pseudocount])
+        together = entropy_per_sample(table)
+        alone = [entropy_per_sample(only(table, position)) for position in range(n_members)]
+    else:
+        counts = tuple_counts(columns_of_tuple, classes, n_classes, levels)
+        table = with_pseudocounts(counts, class_pseudocounts(classes, n_classes, pseudocount))
+        together = unnormalised_entropy(table)
+        alone = [unnormalised_entropy(only(table, position)) for position in range(n_members)]
+    if stat == "H":
+        value = together
+    elif stat == "VI":
+        # Without a decision it is 2·H₀₁ − H₀ − H₁; knowing more lowers U, so with one the signs turn round.
+        value = math.fsum(alone) - 2 * together if classes is not None else 2 * together - math.fsum(alone)
+    else:
+        # For two variables the mutual information, for more of them the total correlation.
+        value = math.fsum(alone) - together
+    return [value] * n_members
+
+
+def interesting_tuples(
+    codes_by_discretization: Sequence[Sequence[Column]],
+    levels: Sequence[int],
+    classes: Column | None = None,
+    n_classes: int = 2,
+    dimensions: int = 2,
+    pseudocount: float = 0.25,
+    *,
+    stat: str = "MI",
+    average: bool = False,
+    min_gain: float = 0.0,
+    variables: Sequence[int] | None = None,
+    require: str = "any",
+) -> list[tuple[tuple[int, ...], int, float]]:
+    """Rows (tuple, variable, value) whose value exceeds `min_gain` (0: all rows), by tuple, then variable.
+
+    With several discretisations the value is the largest, or with `average` the mean.
+    """
+    rows = []
+    for members in admitted_tuples(len(levels), 0, dimensions, variables, require):
+        per_discretization = [
+            tuple_statistic(
+                [codes[v] for v in members], [levels[v] for v in members], classes, n_classes, pseudocount, stat
+            )
+            for codes in codes_by_discretization
+        ]
+        for variable, values in zip(members, zip(*per_discretization, strict=True), strict=True):
+            value = math.fsum(values) / len(values) if average else max(values)
+            if min_gain == 0 or value > min_gain:
+                rows.append((members, variable, value))
+    return rows

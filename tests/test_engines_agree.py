@@ -1,0 +1,226 @@
+"""Every engine, instruction set, thread count and tile size against plain loops, over drawn shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.engines.cpu import CpuEngine, simd_levels
+from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.steps.bit_planes import make_bit_planes
+
+TOLERANCE = 1e-9
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> dict:
+    """A search: codes, decision, filter. Sample numbers gather around the widths of words and registers."""
+    dimensions = draw(st.integers(1, 6))
+    n_classes = draw(st.integers(2, 5))
+    n_samples = draw(st.sampled_from([2 * n_classes, 11, 63, 64, 65, 127, 128, 200, 511, 512, 513, 1024]))
+    n_samples = max(n_samples, 2 * n_classes)
+    n_vars = draw(st.integers(dimensions, {1: 8, 2: 8, 3: 7, 4: 6, 5: 6, 6: 7}[dimensions]))
+    n_contrast = draw(st.integers(0, 3)) if dimensions < 5 else draw(st.integers(0, 1))
+    most_levels = draw(st.sampled_from({1: [2, 5, 9], 2: [2, 3, 5], 3: [2, 3]}.get(dimensions, [2])))
+    mixed = draw(st.booleans())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows = n_vars + n_contrast
+    levels = rng.integers(2, most_levels + 1, n_rows) if mixed else np.full(n_rows, most_levels)
+    n_discretizations = draw(st.integers(1, 2))
+    codes = np.stack(
+        [np.stack([rng.integers(0, c, n_samples) for c in levels]) for _ in range(n_discretizations)]
+    ).astype(np.uint8)
+    if n_vars > 2 and draw(st.booleans()):  # a constant column, and a copy of another
+        codes[:, 0] = 0
+        levels[1], codes[:, 1] = levels[2], codes[:, 2]
+    decision = np.concatenate([np.repeat(np.arange(n_classes), 2), rng.integers(0, n_classes, n_samples)])[:n_samples]
+    if draw(st.booleans()):  # something to find
+        decision[2 * n_classes :] = codes[0, -1 - n_contrast, 2 * n_classes :] % n_classes
+    chosen = None
+    if draw(st.booleans()):
+        chosen = sorted(rng.choice(n_vars, size=rng.integers(1, n_vars + 1), replace=False).tolist())
+    require = draw(st.sampled_from(["any", "all"]))
+    if chosen is not None and require == "all" and len(chosen) < dimensions:
+        chosen = None
+    return {
+        "dimensions": dimensions,
+        "n_classes": n_classes,
+        "n_vars": n_vars,
+        "levels": levels.astype(np.int64),
+        "codes": codes,
+        "decision": decision.astype(np.int64),
+        "pseudocount": draw(st.sampled_from([0.25, 0.1, 1.0])),
+        "variables": chosen,
+        "require": require,
+    }
+
+
+def run(problem: dict, engine: CpuEngine, block_size: int | None = None) -> MaxGains:
+    n_vars, levels = problem["n_vars"], problem["levels"]
+    classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
+    asked_for = None
+    if problem["variables"] is not None:
+        asked_for = np.isin(np.arange(n_vars), problem["variables"])
+    tiles = make_tuple_tiles(
+        levels,
+        n_vars=n_vars,
+        dimensions=problem["dimensions"],
+        asked_for=asked_for,
+        require=problem["require"],
+        block_size=block_size,
+    )
+    found = None
+    for d, codes in enumerate(problem["codes"]):
+        parts = [DiscreteCodes(np.ascontiguousarray(codes[:n_vars]), levels[:n_vars])]
+        if len(codes) > n_vars:
+            parts.append(DiscreteCodes(np.ascontiguousarray(codes[n_vars:]), levels[n_vars:]))
+        planes = make_bit_planes(parts, classes)
+        found = engine.max_gains(planes, tiles, pseudocount=problem["pseudocount"], discretization=d, known=found)
+    assert found is not None
+    return found
+
+
+def assert_same_bits(a: MaxGains, b: MaxGains) -> None:
+    assert np.array_equal(a.gain_by_group, b.gain_by_group)
+    assert np.array_equal(a.tuples_by_group, b.tuples_by_group)
+    assert np.array_equal(a.discretization_by_group, b.discretization_by_group)
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_equals_plain_loops(problem: dict) -> None:
+    n_vars = problem["n_vars"]
+    found = run(problem, CpuEngine())
+    gains = list(
+        reference.all_gains(
+            problem["codes"][:, :n_vars].tolist(),
+            problem["levels"][:n_vars].tolist(),
+            problem["decision"].tolist(),
+            problem["n_classes"],
+            problem["dimensions"],
+            problem["pseudocount"],
+            problem["codes"][:, n_vars:].tolist(),
+            problem["levels"][n_vars:].tolist(),
+            problem["variables"],
+            problem["require"],
+        )
+    )
+    near = reference.near_maxima(gains, tolerance=TOLERANCE)
+    n_found = 0
+    for row in range(len(problem["levels"])):
+        for group, df in enumerate(found.df_by_group[row]):
+            gain = found.gain_by_group[row, group]
+            if (row, df) not in near:
+                assert gain == -np.inf
+                assert found.discretization_by_group[row, group] == -1
+                continue
+            n_found += 1
+            candidates = near[row, df]
+            best = max(candidate.gain for candidate in candidates)
+            assert gain == pytest.approx(best, rel=TOLERANCE, abs=TOLERANCE)
+            where = (int(found.discretization_by_group[row, group]), tuple(found.tuples_by_group[row, group].tolist()))
+            assert where in {(candidate.discretization, candidate.tuple) for candidate in candidates}
+    assert n_found == len(near)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.sampled_from(simd_levels()), st.sampled_from([1, 2, 7]), st.integers(1, 9))
+def test_same_bits_however_it_is_run(problem: dict, simd_level: str, n_threads: int, block_size: int) -> None:
+    plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
+    assert_same_bits(run(problem, CpuEngine(n_threads=n_threads, simd_level=simd_level), block_size), plain)
+
+
+@pytest.mark.parametrize("simd_level", simd_levels())
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
+def test_same_bits_on_a_wider_table(simd_level: str, dimensions: int) -> None:
+    rng = np.random.default_rng(dimensions)
+    n_vars, n_contrast, n_samples = (60, 20, 700) if dimensions < 4 else (24, 5, 700)
+    problem = {
+        "dimensions": dimensions,
+        "n_classes": 2,
+        "n_vars": n_vars,
+        "levels": np.full(n_vars + n_contrast, 2),
+        "codes": rng.integers(0, 2, (1, n_vars + n_contrast, n_samples)).astype(np.uint8),
+        "decision": (rng.random(n_samples) < 0.3).astype(np.int64),
+        "pseudocount": 0.25,
+        "variables": None,
+        "require": "any",
+    }
+    plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
+    for n_threads in (1, 2, 7):
+        for block_size in (None, 5, 64):
+            engine = CpuEngine(n_threads=n_threads, simd_level=simd_level)
+            assert_same_bits(run(problem, engine, block_size), plain)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_order_of_samples_variables_and_classes_changes_nothing(problem: dict, seed: int) -> None:
+    """Gains are sums of integers, so even the last bit stays."""
+    rng = np.random.default_rng(seed)
+    plain = run(problem, CpuEngine())
+    n_vars, n_rows = problem["n_vars"], len(problem["levels"])
+
+    samples = rng.permutation(len(problem["decision"]))
+    moved = problem | {"codes": problem["codes"][:, :, samples], "decision": problem["decision"][samples]}
+    assert_same_bits(run(moved, CpuEngine()), plain)
+
+    relabelled = problem | {"decision": problem["n_classes"] - 1 - problem["decision"]}
+    assert_same_bits(run(relabelled, CpuEngine()), plain)
+
+    rows = np.concatenate([rng.permutation(n_vars), np.arange(n_vars, n_rows)])
+    inverse = np.argsort(rows)
+    chosen = problem["variables"]
+    moved = problem | {
+        "codes": problem["codes"][:, rows],
+        "levels": problem["levels"][rows],
+        "variables": None if chosen is None else inverse[chosen].tolist(),
+    }
+    assert np.array_equal(run(moved, CpuEngine()).gain_by_group, plain.gain_by_group[rows])
+
+
+def test_duplicates_tie_and_the_lowest_tuple_wins() -> None:
+    rng = np.random.default_rng(5)
+    column = rng.integers(0, 2, 300).astype(np.uint8)
+    other = rng.integers(0, 2, 300).astype(np.uint8)
+    codes = np.stack([column, other, column, column, other])
+    problem = {
+        "dimensions": 2,
+        "n_classes": 2,
+        "n_vars": 5,
+        "levels": np.full(5, 2),
+        "codes": codes[np.newaxis],
+        "decision": (column ^ other).astype(np.int64),
+        "pseudocount": 0.25,
+        "variables": None,
+        "require": "any",
+    }
+    for engine in (CpuEngine(), CpuEngine(n_threads=7)):
+        for block_size in (None, 1, 2):
+            found = run(problem, engine, block_size)
+            assert found.tuples.tolist() == [[0, 1], [0, 1], [1, 2], [1, 3], [0, 4]]
+
+
+def test_many_samples_do_not_overflow() -> None:
+    """All samples of a class in one cell: more than 16 bits hold, and more than the table of logarithms."""
+    n = 3_000_000
+    decision = np.arange(n) % 2
+    codes = np.stack([decision, np.zeros(n, dtype=np.int64), np.arange(n) // (n // 2) % 2]).astype(np.uint8)
+    problem = {
+        "dimensions": 2,
+        "n_classes": 2,
+        "n_vars": 3,
+        "levels": np.full(3, 2),
+        "codes": codes[np.newaxis],
+        "decision": decision.astype(np.int64),
+        "pseudocount": 0.25,
+        "variables": None,
+        "require": "any",
+    }
+    found = run(problem, CpuEngine(n_threads=2))
+    assert found.gain[0] == pytest.approx(n, rel=1e-4)
+    assert abs(found.gain[2]) < 20

@@ -1,0 +1,76 @@
+"""Tiles hold every tuple once, and nothing else."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interplay.arrays import TupleTiles
+from interplay.engines.tuple_tiles import make_tuple_tiles
+
+
+def listed(tiles: TupleTiles) -> list[tuple[int, ...]]:
+    """Spell out the tuples of all tiles, by the definition of a tile."""
+    blocks = [tiles.order[a:b].tolist() for a, b in zip(tiles.block_start[:-1], tiles.block_start[1:], strict=True)]
+    found = []
+    for tile, n_tuples in zip(tiles.tiles.tolist(), tiles.n_tuples, strict=True):
+        choices = [combinations(blocks[b], tile.count(b)) for b in dict.fromkeys(tile)]
+        in_tile = [tuple(sorted(sum(parts, ()))) for parts in product(*choices)]
+        assert len(in_tile) == n_tuples > 0
+        found += in_tile
+    return found
+
+
+@given(
+    n_vars=st.integers(1, 9),
+    n_contrast=st.integers(0, 4),
+    dimensions=st.integers(1, 4),
+    block_size=st.integers(1, 5),
+    require=st.sampled_from(["any", "all", None]),
+    seed=st.integers(0, 1000),
+)
+def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, require, seed) -> None:
+    rng = np.random.default_rng(seed)
+    n_levels = rng.integers(2, 4, n_vars + n_contrast)
+    asked_for = None if require is None else rng.random(n_vars) < 0.5
+    tiles = make_tuple_tiles(
+        n_levels,
+        n_vars=n_vars,
+        dimensions=dimensions,
+        asked_for=asked_for,
+        require=require or "any",
+        block_size=block_size,
+    )
+
+    def admitted(real: tuple[int, ...]) -> bool:
+        inside = [asked_for is None or bool(asked_for[v]) for v in real]
+        return not inside or (all(inside) if require == "all" else any(inside))
+
+    expected = [real for real in combinations(range(n_vars), dimensions) if admitted(real)]
+    expected += [
+        (*real, n_vars + j)
+        for real in combinations(range(n_vars), dimensions - 1)
+        if admitted(real)
+        for j in range(n_contrast)
+    ]
+    assert sorted(listed(tiles)) == sorted(expected)
+    cells = {int(np.prod(n_levels[list(t)])) // int(n_levels[v]) for t in expected for v in t}
+    assert tiles.partner_cells.tolist() == sorted(cells)
+
+
+@pytest.mark.parametrize(("n_vars", "dimensions"), [(100_000, 2), (1_000_000, 2), (10_000, 3), (500, 5), (30, 12)])
+def test_large_searches_have_a_list_of_tiles_that_fits(n_vars: int, dimensions: int) -> None:
+    tiles = make_tuple_tiles(np.full(n_vars, 2), n_vars=n_vars, dimensions=dimensions)
+    assert len(tiles) <= 1_000_000
+    assert tiles.n_tuples.sum() == pytest.approx(comb(n_vars, dimensions), rel=1e-9)
+
+
+def test_some_of_the_tiles() -> None:
+    tiles = make_tuple_tiles(np.full(20, 2), n_vars=20, dimensions=2, block_size=3)
+    parts = listed(tiles[: len(tiles) // 2]) + listed(tiles[len(tiles) // 2 :])
+    assert sorted(parts) == sorted(listed(tiles))
