@@ -18,9 +18,11 @@ from interplay.result import Run, Selection
 from interplay.search import Discrete, SearchSettings, check_search_settings, search
 from interplay.steps.contrast import contrast_table
 from interplay.steps.decision import decision_classes
-from interplay.steps.null_fit import FITS, MIN_REFERENCE_VARIABLES, fit_null
+from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES
+from interplay.steps.null_fit import FITS, fit_null
 from interplay.steps.p_values import ADJUST_METHODS, adjust, relevant_mask, significance_order
-from interplay.steps.table import RowSubset, Table, as_table
+from interplay.steps.row_subset import RowSubset
+from interplay.steps.table import Table, as_table
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
 #: imprecise (its relative error is about 1/√n), more cost time and gain little.

@@ -3,48 +3,75 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+ShowDone = Callable[[float], None]
+
 #: A search this short needs no display; below it the bar would only flicker.
-_MIN_TUPLES_SHOWN = 2_000_000
+_MIN_TUPLES_SHOWN = 20_000_000
+
+_SECONDS_BETWEEN_LINES = 60.0
 
 
 @contextmanager
-def show_progress(progress: bool | None, *, n_tuples: float, what: str) -> Iterator[Callable[[float], None] | None]:
-    """Show a bar on stderr with rate and time left; yields the function to call with the tuples done so far.
+def show_progress(progress: bool | None, *, n_tuples: float, what: str) -> Iterator[ShowDone | None]:
+    """Show on stderr what is done, the rate and the time left; yields the function to tell the tuples done so far.
 
     Parameters
     ----------
     progress : bool or None
-        True: always; False: never; None: on a terminal or in a notebook, and only for work that takes a while.
+        True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never. None: a bar
+        where it can be seen, for work that takes a while.
     """
+    can_draw = sys.stderr.isatty() or "ipykernel" in sys.modules
     if progress is None:
-        progress = n_tuples >= _MIN_TUPLES_SHOWN and _someone_is_watching()
+        progress = can_draw and n_tuples >= _MIN_TUPLES_SHOWN
     if not progress:
         yield None
-        return
+    elif can_draw:
+        with _bar(n_tuples, what) as show:
+            yield show
+    else:
+        yield _lines(n_tuples, what)
 
+
+@contextmanager
+def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    with Progress(
+    columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    )
+    started = time.perf_counter()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=n_tuples, rate="")
 
-        def update(done: float) -> None:
-            speed = bar.tasks[0].finished_speed or bar.tasks[0].speed
-            bar.update(task, completed=done, rate=f"{speed:.3g} tuples/s" if speed else "")
+        def show(done: float) -> None:
+            rate = done / max(time.perf_counter() - started, 1e-9)
+            bar.update(task, completed=done, rate=f"{rate:.3g} tuples/s")
 
-        yield update
+        yield show
 
 
-def _someone_is_watching() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+def _lines(n_tuples: float, what: str) -> ShowDone:
+    started = time.perf_counter()
+    next_line = 0.0
+
+    def show(done: float) -> None:
+        nonlocal next_line
+        elapsed = time.perf_counter() - started
+        if elapsed < next_line and done < n_tuples:
+            return
+        next_line = elapsed + _SECONDS_BETWEEN_LINES
+        rate = done / max(elapsed, 1e-9)
+        left = f", {(n_tuples - done) / rate:.0f} s left" if rate and done < n_tuples else ""
+        print(f"{what}: {done / n_tuples:.1%}, {rate:.3g} tuples/s{left}", file=sys.stderr, flush=True)
+
+    return show

@@ -136,6 +136,13 @@ def plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype.newbyteorder("=")
 
 
+def objects_from_masked(array: np.ma.MaskedArray[Any, Any]) -> Values:
+    """Return a masked array as Python objects, None where masked."""
+    values = np.array(array.data, dtype=object)
+    values[np.ma.getmaskarray(array)] = None
+    return values
+
+
 def is_missing(value: Any) -> bool:
     """Say whether a Python object stands for a missing value (None, NaN, NaT, pandas.NA)."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

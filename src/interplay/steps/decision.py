@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checks import check_choice, check_int
-from interplay.steps.columns import Column, ColumnKind, column_from_array, column_from_series
+from interplay.steps.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
 from interplay.steps.rank_thresholds import threshold_ranks
 
 DECISION_CHOICES = ("auto", "classes", "continuous")
@@ -36,7 +36,8 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
         Samples of X, which `y` must match.
     decision : "auto", "classes" or "continuous", default "auto"
         Whether values are classes, or numbers to be split by rank into `decision_divisions` + 1 classes. "auto":
-        numbers with fractional parts, and whole numbers with more than 20 distinct values, are continuous.
+        numbers with fractional parts, and whole numbers with more than 20 distinct values, are continuous, unless there
+        are only two distinct values.
     decision_divisions : int, default 1
 
     Returns
@@ -48,8 +49,8 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     --------
     >>> decision_classes(["well", "ill", "ill", "well"], n_samples=4)
     DecisionClasses(codes=array([1, 0, 0, 1]), labels=['ill', 'well'], kind='classes')
-    >>> decision_classes([0.3, 2.5, 1.5, 0.1, 7.0], n_samples=5).labels
-    ['y <= 2.5', 'y > 2.5']
+    >>> decision_classes([0.3, 2.5, 1.5, 0.1, 7.0, 2.0], n_samples=6).labels
+    ['y <= 2', 'y > 2']
     """
     check_choice("decision", decision, DECISION_CHOICES)
     decision_divisions = check_int("decision_divisions", decision_divisions, low=1, high=255)
@@ -65,6 +66,13 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     else:
         classes = _classes_by_value(values, column.levels)
     _check_classes(classes)
+    if classes.kind == "continuous" and classes.n_classes <= decision_divisions:
+        warnings.warn(
+            f"decision_divisions: equal values in y leave {classes.n_classes} of {decision_divisions + 1} classes: "
+            "use a smaller decision_divisions, or decision='classes'",
+            UserWarning,
+            stacklevel=2,
+        )
     return classes
 
 
@@ -87,7 +95,7 @@ def _decision_column(y: Any) -> Column:
     array = _as_array(y)
     _check_shape(array.shape)
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(object), None)
+        array = objects_from_masked(array) if np.ma.is_masked(array) else np.asarray(array.data)
     return column_from_array(np.ascontiguousarray(array).reshape(-1), "y")
 
 
@@ -130,11 +138,15 @@ def _check_not_missing(values: npt.NDArray[Any]) -> None:
 
 
 def _is_continuous(values: npt.NDArray[Any]) -> bool:
+    distinct = np.unique(values)
+    # Two values are two classes however they are written; a split by rank could only give the same, or fail.
+    if len(distinct) <= 2:
+        return False
     if values.dtype.kind == "f":
-        finite = values[np.isfinite(values)]
+        finite = distinct[np.isfinite(distinct)]
         if bool((finite != np.floor(finite)).any()):
             return True
-    return len(np.unique(values)) > MAX_AUTO_CLASSES
+    return len(distinct) > MAX_AUTO_CLASSES
 
 
 def _classes_by_value(values: npt.NDArray[Any], levels: list[Any] | None) -> DecisionClasses:
@@ -152,13 +164,6 @@ def _classes_by_rank(values: npt.NDArray[Any], divisions: int) -> DecisionClasse
     thresholds = np.sort(values)[ranks[0, 0]]
     levels: IntArray = np.searchsorted(thresholds, values, side="left").astype(np.int64)
     used, codes = np.unique(levels, return_inverse=True)
-    if 1 < len(used) <= divisions:
-        warnings.warn(
-            f"decision_divisions: equal values in y leave {len(used)} of {divisions + 1} classes: use a smaller "
-            "decision_divisions, or decision='classes'",
-            UserWarning,
-            stacklevel=4,
-        )
     # Only the thresholds between classes that occur bound them.
     bounds = thresholds[used[:-1]].astype(np.float64)
     return DecisionClasses(codes.astype(np.int64), _range_labels(bounds), "continuous")

@@ -44,7 +44,7 @@ MAX_COMPARISONS = 64
 LEVELS_AT_ONCE = 2**16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Coder:
     """Makes the codes of any discretisation of one table.
 
@@ -350,7 +350,7 @@ class _Survey:
                 f"column {name!r} of X needs a level for missing values"
             )
         if self._table.kinds[v] == ColumnKind.LABEL:
-            advice = "an identifier? leave it out, or merge levels"
+            advice = "an identifier? leave it out (or make it numbers, if it is numbers kept as text)"
         else:
             advice = "take it out of discrete, so that it is discretised by rank"
         raise ValueError(f"column {name!r} of X has {n_levels} levels, more than {MAX_LEVELS}: {advice}")

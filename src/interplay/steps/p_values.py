@@ -12,6 +12,7 @@ from scipy import special
 
 from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.checks import check_choice, check_real
+from interplay.chi_squared import log_chi2_cdf, log_chi2_tail
 
 #: Doubled nats below this count as this: a gain of 0 (or a hair below, by rounding) has a tail probability near 1.
 MIN_STATISTIC = 1e-8
@@ -27,9 +28,6 @@ ADJUST_METHODS = (
     "sidak", "holm-sidak", "simes-hochberg", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs",
 )  # fmt: skip
 
-# Below this the tail probability is close to the smallest double, and its logarithm is computed without it.
-_TINY = 1e-290
-
 
 def chi2_statistic(gains: npt.ArrayLike, *, unit: str, name: str = "gains") -> FloatArray:
     """Return the gains in the scale of χ²; NaN for variables without a gain (NaN or −∞)."""
@@ -42,7 +40,39 @@ def chi2_statistic(gains: npt.ArrayLike, *, unit: str, name: str = "gains") -> F
     if np.isposinf(values).any():
         raise ValueError(f"{name} holds an infinite gain at position {int(np.argmax(np.isposinf(values)))}: remove it")
     values[np.isneginf(values)] = np.nan
-    return np.maximum(CHI2_PER_UNIT[unit] * values, MIN_STATISTIC)
+    statistic: FloatArray = np.maximum(CHI2_PER_UNIT[unit] * values, MIN_STATISTIC)
+    return statistic
+
+
+def with_df(name: str, statistic: FloatArray, df: float | npt.ArrayLike) -> tuple[FloatArray, float | FloatArray]:
+    """Check df and make it one number if it can be.
+
+    Variables without degrees of freedom, which have one level, get a statistic of 0: V = 1.
+    """
+    values = np.array(df, dtype=np.float64)
+    has_gain = ~np.isnan(statistic)
+    if values.ndim == 0:
+        if not (np.isfinite(values) and values > 0):
+            raise ValueError(f"{name} must be positive, not {values:g}")
+        return statistic, float(values)
+    if values.shape != statistic.shape:
+        raise ValueError(f"{name} must be one number or one per gain: {len(statistic)} gains, shape {values.shape}")
+    if not (np.isfinite(values[has_gain]) & (values[has_gain] >= 0)).all():
+        raise ValueError(f"{name} must be finite and not negative for every variable with a gain")
+    one_level = has_gain & (values == 0)
+    statistic = np.where(one_level, 0.0, statistic)
+    counted = values[has_gain & ~one_level]
+    if len(counted) == 0:
+        return statistic, 1.0
+    if (counted == counted[0]).all():
+        return statistic, float(counted[0])
+    return statistic, np.where(has_gain & ~one_level, values, 1.0)
+
+
+def with_gain(statistic: FloatArray, df: float | FloatArray) -> tuple[FloatArray, float | FloatArray]:
+    """Keep what can be fitted: a gain, and at least one degree of freedom."""
+    kept = statistic > 0
+    return statistic[kept], df[kept] if isinstance(df, np.ndarray) else df
 
 
 def chi2_tail(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
@@ -50,32 +80,17 @@ def chi2_tail(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
     return np.asarray(special.gammaincc(0.5 * np.asarray(df), 0.5 * statistic), dtype=np.float64)
 
 
-def log_chi2_tail(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
-    """Return ln V, also where V itself is too small for a double."""
-    shape, x = np.broadcast_arrays(0.5 * np.asarray(df, dtype=np.float64), 0.5 * statistic)
-    tail = np.asarray(special.gammaincc(shape, x), dtype=np.float64)
-    tiny = tail < _TINY
-    log_tail = np.log(np.where(tiny, 1.0, tail))
-    if tiny.any():
-        log_tail[tiny] = _log_tail_by_continued_fraction(shape[tiny], x[tiny])
-    return log_tail
-
-
 def hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
     """Return −ln(1 − V): what the exponential null models are about. Exact for V near 0 and near 1."""
-    half_df = 0.5 * np.asarray(df, dtype=np.float64)
-    tail = chi2_tail(statistic, df)
-    with np.errstate(divide="ignore"):  # a cdf below 1e-308: infinite hazard, p = 1
-        from_cdf = -np.log(special.gammainc(half_df, 0.5 * statistic))
-    return np.asarray(np.where(tail < 0.5, -np.log1p(-np.minimum(tail, 0.5)), from_cdf), dtype=np.float64)
+    return -log_chi2_cdf(statistic, df)
 
 
 def log_hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
-    """Return ln(−ln(1 − V)); equal to ln V where V is tiny."""
+    """Return ln(−ln(1 − V)); it is ln V where V is tiny, also where V itself is too small for a double."""
     log_tail = log_chi2_tail(statistic, df)
     with np.errstate(divide="ignore"):
         direct = np.log(hazard(statistic, df))
-    return np.asarray(np.where(log_tail < -50.0, log_tail, direct), dtype=np.float64)
+    return np.where(log_tail < -50.0, log_tail, direct)
 
 
 def null_p_values(
@@ -87,7 +102,8 @@ def null_p_values(
     """
     if mode == "exp":
         return np.asarray(-np.expm1(-gamma * hazard(statistic, df) ** delta), dtype=np.float64)
-    return np.minimum(gamma * chi2_tail(statistic, df), 1.0)
+    p_values: FloatArray = np.minimum(gamma * chi2_tail(statistic, df), 1.0)
+    return p_values
 
 
 def log_null_p_values(
@@ -95,7 +111,8 @@ def log_null_p_values(
 ) -> FloatArray:
     """Return the natural logarithm of `null_p_values`, finite also where these underflow to 0."""
     if mode != "exp":
-        return np.minimum(np.log(gamma) + log_chi2_tail(statistic, df), 0.0)
+        log_p: FloatArray = np.minimum(np.log(gamma) + log_chi2_tail(statistic, df), 0.0)
+        return log_p
     log_exponent = np.log(gamma) + delta * log_hazard(statistic, df)
     with np.errstate(over="ignore"):
         direct = np.log(-np.expm1(-np.exp(np.maximum(log_exponent, -40.0))))
@@ -141,7 +158,9 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, level: float = 0.05
         return adjusted
     from statsmodels.stats.multitest import multipletests
 
-    adjusted[tested] = np.minimum(multipletests(p[tested], alpha=level, method=R_NAMES.get(method, method))[1], 1.0)
+    with np.errstate(divide="ignore"):  # "fdr_gbs" divides by 1 − p
+        result = multipletests(p[tested], alpha=level, method=R_NAMES.get(method, method))[1]
+    adjusted[tested] = np.minimum(result, 1.0)
     return adjusted
 
 
@@ -174,21 +193,3 @@ def significance_order(p_values: npt.ArrayLike, gains: npt.ArrayLike | None = No
     if gain.shape != p.shape:
         raise ValueError(f"gains must have one entry per p-value: {gain.shape} and {p.shape} differ")
     return np.lexsort((-gain, p)).astype(np.int64)
-
-
-def _log_tail_by_continued_fraction(shape: FloatArray, x: FloatArray) -> FloatArray:
-    """Return ln Q(shape, x) for x far in the tail (x > shape + 1), by Legendre's fraction (modified Lentz)."""
-    b = x + 1.0 - shape
-    c = np.full_like(b, np.inf)
-    d = 1.0 / b
-    fraction = d
-    for i in range(1, 1000):
-        numerator = -i * (i - shape)
-        b = b + 2.0
-        d = 1.0 / (numerator * d + b)
-        c = b + numerator / c
-        factor = c * d
-        fraction = fraction * factor
-        if np.all(np.abs(factor - 1.0) < 1e-15):
-            break
-    return np.asarray(shape * np.log(x) - x - special.gammaln(shape) + np.log(fraction), dtype=np.float64)

@@ -39,10 +39,10 @@ def suggest_range(n_samples: int, *, dimensions: int, divisions: int = 1, k: flo
 
     Examples
     --------
-    >>> suggest_range(2000, dimensions=2)
-    0.9225403330758517
-    >>> suggest_range(100, dimensions=5)
-    0.008129258591538094
+    >>> round(suggest_range(2000, dimensions=2), 4)
+    0.9225
+    >>> round(suggest_range(100, dimensions=5), 4)
+    0.0081
     """
     n_samples = check_int("n_samples", n_samples, low=1)
     dimensions = check_int("dimensions", dimensions, low=1)

@@ -1,0 +1,95 @@
+"""How much faster than PyPI's `mdfs` 1.5.2? Both on the same Madelon-like data, one thread each, in the same run.
+
+    python benchmarks/compare_mdfs.py [--dimensions 2 3] [--simd-levels avx2]
+
+`mdfs` (GPL) is installed into an environment of its own under build/ and only ever called as a program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import numpy as np
+from machine import write_result
+
+import interplay
+from interplay.engines.cpu import CpuEngine, simd_levels
+
+HERE = Path(__file__).parent
+RIVAL_ENVIRONMENT = HERE.parent / "build" / "rival-mdfs"
+
+
+def rival_python() -> Path:
+    """The interpreter of an environment that has `mdfs`."""
+    python = RIVAL_ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not (RIVAL_ENVIRONMENT / "ready").exists():
+        print("installing mdfs 1.5.2 into an environment of its own …", file=sys.stderr)
+        venv.create(RIVAL_ENVIRONMENT, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "numpy", "mdfs==1.5.2"], check=True)
+        (RIVAL_ENVIRONMENT / "ready").touch()
+    return python
+
+
+def time_rival(data: Path, dimensions: int, repeats: int) -> dict:
+    command = [rival_python(), HERE / "rivals" / "mdfs_pypi.py", data, str(dimensions), str(repeats)]
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=one_thread)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def time_ours(x: np.ndarray, y: np.ndarray, dimensions: int, simd_level: str, repeats: int) -> tuple[float, np.ndarray]:
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        engine = CpuEngine(n_threads=1, simd_level=simd_level)
+        gains = interplay.max_information_gain(x, y, dimensions=dimensions, discrete="none", engine=engine, n_jobs=1)
+        seconds.append(time.perf_counter() - started)
+    return min(seconds), gains.gain
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[2, 3])
+    parser.add_argument("--n-vars", type=int, default=500)
+    parser.add_argument("--n-samples", type=int, default=2000)
+    parser.add_argument("--simd-levels", nargs="+", default=simd_levels()[1:] or simd_levels())
+    arguments = parser.parse_args()
+
+    x, y, _ = interplay.datasets.make_madelon(arguments.n_samples, arguments.n_vars, random_state=1)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.npz"
+        np.savez(data, x=x, y=y)
+        for k in arguments.dimensions:
+            rival = time_rival(data, k, repeats=3 if k < 3 else 1)
+            for level in arguments.simd_levels:
+                seconds, gains = time_ours(x, y, k, level, repeats=5 if k < 3 else 2)
+                worst = float(np.abs(gains - rival["max_igs"]).max())
+                rows.append(
+                    {
+                        "dimensions": k,
+                        "simd_level": level,
+                        "mdfs_seconds": rival["seconds"],
+                        "interplay_seconds": seconds,
+                        "ratio": rival["seconds"] / seconds,
+                        "largest_difference_of_gains": worst,
+                    }
+                )
+                print(
+                    f"{k}D {level:>7}: mdfs {rival['seconds']:8.3f} s, interplay {seconds:8.4f} s, "
+                    f"ratio {rows[-1]['ratio']:6.1f}, gains differ by at most {worst:.1e} bits (float32 there)"
+                )
+    shape = {"n_vars": arguments.n_vars, "n_samples": arguments.n_samples, "threads": 1}
+    print("written:", write_result("compare_mdfs", {**shape, "rows": rows}).name)
+
+
+if __name__ == "__main__":
+    main()

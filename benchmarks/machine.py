@@ -1,0 +1,50 @@
+"""What every result is stamped with: the machine and the commit."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def commit() -> str:
+    try:
+        command = ["git", "describe", "--always", "--dirty"]
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=RESULTS.parent).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def stamp() -> dict[str, Any]:
+    from interplay.engines.cpu import default_simd_level
+
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "simd_level": default_simd_level(),
+        "python": platform.python_version(),
+        "commit": commit(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+    }
+
+
+def write_result(name: str, result: dict[str, Any]) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"machine": stamp(), **result}, indent=1) + "\n")
+    return path

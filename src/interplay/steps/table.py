@@ -1,0 +1,292 @@
+"""Anything table-like as a Table: names, kinds of columns, and blocks of columns as numbers.
+
+A wide table is never copied whole. Each block is cut out, transposed and converted when it is asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import BoolArray, IntArray
+from interplay.steps.columns import (
+    Column,
+    ColumnKind,
+    as_dtype,
+    column_from_array,
+    column_from_series,
+    objects_from_masked,
+    plain_dtype,
+)
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+Values = npt.NDArray[Any]
+Which = slice | IntArray
+
+
+class Table(ABC):
+    """Samples by variables, read by blocks of variables.
+
+    Attributes
+    ----------
+    n_samples, n_vars : int
+    names : list of str
+        One per variable, all different.
+    kinds : (n_vars,) int8
+        A `ColumnKind` per variable.
+    dtype : numpy.dtype
+        Of every block.
+    """
+
+    def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
+        self.n_samples = n_samples
+        self.n_vars = len(names)
+        self.names = names
+        self.kinds = kinds
+        self.dtype = dtype
+
+    @property
+    def is_label(self) -> BoolArray:
+        """Which variables are bool, categorical or text rather than numbers, (n_vars,)."""
+        is_label: BoolArray = self.kinds != ColumnKind.NUMBER
+        return is_label
+
+    @abstractmethod
+    def columns(self, which: Which) -> Values:
+        """Return the variables `which` as a C-contiguous (n_chosen, n_samples) array of `dtype`.
+
+        Labels come as numbers of their levels, missing values as NaN. The array may be the user's own memory: never
+        write to it.
+        """
+
+    def block(self, start: int, stop: int) -> Values:
+        """Return variables start ... stop - 1, (stop - start, n_samples); see `columns`."""
+        return self.columns(slice(start, stop))
+
+
+class ArrayTable(Table):
+    """A table whose columns all have one numeric or bool dtype.
+
+    `read` takes a slice or numbers of columns and returns them, (n_samples, n_chosen), in any memory order.
+    """
+
+    def __init__(self, read: Callable[[Which], Values], n_samples: int, names: list[str], dtype: np.dtype[Any]) -> None:
+        kind = ColumnKind.BOOL if dtype.kind == "b" else ColumnKind.NUMBER
+        super().__init__(n_samples, names, np.full(len(names), kind, dtype=np.int8), plain_dtype(dtype))
+        self._read = read
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
+        return np.ascontiguousarray(self._read(which).T, dtype=self.dtype)
+
+
+class ColumnTable(Table):
+    """A table whose columns differ in kind."""
+
+    def __init__(self, columns: list[Column], n_samples: int, names: list[str]) -> None:
+        kinds = np.array([column.kind for column in columns], dtype=np.int8)
+        dtype = np.result_type(*{column.dtype for column in columns})
+        super().__init__(n_samples, names, kinds, dtype)
+        self._columns = columns
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
+        chosen = range(self.n_vars)[which] if isinstance(which, slice) else which.tolist()
+        values = np.empty((len(chosen), self.n_samples), dtype=self.dtype)
+        for row, number in enumerate(chosen):
+            values[row] = as_dtype(self._columns[number].read(), self.dtype)
+        return values
+
+
+def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
+    """Return `X` as a Table.
+
+    Parameters
+    ----------
+    X : table-like, (n_samples, n_vars)
+        A NumPy array of any order and dtype, a list of rows, a pandas or polars dataframe, a pyarrow Table, any other
+        dataframe that narwhals knows, a SciPy sparse matrix or array, or an AnnData.
+    names : list, optional
+        Names of the variables. By default the names of the columns, or x0, x1, ... where there are none.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> table = as_table([[1.5, "a"], [2.5, "b"], [0.5, "a"]])
+    >>> table.names, table.is_label.tolist()
+    (['x0', 'x1'], [False, True])
+    >>> table.block(0, 2)
+    array([[1.5, 2.5, 0.5],
+           [0. , 1. , 0. ]])
+    """
+    if isinstance(X, Table):
+        return X
+    if all(hasattr(X, attribute) for attribute in ("X", "obs_names", "var_names")):  # AnnData
+        return as_table(X.X, names=X.var_names if names is None else names)
+    if _is_sparse(X):
+        return _sparse_table(X, names)
+    if isinstance(X, np.ndarray | list | tuple):
+        return _array_table(X, names)
+    if _is_pandas(X, "DataFrame"):
+        return _pandas_table(X, names)
+
+    if isinstance(getattr(X, "column_names", None), list):  # pyarrow, the other one that allows repeated names
+        _names(X.column_names, len(X.column_names))
+
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.Series):
+        raise ValueError("X must be two-dimensional (samples by variables), not a single column: use X.to_frame()")
+    if isinstance(frame, nw.DataFrame):
+        return _frame_table(frame, names)
+    return _array_table(X, names)
+
+
+def _array_table(X: Any, names: Iterable[Any] | None) -> Table:
+    array = _as_array(X)
+    if array.ndim == 0:
+        raise TypeError(f"X must be a table (array, dataframe, sparse matrix), not {type(X).__name__}")
+    _check_dimensions(array)
+    n_samples, n_vars = array.shape
+    found = _names(names, n_vars)
+    _check_not_empty(n_samples, n_vars)
+    if isinstance(array, np.ma.MaskedArray):
+        array = _unmasked(array)
+    array = np.asarray(array)
+    if array.dtype.kind in "biuf":
+        return ArrayTable(lambda which: array[:, which], n_samples, found, array.dtype)
+    return ColumnTable(
+        [column_from_array(array[:, v], _column_of_X(found[v])) for v in range(n_vars)], n_samples, found
+    )
+
+
+def _as_array(X: Any) -> Values:
+    """Return a list of rows, or anything NumPy can read, as an array that keeps each cell's own type."""
+    if isinstance(X, np.ndarray):
+        return X
+    try:
+        array = np.asanyarray(X)
+    except ValueError:
+        raise ValueError("X has rows of different lengths: give every sample one value per variable") from None
+    # NumPy turns [1.5, "a"] into two texts; as objects, the number stays a number.
+    return np.array(X, dtype=object) if array.dtype.kind in "UST" and isinstance(X, list | tuple) else array
+
+
+def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> Values:
+    if not np.ma.is_masked(array):
+        return np.asarray(array.data)
+    if array.dtype.kind in "biuf":
+        return np.asarray(np.ma.filled(array.astype(np.result_type(array.dtype, np.float32)), np.nan))
+    return objects_from_masked(array)
+
+
+def _sparse_table(X: Any, names: Iterable[Any] | None) -> Table:
+    _check_dimensions(X)
+    n_samples, n_vars = X.shape
+    found = _names(names, n_vars)
+    _check_not_empty(n_samples, n_vars)
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"{_column_of_X(found[0])} holds {X.dtype}: a sparse X must hold numbers or bools")
+    by_column = X.tocsc()
+    # A transposed CSC is a CSR, which unpacks straight into rows.
+    return ArrayTable(lambda which: by_column[:, which].T.toarray().T, n_samples, found, X.dtype)
+
+
+def _pandas_table(X: Any, names: Iterable[Any] | None) -> Table:
+    n_samples, n_vars = X.shape
+    found = _names(X.columns if names is None else names, n_vars)
+    _check_not_empty(n_samples, n_vars)
+    dtypes = list(X.dtypes)
+    first = dtypes[0]
+    if isinstance(first, np.dtype) and first.kind in "biuf" and all(dtype == first for dtype in dtypes):
+        return ArrayTable(lambda which: X.iloc[:, which].to_numpy(), n_samples, found, first)
+
+    import narwhals.stable.v2 as nw
+
+    def series(v: int) -> nw.Series[Any]:
+        return nw.from_native(X.iloc[:, v], series_only=True)
+
+    columns = []
+    for v, dtype in enumerate(dtypes):
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+            # No need to look at the values yet: most columns of a wide table end here.
+            read = partial(_read_pandas_numbers, X, v, plain_dtype(dtype))
+            columns.append(Column(ColumnKind.NUMBER, plain_dtype(dtype), read))
+        else:
+            columns.append(column_from_series(partial(series, v), _column_of_X(found[v])))
+    return ColumnTable(columns, n_samples, found)
+
+
+def _read_pandas_numbers(X: Any, v: int, dtype: np.dtype[Any]) -> Values:
+    values: Values = X.iloc[:, v].to_numpy()
+    return values.astype(dtype, copy=False)
+
+
+def _frame_table(frame: nw.DataFrame[Any], names: Iterable[Any] | None) -> Table:
+    n_samples, n_vars = frame.shape
+    found = _names(frame.columns if names is None else names, n_vars)
+    _check_not_empty(n_samples, n_vars)
+    columns = [
+        column_from_series(partial(frame.get_column, native_name), _column_of_X(name))
+        for native_name, name in zip(frame.columns, found, strict=True)
+    ]
+    return ColumnTable(columns, n_samples, found)
+
+
+def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
+    """Return one name per variable as text, all different."""
+    if names is None:
+        return [f"x{v}" for v in range(n_vars)]
+    found = [str(name) for name in names]
+    if len(found) != n_vars:
+        raise ValueError(f"names must have one entry per variable of X: {len(found)} names, {n_vars} variables")
+    if len(set(found)) < n_vars:
+        repeated = next(name for name, count in Counter(found).items() if count > 1)
+        raise ValueError(f"X has more than one column named {repeated!r}: give each column a name of its own")
+    return found
+
+
+def _column_of_X(name: str) -> str:
+    return f"column {name!r} of X"
+
+
+def _check_dimensions(array: Any) -> None:
+    if array.ndim == 2:
+        return
+    advice = "X.reshape(-1, 1) for one variable" if array.ndim == 1 else "X.reshape(len(X), -1) to flatten each sample"
+    raise ValueError(
+        f"X must be two-dimensional (samples by variables), not {array.ndim}-dimensional: reshape it, {advice}"
+    )
+
+
+def _check_not_empty(n_samples: int, n_vars: int) -> None:
+    if n_samples == 0:
+        raise ValueError("X has no samples: give at least one row")
+    if n_vars == 0:
+        raise ValueError("X has no variables: give at least one column")
+
+
+def _is_sparse(X: Any) -> bool:
+    """Say whether X is sparse, without importing scipy.sparse: whoever made a sparse X has done so."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _is_pandas(X: Any, class_name: str) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(X, getattr(pandas, class_name))

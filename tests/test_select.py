@@ -1,0 +1,261 @@
+"""select() end to end: the paper's lists, planted pairs, noise, saving, bad settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.result import Selection
+
+# Spec §9: variables of Madelon in order of p, numbered from 1, as the paper prints them.
+PAPER = {
+    1: [476, 242, 339, 337, 65, 129, 106, 49, 379, 454, 494, 443, 473],
+    2: [476, 242, 49, 379, 154, 282, 434, 339, 494, 454, 452, 29, 319, 443, 129, 473, 106, 337, 65],
+    3: [154, 434, 282, 49, 379, 476, 242, 319, 29, 452, 494, 106, 454, 129, 473, 443, 339, 337, 65, 456],
+}
+CLUSTERS = [{154, 282, 434}, {29, 319, 452}, {49, 379}, {242, 476}, {456}, {454, 494}, {339}, {443, 473}, {106, 129}, {65, 337}]
+
+
+def numbered_from_1(names: list[str]) -> list[int]:
+    return [int(name[1:]) + 1 for name in names]
+
+
+@pytest.fixture(scope="module")
+def madelon_3d(madelon) -> Selection:
+    return interplay.select(*madelon, dimensions=3, n_contrast=0, n_jobs=-1, random_state=0)
+
+
+class TestThePaper:
+    @pytest.mark.parametrize("dimensions", [1, 2])
+    def test_lists_in_order(self, madelon, dimensions: int) -> None:
+        result = interplay.select(*madelon, dimensions=dimensions, n_contrast=0, random_state=0)
+        assert numbered_from_1(result.relevant) == PAPER[dimensions]
+
+    def test_list_in_3d(self, madelon_3d: Selection) -> None:
+        assert numbered_from_1(madelon_3d.relevant) == PAPER[3]
+
+    def test_fit_in_2d(self, madelon) -> None:
+        fit = interplay.select(*madelon, n_contrast=0, fit="lsq", random_state=0).null_fit
+        assert fit.alpha == pytest.approx(0.0058425453, rel=1e-5)
+        assert fit.n_irrelevant == 479
+
+    def test_fit_in_3d(self, madelon_3d: Selection) -> None:
+        assert madelon_3d.null_fit.alpha == pytest.approx(5.12425e-5, rel=1e-4)
+        assert madelon_3d.null_fit.n_irrelevant == 462
+
+    def test_clusters_of_table_3(self, madelon_3d: Selection) -> None:
+        found = [set(numbered_from_1(group)) for group in madelon_3d.clusters(0.99)]
+        assert sorted(map(sorted, found)) == sorted(map(sorted, CLUSTERS))
+
+    def test_blind_2d_run(self, madelon) -> None:
+        result = interplay.select(*madelon, discretizations=30, random_state=118912, n_jobs=-1)
+        found = set(numbered_from_1(result.relevant))
+        assert set(PAPER[2]) <= found <= set(PAPER[2]) | {456}
+
+    def test_t_test(self, madelon) -> None:
+        """The paper's univariate baseline: plain SciPy, adjusted with our function."""
+        from scipy.stats import ttest_ind
+
+        from interplay.steps.p_values import adjust
+
+        x, y = madelon
+        p = ttest_ind(x[y == 0].astype(float), x[y == 1].astype(float), equal_var=False).pvalue
+        relevant = np.flatnonzero(adjust(p, "holm") < 0.05)
+        expected = [476, 242, 337, 65, 129, 106, 339, 49, 379, 443, 473, 454, 494]
+        assert (relevant[np.argsort(p[relevant])] + 1).tolist() == expected
+
+
+def xor_data(seed: int, n_samples: int = 600, n_vars: int = 25) -> tuple[np.ndarray, np.ndarray]:
+    """Noise, and a decision that columns 4 and 17 make together."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_vars))
+    together = (X[:, 4] > 0) ^ (X[:, 17] > 0)
+    return X, np.where(rng.random(n_samples) < 0.1, ~together, together)
+
+
+class TestPlantedPairs:
+    @pytest.mark.parametrize("n_contrast", [0, 60, "auto"])
+    def test_found_together_and_missed_alone(self, n_contrast) -> None:
+        X, y = xor_data(1)
+        alone = interplay.select(X, y, dimensions=1, random_state=0)
+        pairs = interplay.select(X, y, dimensions=2, n_contrast=n_contrast, random_state=0)
+        assert alone.relevant == []
+        assert set(pairs.relevant) == {"x4", "x17"}
+        row = pairs.table.iloc[4]
+        assert row["partners"] == ("x17",)
+        assert row["synergy"] == pytest.approx(row["gain"] - row["gain_alone"])
+        assert row["gain_alone"] == pytest.approx(alone.table["gain"][4])
+
+    @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
+    def test_three_classes(self, multiclass: str) -> None:
+        X, y = xor_data(2)
+        classes = np.where(np.arange(len(y)) % 3 == 0, "third", np.where(y, "yes", "no"))
+        result = interplay.select(X, classes, multiclass=multiclass, random_state=0)
+        assert set(result.relevant) == {"x4", "x17"}
+        assert interplay.select(X, classes, dimensions=1, multiclass=multiclass, random_state=0).relevant == []
+        assert len(result.runs) == {"joint": 1, "ovo": 3, "ovr": 3}[multiclass]
+        if multiclass == "ovo":
+            assert result.table.iloc[4]["decision"] == "no vs yes"
+            with pytest.raises(ValueError, match=r"use \.runs"):
+                _ = result.gains
+
+    def test_continuous_decision(self) -> None:
+        X, y = xor_data(3)
+        noise = np.random.default_rng(0).normal(scale=0.4, size=len(y))
+        result = interplay.select(X, y + noise, random_state=0)
+        assert result.settings["decision"] == "continuous"
+        assert set(result.relevant) == {"x4", "x17"}
+        assert interplay.select(X, y + noise, dimensions=1, random_state=0).relevant == []
+
+    def test_mixed_levels(self) -> None:
+        X, y = xor_data(4)
+        X[:, 5:10] = np.random.default_rng(1).integers(0, 3, (len(X), 5))
+        X[:, 17] = X[:, 17] > 0
+        result = interplay.select(X, y, divisions=2, random_state=0)
+        assert set(result.relevant) == {"x4", "x17"}
+        assert len(set(result.gains.df.tolist())) > 1
+
+
+@pytest.mark.parametrize("settings", [{"dimensions": 1}, {"dimensions": 2}, {"dimensions": 2, "n_contrast": 0}, {"dimensions": 3}])
+def test_noise_gives_nothing_beyond_the_level(settings: dict) -> None:
+    """At level 0.05, 20 seeds give on average one false selection; 5 or more have a probability of 0.3 %."""
+    n_with_finds = 0
+    for seed in range(20):
+        rng = np.random.default_rng(100 + seed)
+        X, y = rng.normal(size=(300, 30)), rng.integers(0, 2, 300)
+        n_with_finds += bool(interplay.select(X, y, random_state=seed, **settings).relevant)
+    assert n_with_finds <= 4
+
+
+@pytest.fixture(scope="module")
+def result() -> Selection:
+    X, y = xor_data(1)
+    return interplay.select(X, y, random_state=7)
+
+
+class TestSelection:
+    def test_table(self, result: Selection) -> None:
+        assert list(result.table.columns) == [
+            "variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy",
+        ]  # fmt: skip
+        assert result.table["variable"].tolist() == [f"x{v}" for v in range(25)]
+        assert set(result.table.loc[result.table["relevant"], "variable"]) == set(result.relevant)
+
+    def test_contrast(self, result: Selection) -> None:
+        assert len(result.contrast) == 300
+        assert set(result.contrast["source"]) <= set(result.names)
+
+    def test_prints(self, result: Selection) -> None:
+        text = repr(result)
+        assert text.startswith("2 of 25 variables relevant")
+        assert "x4" in text
+        assert "seed 7" in text
+        assert "<table" in result._repr_html_()
+
+    def test_names_are_escaped_in_html(self) -> None:
+        import pandas as pd
+
+        X, y = xor_data(1)
+        frame = pd.DataFrame(X, columns=["<script>alert(1)</script>" if v == 4 else f"x{v}" for v in range(25)])
+        result = interplay.select(frame, y, random_state=7)
+        assert "<script>" in result.relevant[0] + result.relevant[1]
+        assert "<script>" not in result._repr_html_()
+
+    def test_tuples_of(self, result: Selection) -> None:
+        tuples = result.tuples_of("x17")
+        assert tuples.iloc[0]["variable"] == "x17"
+        assert tuples.iloc[0]["members"] == ("x4", "x17")
+        assert all("x17" in members for members in tuples["members"])
+        assert tuples.equals(result.tuples_of(17))
+        with pytest.raises(ValueError, match="'foo' is not among the 25 variables"):
+            result.tuples_of("foo")
+
+    def test_saved_loaded_and_run_again_is_identical(self, result: Selection, tmp_path) -> None:
+        result.save(tmp_path / "run.interplay")
+        loaded = interplay.load(tmp_path / "run.interplay")
+        X, y = xor_data(1)
+        again = interplay.select(X, y, **loaded.settings)
+        for other in (loaded, again):
+            assert other.relevant == result.relevant
+            assert other.table.equals(result.table)
+            assert other.contrast.equals(result.contrast)
+            assert other.settings == result.settings
+            assert other.provenance["data_fingerprint"] == result.provenance["data_fingerprint"]
+            assert other.null_fit.summary() == result.null_fit.summary()
+            assert other.clusters() == result.clusters()
+            assert np.array_equal(other.null_fit.p_values(), result.null_fit.p_values())
+
+    def test_damaged_files_are_refused(self, result: Selection, tmp_path) -> None:
+        path = tmp_path / "run.interplay"
+        result.save(path)
+        path.write_bytes(path.read_bytes()[:-200])
+        with pytest.raises(ValueError, match="damaged"):
+            interplay.load(path)
+        (tmp_path / "text").write_text("hello")
+        with pytest.raises(ValueError, match="not a saved selection"):
+            interplay.load(tmp_path / "text")
+
+    def test_a_failed_save_leaves_nothing(self, result: Selection, tmp_path) -> None:
+        with pytest.raises(FileNotFoundError):
+            result.save(tmp_path / "missing" / "run.interplay")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_containers_do_not_matter(self, result: Selection) -> None:
+        import pandas as pd
+        import polars as pl
+
+        X, y = xor_data(1)
+        frame = pd.DataFrame(X, columns=[f"x{v}" for v in range(25)])
+        for table, decision in ((frame, pd.Series(y)), (pl.from_pandas(frame), y.tolist()), (np.asfortranarray(X), y)):
+            other = interplay.select(table, decision, random_state=7)
+            assert other.table.equals(result.table)
+            assert other.provenance["data_fingerprint"] == result.provenance["data_fingerprint"]
+
+    def test_plots(self, result: Selection) -> None:
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+        import matplotlib.pyplot as plt
+
+        axes = result.plot.gains()
+        relevant = next(line for line in axes.get_lines() if "relevant (2)" in line.get_label())
+        assert sorted(relevant.get_ydata()) == sorted(result.gains.gain[[4, 17]])
+        assert len(result.plot.null_fit().get_lines()) > 0
+        plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"level": 2}, "level must be a number in"),
+        ({"level": 0}, "level must be a number in"),
+        ({"p_adjust": "foo"}, "p_adjust must be one of"),
+        ({"n_contrast": 3}, "n_contrast must be 0 or at least"),
+        ({"n_contrast": "many"}, "n_contrast must be 'auto' or a whole number"),
+        ({"n_contrast": -1}, "n_contrast must be a whole number"),
+        ({"discretizations": 5, "range_": 0.0}, "range_"),
+        ({"range_": 1.5}, "range_"),
+        ({"dimensions": 26}, "dimensions=26 needs at least 26 variables"),
+        ({"dimensions": 0}, "dimensions must be a whole number"),
+        ({"dimensions": 2.5}, "dimensions must be a whole number"),
+        ({"divisions": 0}, "divisions must be a whole number"),
+        ({"divisions": 200, "discretizations": 5, "dimensions": 3}, "too few samples"),
+        ({"dimensions": 25, "divisions": 3}, "cells"),
+        ({"fit": "best"}, "fit must be one of"),
+        ({"multiclass": "all"}, "multiclass must be one of"),
+        ({"missing": "drop"}, "missing must be one of"),
+        ({"engine": "gpu"}, "engine must be one of"),
+        ({"engine": 3}, "engine must be a name"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"random_state": -1}, "random_state"),
+        ({"pseudocount": -1}, "pseudocount must be a number"),
+        ({"decision": "maybe"}, "decision must be one of"),
+    ],
+)
+def test_bad_settings_get_one_clear_line(settings: dict, message: str) -> None:
+    X, y = xor_data(1, n_samples=60)
+    with pytest.raises((ValueError, TypeError)) as caught:
+        interplay.select(X, y, **settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
