@@ -45,13 +45,8 @@ lint: $(PACKAGE_READY) $(TOOLS_READY)  ## Check style, types and the direction o
 	$(BIN)/lint-imports
 	$(if $(CLANG_FORMAT_FILES),$(BIN)/clang-format --dry-run -Werror $(CLANG_FORMAT_FILES))
 
-ifneq ($(BENCHMARKS),)
-bench: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the benchmarks; results go to benchmarks/results.
+bench: $(PACKAGE_READY)  ## Run the benchmarks; results go to benchmarks/results.
 	set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script"; done
-else
-bench:
-	@echo "There is no benchmarks/bench_*.py yet, so there is nothing to run."
-endif
 
 # The compiled library with its own test program, under AddressSanitizer and UBSan. No Python is involved.
 sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.

@@ -18,10 +18,10 @@ import venv
 from pathlib import Path
 
 import numpy as np
-from machine import write_result
 
 import interplay
 from interplay.engines.cpu import CpuEngine, simd_levels
+from machine import write_result
 
 HERE = Path(__file__).parent
 RIVAL_ENVIRONMENT = HERE.parent / "build" / "rival-mdfs"

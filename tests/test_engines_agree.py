@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.tuple_tiles import make_tuple_tiles

@@ -112,7 +112,8 @@ def test_progress_goes_to_stderr_or_nowhere(progress: bool) -> None:
     code = (
         "import numpy as np, interplay\n"
         "rng = np.random.default_rng(0)\n"
-        f"interplay.max_information_gain(rng.normal(size=(300, 60)), rng.integers(0, 2, 300), dimensions=3, progress={progress})"
+        "X, y = rng.normal(size=(300, 60)), rng.integers(0, 2, 300)\n"
+        f"interplay.max_information_gain(X, y, dimensions=3, progress={progress})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == ""

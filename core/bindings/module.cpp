@@ -68,16 +68,18 @@ void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
   require(is_partition(planes.plane_start, n_planes) && planes.plane_start.size() == planes.n_levels.size() + 1,
           "plane_start must cut the planes into rows");
   for (Index row = 0; row < planes.n_rows(); ++row) {
-    require(planes.n_levels[row] >= 2 && planes.plane_start[row + 1] - planes.plane_start[row] == planes.n_levels[row] - 1,
-            "each variable needs one plane fewer than levels, and at least two levels");
+    require(
+        planes.n_levels[row] >= 2 && planes.plane_start[row + 1] - planes.plane_start[row] == planes.n_levels[row] - 1,
+        "each variable needs one plane fewer than levels, and at least two levels");
   }
   require(planes.n_classes() >= 1 && planes.class_word_start.size() == planes.class_sizes.size() + 1 &&
               is_partition(planes.class_word_start, planes.n_words),
           "class_word_start must cut the words into classes");
   for (Index q = 0; q < planes.n_classes(); ++q) {
     const Index n_words = planes.class_word_start[q + 1] - planes.class_word_start[q];
-    require(n_words % interplay::kWordsPerBlock == 0 && planes.class_sizes[q] > 0 && planes.class_sizes[q] <= n_words * 64,
-            "each class must fill whole blocks of words");
+    require(
+        n_words % interplay::kWordsPerBlock == 0 && planes.class_sizes[q] > 0 && planes.class_sizes[q] <= n_words * 64,
+        "each class must fill whole blocks of words");
   }
   require(0 <= planes.n_vars && planes.n_vars <= planes.n_rows(), "n_vars out of range");
 }
@@ -110,14 +112,13 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
                       const std::string& simd_level, Array<double> gain, Array<Index> gain_discretization,
                       Array<Index> gain_tuples, Array<std::uint8_t> tile_done, nb::object on_tick) {
   require(words.ndim() == 2 && tiles.ndim() == 2, "words and tiles must be two-dimensional");
-  interplay::SearchProblem problem{
-      {span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start), span_of(n_levels),
-       span_of(class_word_start), span_of(class_sizes), n_vars},
-      {span_of(order), span_of(block_start)},
-      {span_of(tiles), static_cast<Index>(tiles.shape(1))},
-      span_of(partner_cells),
-      pseudocount,
-      discretization};
+  interplay::SearchProblem problem{{span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start),
+                                    span_of(n_levels), span_of(class_word_start), span_of(class_sizes), n_vars},
+                                   {span_of(order), span_of(block_start)},
+                                   {span_of(tiles), static_cast<Index>(tiles.shape(1))},
+                                   span_of(partner_cells),
+                                   pseudocount,
+                                   discretization};
   const Index k = problem.tiles.dimensions;
   require(k >= 1 && k <= 64, "tuples must have 1 to 64 members");
   require(pseudocount >= 0, "pseudocount must not be negative");

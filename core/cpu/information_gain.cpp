@@ -27,8 +27,8 @@ double pseudocount_of(Index n, std::span<const Index> class_sizes, double pseudo
 int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount, Index max_cells) {
   const double n = static_cast<double>(sum_of(class_sizes)) +
                    static_cast<double>(max_cells) * pseudocount_of(sum_of(class_sizes), class_sizes, pseudocount);
-  const double bound = 2 * n * std::log2(n + 2) +
-                       static_cast<double>(max_cells) * static_cast<double>(class_sizes.size() + 1);
+  const double bound =
+      2 * n * std::log2(n + 2) + static_cast<double>(max_cells) * static_cast<double>(class_sizes.size() + 1);
   return 61 - static_cast<int>(std::ceil(std::log2(bound + 2)));
 }
 

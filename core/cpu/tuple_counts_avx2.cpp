@@ -18,13 +18,11 @@ struct Avx2Lanes {
     const __m256i lower = _mm256_shuffle_epi8(bits_of_nibble_u8x32, _mm256_and_si256(both, low_u8x32));
     const __m256i upper =
         _mm256_shuffle_epi8(bits_of_nibble_u8x32, _mm256_and_si256(_mm256_srli_epi16(both, 4), low_u8x32));
-    sum_u64x4 =
-        _mm256_add_epi64(sum_u64x4, _mm256_sad_epu8(_mm256_add_epi8(lower, upper), _mm256_setzero_si256()));
+    sum_u64x4 = _mm256_add_epi64(sum_u64x4, _mm256_sad_epu8(_mm256_add_epi8(lower, upper), _mm256_setzero_si256()));
   }
 
   interplay::Index total() const {
-    const __m128i pair =
-        _mm_add_epi64(_mm256_castsi256_si128(sum_u64x4), _mm256_extracti128_si256(sum_u64x4, 1));
+    const __m128i pair = _mm_add_epi64(_mm256_castsi256_si128(sum_u64x4), _mm256_extracti128_si256(sum_u64x4, 1));
     return _mm_cvtsi128_si64(pair) + _mm_extract_epi64(pair, 1);
   }
 };

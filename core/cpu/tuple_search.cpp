@@ -77,12 +77,12 @@ class TileSearcher {
  private:
   // One place in the tuple: the block its variable comes from.
   struct Position {
-    Index begin, end;      // into blocks.order
-    bool after_previous;   // same block as the place before: take later variables only
+    Index begin, end;     // into blocks.order
+    bool after_previous;  // same block as the place before: take later variables only
     Index n_levels;
-    Index group;           // of this variable's gains
-    Index outer;           // cells of the places before it
-    Index inner;           // cells of the places after it
+    Index group;  // of this variable's gains
+    Index outer;  // cells of the places before it
+    Index inner;  // cells of the places after it
     const CellInformation* summed_over;
     // Information of the tuple without this variable, by the places of the others in their blocks: needed by as many
     // tuples as this block has variables, computed by the first of them. Empty if it would be too large.
@@ -94,7 +94,8 @@ class TileSearcher {
     std::vector<Word> mask(static_cast<std::size_t>(planes_.n_words), 0);
     for (Index q = 0; q < n_classes_; ++q) {
       const Index first_bit = planes_.class_word_start[q] * 64;
-      for (Index i = 0; i < planes_.class_sizes[q]; ++i) mask[(first_bit + i) / 64] |= Word{1} << ((first_bit + i) % 64);
+      for (Index i = 0; i < planes_.class_sizes[q]; ++i)
+        mask[(first_bit + i) / 64] |= Word{1} << ((first_bit + i) % 64);
     }
     return mask;
   }
@@ -115,8 +116,8 @@ class TileSearcher {
     }
     for (Position& position : positions_) {
       position.inner = n_cells_ / (position.outer * position.n_levels);
-      const auto group = std::lower_bound(problem_.partner_cells.begin(), problem_.partner_cells.end(),
-                                          n_cells_ / position.n_levels);
+      const auto group =
+          std::lower_bound(problem_.partner_cells.begin(), problem_.partner_cells.end(), n_cells_ / position.n_levels);
       position.group = group - problem_.partner_cells.begin();
     }
     const Position& last = positions_.back();
@@ -195,8 +196,8 @@ class TileSearcher {
         last_planes_[n_planes++] = planes_.plane(problem_.blocks.order[i], level);
       }
     }
-    CountJob job{prefixes_[k_ - 1].data(), n_prefix_,  last_planes_.data(),    n_planes, planes_.class_word_start.data(),
-                 n_classes_,               planes_.n_words, plane_counts_.data()};
+    CountJob job{prefixes_[k_ - 1].data(),        n_prefix_,  last_planes_.data(), n_planes,
+                 planes_.class_word_start.data(), n_classes_, planes_.n_words,     plane_counts_.data()};
     count_(job);
     CountJob prefix_job = job;
     prefix_job.planes = &ones_;
@@ -275,9 +276,9 @@ class TileSearcher {
   const Index n_classes_;
 
   std::vector<Position> positions_;
-  std::vector<Index> members_;              // row numbers of the tuple at hand
-  std::vector<Index> chosen_;               // the same as places in blocks.order
-  std::vector<std::vector<Word>> prefixes_; // [m]: cells of places 0…m−1
+  std::vector<Index> members_;               // row numbers of the tuple at hand
+  std::vector<Index> chosen_;                // the same as places in blocks.order
+  std::vector<std::vector<Word>> prefixes_;  // [m]: cells of places 0…m−1
   const Word* ones_ = nullptr;
   Index n_cells_ = 0;
   Index n_prefix_ = 0;

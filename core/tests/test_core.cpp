@@ -27,7 +27,7 @@ void check(bool holds, const char* what, const char* where) {
 
 struct Data {
   Index n_samples, n_vars, n_contrast, n_classes, dimensions;
-  std::vector<Index> levels;              // per row
+  std::vector<Index> levels;  // per row
   std::vector<std::vector<std::uint8_t>> codes;
   std::vector<Index> decision;
   std::vector<Index> sizes;
@@ -196,7 +196,8 @@ int main() {
     for (Index dimensions = 1; dimensions <= 5; ++dimensions) {
       const Index n_classes = 2 + static_cast<Index>(rng() % 3);
       const Index n_vars = dimensions <= 3 ? 7 : 6;
-      const Data data = make_data(rng, n_samples, n_vars, n_samples % 2 ? 3 : 0, n_classes, dimensions, dimensions < 4 ? 4 : 2);
+      const Data data =
+          make_data(rng, n_samples, n_vars, n_samples % 2 ? 3 : 0, n_classes, dimensions, dimensions < 4 ? 4 : 2);
       const Packed packed = pack(data);
       const Found serial = search(data, packed, SimdLevel::serial, 1);
       for (const SimdLevel level : available_simd_levels()) {

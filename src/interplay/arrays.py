@@ -80,11 +80,11 @@ class DiscreteCodes:
 
     @property
     def n_vars(self) -> int:
-        return self.codes.shape[0]
+        return int(self.codes.shape[0])
 
     @property
     def n_samples(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class TupleTiles:
 
     @property
     def dimensions(self) -> int:
-        return self.tiles.shape[1]
+        return int(self.tiles.shape[1])
 
     def __len__(self) -> int:
         return len(self.tiles)
@@ -232,7 +232,7 @@ class MaxGains:
             return np.zeros(len(self.gain_by_group), dtype=np.int64)
         log_tail = log_chi2_tail(2 * np.log(2) * self.gain_by_group, self.df_by_group)
         log_tail[self.discretization_by_group < 0] = np.inf
-        return np.argmin(log_tail, axis=1)
+        return np.asarray(np.argmin(log_tail, axis=1))
 
     def _best(self, by_group: npt.NDArray[Any]) -> npt.NDArray[Any]:
         best: npt.NDArray[Any] = by_group[np.arange(len(by_group)), self._best_group]
@@ -240,7 +240,7 @@ class MaxGains:
 
     @property
     def dimensions(self) -> int:
-        return self.tuples_by_group.shape[2]
+        return int(self.tuples_by_group.shape[2])
 
     @property
     def gain(self) -> FloatArray:

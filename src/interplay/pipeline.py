@@ -208,7 +208,8 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
     number = check_int("n_contrast", n_contrast, low=0)
     if 0 < number < MIN_REFERENCE_VARIABLES:
         raise ValueError(
-            f"n_contrast must be 0 or at least {MIN_REFERENCE_VARIABLES}, not {number}: fewer cannot show what chance gives"
+            f"n_contrast must be 0 or at least {MIN_REFERENCE_VARIABLES}, not {number}: "
+            "fewer cannot show what chance gives"
         )
     return number
 
@@ -232,7 +233,7 @@ def _decisions(table: Table, classes: DecisionClasses, multiclass: str) -> Itera
 def _combined_log_p(runs: list[Run]) -> FloatArray:
     """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
-    return np.minimum(log_p, 0.0)
+    return np.asarray(np.minimum(log_p, 0.0))
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:
@@ -247,7 +248,7 @@ def _correlation(table: Table, ranked: IntArray) -> FloatArray:
     centred = np.where(observed, columns - means, 0)
     norms = np.sqrt((centred**2).sum(axis=1, keepdims=True))
     scaled = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0)
-    return np.clip(scaled @ scaled.T, -1.0, 1.0)
+    return np.asarray(np.clip(scaled @ scaled.T, -1.0, 1.0))
 
 
 def _plain(discrete: Discrete) -> Any:

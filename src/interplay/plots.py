@@ -60,9 +60,10 @@ def plot_gains(
 
 
 class _Selected(Protocol):
-    is_relevant: BoolArray
-    settings: dict[str, Any]
-
+    @property
+    def is_relevant(self) -> BoolArray: ...
+    @property
+    def settings(self) -> dict[str, Any]: ...
     @property
     def table(self) -> Any: ...
     @property
@@ -96,7 +97,8 @@ class SelectionPlots:
 def plot_gains_by_dimension(selections: Mapping[str, _Selected]) -> Figure:
     """Draw one panel of gains against rank for each selection, side by side."""
     plt = import_pyplot()
-    figure, axes = plt.subplots(1, len(selections), figsize=(4.3 * len(selections), 3.8), layout="constrained", squeeze=False)
+    width = 4.3 * len(selections)
+    figure, axes = plt.subplots(1, len(selections), figsize=(width, 3.8), layout="constrained", squeeze=False)
     for ax, (title, selection) in zip(axes[0], selections.items(), strict=True):
         SelectionPlots(selection).gains(ax=ax)
         ax.set_title(title)

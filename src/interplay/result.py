@@ -253,7 +253,9 @@ class Selection:
 
         if isinstance(variable, str):
             if variable not in self.names:
-                raise ValueError(f"variable {variable!r} is not among the {len(self.names)} variables of this selection")
+                raise ValueError(
+                    f"variable {variable!r} is not among the {len(self.names)} variables of this selection"
+                )
             return self.names.index(variable)
         return check_int("variable", variable, low=0, high=len(self.names) - 1)
 

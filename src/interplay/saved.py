@@ -64,12 +64,11 @@ def load(path: str | os.PathLike[str]) -> Selection:
             if document.get("format") != _FORMAT:
                 raise ValueError(f"{os.fspath(path)!r} is not a saved selection")
             if document["version"] > _VERSION:
-                raise ValueError(
-                    f"{os.fspath(path)!r} was saved by a newer interplay (format {document['version']}): upgrade to read it"
-                )
+                newer = f"a newer interplay (format {document['version']})"
+                raise ValueError(f"{os.fspath(path)!r} was saved by {newer}: upgrade to read it")
             selection = _from_json(document["content"], archive)
     except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError):
-        raise ValueError(f"{os.fspath(path)!r} is not a saved selection, or is damaged: save the result again") from None
+        raise ValueError(f"{os.fspath(path)!r} is not a saved selection, or is damaged: save it again") from None
     if not isinstance(selection, Selection):
         raise ValueError(f"{os.fspath(path)!r} is not a saved selection")
     return selection
@@ -78,7 +77,9 @@ def load(path: str | os.PathLike[str]) -> Selection:
 def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
     kind = type(value).__name__
     if kind in _NESTED:
-        return {"type": kind} | {f.name: _to_json(getattr(value, f.name), f"{path}.{f.name}", arrays) for f in fields(value)}
+        return {"type": kind} | {
+            f.name: _to_json(getattr(value, f.name), f"{path}.{f.name}", arrays) for f in fields(value)
+        }
     if isinstance(value, np.ndarray):
         arrays[path] = value
         return {"array": path}

@@ -14,7 +14,7 @@ from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import Engine, get_engine
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import show_progress
+from interplay.progress import ShowDone, show_progress
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.contrast import ContrastTable
 from interplay.steps.decision import decision_classes
@@ -188,7 +188,7 @@ def max_information_gain(
     contrast_table = None if contrast is None else as_table(contrast)
     if contrast_table is not None and contrast_table.n_samples != table.n_samples:
         raise ValueError(
-            f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same samples"
+            f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same"
         )
     (gains,) = search(
         table,
@@ -261,10 +261,14 @@ def search(
                     pseudocount=settings.pseudocount,
                     discretization=d,
                     known=found[i],
-                    on_progress=None if show is None else lambda n, done=done, show=show: show(done + n),
+                    on_progress=None if show is None else partial(_show_after, show, done),
                 )
                 done += tiles.n_tuples.sum()
     return tuple(gains for gains in found if gains is not None)
+
+
+def _show_after(show: ShowDone, before: float, done: int) -> None:
+    show(before + done)
 
 
 def _discrete_contrast(contrast: Table, discrete: Discrete, is_discrete: BoolArray) -> Discrete:
@@ -294,7 +298,7 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     if variables is None:
         return None
     if isinstance(variables, str):
-        raise TypeError(f"variables must be a list of names or numbers, not the string {variables!r}: write [{variables!r}]")
+        raise TypeError(f"variables must be a list of names or numbers, not a string: write [{variables!r}]")
     number_of = {name: number for number, name in enumerate(table.names)}
     mask = np.zeros(table.n_vars, dtype=bool)
     for variable in variables:

@@ -17,20 +17,18 @@ inline constexpr Index kWordsPerBlock = 8;
 
 // Bits of every level but level 0, samples grouped by decision class (see BitPlanes in arrays.py).
 struct BitPlanes {
-  std::span<const Word> words;             // n_planes * n_words
-  Index n_words;                           // words in one plane
-  std::span<const Index> plane_start;      // n_rows + 1
-  std::span<const Index> n_levels;         // n_rows
-  std::span<const Index> class_word_start; // n_classes + 1
-  std::span<const Index> class_sizes;      // n_classes
-  Index n_vars;                            // rows from here on are contrast variables
+  std::span<const Word> words;              // n_planes * n_words
+  Index n_words;                            // words in one plane
+  std::span<const Index> plane_start;       // n_rows + 1
+  std::span<const Index> n_levels;          // n_rows
+  std::span<const Index> class_word_start;  // n_classes + 1
+  std::span<const Index> class_sizes;       // n_classes
+  Index n_vars;                             // rows from here on are contrast variables
 
   Index n_rows() const { return static_cast<Index>(n_levels.size()); }
   Index n_classes() const { return static_cast<Index>(class_sizes.size()); }
   // The plane of `level` (1, 2, …) of variable `row`.
-  const Word* plane(Index row, Index level) const {
-    return words.data() + (plane_start[row] + level - 1) * n_words;
-  }
+  const Word* plane(Index row, Index level) const { return words.data() + (plane_start[row] + level - 1) * n_words; }
 };
 
 // Rows cut into blocks; all variables of a block have the same number of levels.

@@ -1,0 +1,10 @@
+"""Where tuples are counted and scored.
+
+::
+
+    tuple_tiles.py   C(n, k) tuples   → TupleTiles     pieces that can be searched in any order, anywhere
+    base.py          the Engine protocol; get_engine()
+    cpu.py           planes + tiles   → MaxGains       threads and SIMD, in core/cpu
+
+Whatever searches in parts brings the parts together with ``MaxGains.merge``.
+"""

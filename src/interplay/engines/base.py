@@ -20,7 +20,8 @@ class Engine(Protocol):
     and ties go to the lowest discretisation and tuple.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def max_gains(
         self,

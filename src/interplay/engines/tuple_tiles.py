@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, TupleTiles
 
@@ -91,8 +91,8 @@ def _default_block_size(n_real: int, n_contrast: int, dimensions: int) -> int:
     size = _BLOCK_SIZE.get(dimensions, _BLOCK_SIZE_BEYOND)
     while True:
         n_blocks = -(-n_real // size)
-        n_tiles = special.comb(n_blocks + dimensions - 1, dimensions)
-        n_tiles += -(-n_contrast // size) * special.comb(n_blocks + dimensions - 2, dimensions - 1)
+        n_tiles = comb(n_blocks + dimensions - 1, dimensions)
+        n_tiles += -(-n_contrast // size) * comb(n_blocks + dimensions - 2, dimensions - 1)
         if n_tiles <= _MAX_TILES:
             return size
         size *= 2

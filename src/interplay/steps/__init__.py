@@ -1,0 +1,15 @@
+"""The way of the data, a file per step.
+
+::
+
+    table.py            X                    → Table            (n_samples, n_vars), read by blocks of columns
+    decision.py         y                    → DecisionClasses  (n_samples,)
+    contrast.py         Table                → ContrastTable    permuted columns, made when they are read
+    discrete_codes.py   Table                → DiscreteCodes    (n_vars, n_samples) uint8, one per discretisation
+    bit_planes.py       codes + classes      → BitPlanes        (n_planes, n_words) uint64, samples split by class
+                        ... interplay.engines: planes → tuple counts → information gain → MaxGains ...
+    null_fit.py         maxima               → NullFit          what chance gives
+    p_values.py         maxima + NullFit     → p-values, adjusted p-values
+
+Steps and engines do not know each other; ``interplay.search`` and ``interplay.pipeline`` put them together.
+"""

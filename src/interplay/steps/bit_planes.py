@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -40,7 +40,7 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
 
         pack = partial(_core.pack_bit_planes, part.codes, bit_of_sample, start - start[0], words=part_words)
         edges = np.linspace(0, part.n_vars, min(part.n_vars, 4 * n_jobs) + 1).astype(int).tolist()
-        map_in_threads(lambda ends, pack=pack: pack(*ends), pairwise(edges), n_jobs)
+        map_in_threads(partial(_pack_rows, pack), pairwise(edges), n_jobs)
         first_row = rows.stop
 
     return BitPlanes(
@@ -51,6 +51,10 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
         class_sizes=classes.sizes,
         n_vars=parts[0].n_vars,
     )
+
+
+def _pack_rows(pack: Callable[[int, int], None], rows: tuple[int, int]) -> None:
+    pack(*rows)
 
 
 def _class_word_start(class_sizes: IntArray) -> IntArray:

@@ -1,9 +1,9 @@
 """Maximum-likelihood fits of the null distribution.
 
 In: ln T with T = −ln(1 − V) of the reference variables. Under γ independent tests T is exponential with rate γ; tests
-that overlap make it a Weibull variable, P(T > t) = exp(−γ·t^δ), with δ < 1. Both are fitted with the largest T
-censored: of these only their number counts. A tail probability that is wanted at small T is so fitted at small T, and
-columns of little variety, whose T is far too large for the model, do no harm.
+that overlap make it a Weibull variable, P(T > t) = exp(−γ·t^δ), with δ < 1. The largest T can be censored: of these
+only their number counts. A tail probability that is wanted at small T is so fitted at small T, and columns of little
+variety, whose T is far too large for the model, do no harm.
 """
 
 from __future__ import annotations
@@ -53,10 +53,12 @@ def fit_likelihood(log_hazard: FloatArray, *, fit: str) -> LikelihoodFit:
 
 
 def _fit_weibull(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
-    """Solve the profile likelihood for δ by Newton's method; γ follows.
+    """Solve the profile likelihood for δ ≤ 1 by Newton's method; γ follows.
 
     The log-likelihood is r·ln γ + r·ln δ + (δ − 1)·Σ_seen ln T − γ·Σ T^δ, where r variables are seen and the others
-    stand at the largest seen T. Its derivative along the profile is monotone in δ, so there is one root.
+    stand at the largest seen T. Its derivative along the profile is monotone in δ, so there is one root. A root above 1
+    is sampling noise, as overlap can only make the tail heavier than exponential, and would make p-values too small:
+    then δ = 1.
     """
     if log_t[0] == log_t[n_seen - 1]:
         raise ValueError("fit='weibull' cannot be used: the reference variables all have the same gain; use fit='tail'")
@@ -73,16 +75,18 @@ def _fit_weibull(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
         delta = new_delta
         if converged:
             break
+    at_bound = delta >= 1.0
+    delta = min(delta, 1.0)
     power = np.exp(delta * x)
     gamma = n_seen / float(power.sum()) * math.exp(-delta * centre)
-    # Information about (ln γ, δ); with w = γ·T^δ, which sums to n_seen.
+    # Information about (ln γ, δ), from w = γ·T^δ, which sums to n_seen.
     weight = power * (n_seen / power.sum())
     cross = float((weight * log_t).sum())
     info_delta = n_seen / delta**2 + float((weight * log_t**2).sum())
     determinant = n_seen * info_delta - cross**2
     return LikelihoodFit(
         gamma=gamma,
-        gamma_error=gamma * math.sqrt(info_delta / determinant),
+        gamma_error=gamma / math.sqrt(n_seen) if at_bound else gamma * math.sqrt(info_delta / determinant),
         delta=delta,
         delta_error=math.sqrt(n_seen / determinant),
         n_uncensored=n_seen,

@@ -37,7 +37,7 @@ FITS = ("auto", "lsq", "mle", "weibull", "tail", "union")
 LIKELIHOOD_FITS = ("mle", "weibull", "tail")
 
 #: "auto" trusts the two parameters of "weibull" to no fewer contrast variables.
-MIN_CONTRAST_FOR_WEIBULL = 100
+MIN_CONTRAST_FOR_WEIBULL = 30
 
 #: 1D only: with fewer thresholds than this in all discretisations, p is taken as proportional to V.
 MIN_THRESHOLDS_FOR_EXP = 12
@@ -96,14 +96,13 @@ def fit_null(
         "mle", "tail" and "weibull" without contrast variables use the irrelevant variables that the search of "lsq"
         finds, as if these were a complete sample.
 
-        "auto" puts calibration first. On noise (11 settings, 2,000 data sets each; N 100 or 400; 36 to 200
-        variables; 1D to 3D; 1, 5, 10 and 30 discretisations; correlated, constant and rare columns) the probability
-        of selecting anything at Holm 0.05 was at most 0.05 for "union" everywhere (0.003 to 0.047), and for
-        "weibull" in 2D and 3D with 300 contrast variables (0.02 to 0.045; with 100 of them up to 0.05, with 36 up to
-        0.09). "lsq" had 0.03 to 0.09, in mode "lin" up to 0.15. Therefore: "weibull" with at least 100 contrast
-        variables and more than one dimension; "union" with fewer, and in 1D; "lsq" without contrast variables, as it
-        is the one that finds the irrelevant variables among relevant ones; "lsq", too, where `mode` rules out the
-        others.
+        "auto" puts calibration first. On noise (11 settings with 2,000 data sets each: 1D to 3D, 36 to 200 variables,
+        100 or 400 samples, 1 to 30 discretisations, also correlated, constant and rare columns) the probability of
+        selecting anything at Holm 0.05 was 0.003 to 0.047 for "union"; 0.02 to 0.043 for "weibull" in 2D and 3D with
+        300 contrast variables, up to 0.052 with 100, up to 0.09 with 36; 0.02 to 0.07 for "tail"; 0.03 to 0.09 for
+        "lsq", and 0.10 in mode "lin". Therefore: "weibull" with at least 100 contrast variables in 2D and more;
+        "union" with fewer, and in 1D. Without contrast variables in 2D and more "lsq", as it is the one that finds
+        the irrelevant variables among relevant ones. "lsq", too, where `mode` rules out the others.
     df : float or (n_vars,) array_like, optional
         Degrees of freedom; (n_classes − 1)·divisions·(divisions + 1)^(dimensions − 1) if not given. 0 (a variable
         with one level) gives p = 1.
@@ -264,7 +263,9 @@ def _fit_reference(
     if mode != "raw":  # there the p-values do not depend on the search
         _warn_at_borders(lsq, has_contrast=has_contrast)
     if not lsq.alpha > 0:
-        raise ValueError("the null fit fails (alpha is not positive): check the unit, lower n_ignored, or use fit='union'")
+        raise ValueError(
+            "the null fit fails (alpha is not positive): check the unit, lower n_ignored, or use fit='union'"
+        )
     found = _Found(
         gamma=1.0 / lsq.alpha,
         gamma_error=lsq.alpha_error / lsq.alpha**2,
