@@ -59,7 +59,7 @@ def problems(draw: st.DrawFn) -> dict:
     }
 
 
-def run(problem: dict, engine: CpuEngine, block_size: int | None = None) -> MaxGains:
+def run(problem: dict, engine: CpuEngine, block_size: int | None = None, n_lanes: int | None = None) -> MaxGains:
     n_vars, levels = problem["n_vars"], problem["levels"]
     classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
     asked_for = None
@@ -72,6 +72,7 @@ def run(problem: dict, engine: CpuEngine, block_size: int | None = None) -> MaxG
         asked_for=asked_for,
         require=problem["require"],
         block_size=block_size,
+        n_lanes=n_lanes,
     )
     found = None
     for d, codes in enumerate(problem["codes"]):
@@ -128,10 +129,12 @@ def test_equals_plain_loops(problem: dict) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.sampled_from(simd_levels()), st.sampled_from([1, 2, 7]), st.integers(1, 9))
-def test_same_bits_however_it_is_run(problem: dict, simd_level: str, n_threads: int, block_size: int) -> None:
+@given(problems(), st.sampled_from(simd_levels()), st.sampled_from([1, 2, 7]), st.integers(1, 9), st.integers(1, 12))
+def test_same_bits_however_it_is_run(
+    problem: dict, simd_level: str, n_threads: int, block_size: int, n_lanes: int
+) -> None:
     plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
-    assert_same_bits(run(problem, CpuEngine(n_threads=n_threads, simd_level=simd_level), block_size), plain)
+    assert_same_bits(run(problem, CpuEngine(n_threads=n_threads, simd_level=simd_level), block_size, n_lanes), plain)
 
 
 @pytest.mark.parametrize("simd_level", simd_levels())
@@ -152,9 +155,9 @@ def test_same_bits_on_a_wider_table(simd_level: str, dimensions: int) -> None:
     }
     plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
     for n_threads in (1, 2, 7):
-        for block_size in (None, 5, 64):
+        for block_size, n_lanes in ((None, None), (5, 16), (64, 300), (7, 7)):
             engine = CpuEngine(n_threads=n_threads, simd_level=simd_level)
-            assert_same_bits(run(problem, engine, block_size), plain)
+            assert_same_bits(run(problem, engine, block_size, n_lanes), plain)
 
 
 @settings(max_examples=40, deadline=None)

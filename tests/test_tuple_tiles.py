@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import comb
 
 import numpy as np
@@ -16,13 +16,17 @@ from interplay.engines.tuple_tiles import make_tuple_tiles
 
 def listed(tiles: TupleTiles) -> list[tuple[int, ...]]:
     """Spell out the tuples of all tiles, by the definition of a tile."""
-    blocks = [tiles.order[a:b].tolist() for a, b in zip(tiles.block_start[:-1], tiles.block_start[1:], strict=True)]
+    place = {row: i for i, row in enumerate(tiles.order.tolist())}
+
+    def members(start: np.ndarray, block: int) -> list[int]:
+        return tiles.order[start[block] : start[block + 1]].tolist()
+
     found = []
-    for tile, n_tuples in zip(tiles.tiles.tolist(), tiles.n_tuples, strict=True):
-        choices = [combinations(blocks[b], tile.count(b)) for b in dict.fromkeys(tile)]
-        in_tile = [tuple(sorted(sum(parts, ()))) for parts in product(*choices)]
-        assert len(in_tile) == n_tuples > 0
-        found += in_tile
+    for (*prefix, lane), n_tuples in zip(tiles.tiles.tolist(), tiles.n_tuples, strict=True):
+        choices = [members(tiles.block_start, b) for b in prefix] + [members(tiles.lane_start, lane)]
+        ascending = [t for t in product(*choices) if all(place[a] < place[b] for a, b in pairwise(t))]
+        assert len(ascending) == n_tuples > 0
+        found += [tuple(sorted(t)) for t in ascending]
     return found
 
 
@@ -31,10 +35,11 @@ def listed(tiles: TupleTiles) -> list[tuple[int, ...]]:
     n_contrast=st.integers(0, 4),
     dimensions=st.integers(1, 4),
     block_size=st.integers(1, 5),
+    n_lanes=st.integers(1, 7),
     require=st.sampled_from(["any", "all", None]),
     seed=st.integers(0, 1000),
 )
-def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, require, seed) -> None:
+def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, n_lanes, require, seed) -> None:
     rng = np.random.default_rng(seed)
     n_levels = rng.integers(2, 4, n_vars + n_contrast)
     asked_for = None if require is None else rng.random(n_vars) < 0.5
@@ -45,6 +50,7 @@ def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, require, s
         asked_for=asked_for,
         require=require or "any",
         block_size=block_size,
+        n_lanes=n_lanes,
     )
 
     def admitted(real: tuple[int, ...]) -> bool:
@@ -71,6 +77,6 @@ def test_large_searches_have_a_list_of_tiles_that_fits(n_vars: int, dimensions: 
 
 
 def test_some_of_the_tiles() -> None:
-    tiles = make_tuple_tiles(np.full(20, 2), n_vars=20, dimensions=2, block_size=3)
+    tiles = make_tuple_tiles(np.full(20, 2), n_vars=20, dimensions=2, block_size=3, n_lanes=7)
     parts = listed(tiles[: len(tiles) // 2]) + listed(tiles[len(tiles) // 2 :])
     assert sorted(parts) == sorted(listed(tiles))

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -86,35 +87,49 @@ void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
 
 void check_blocks(const interplay::SearchProblem& problem) {
   const interplay::VariableBlocks& blocks = problem.blocks;
-  require(is_partition(blocks.block_start, static_cast<Index>(blocks.order.size())),
-          "block_start must cut the order into blocks");
+  const Index n_ordered = static_cast<Index>(blocks.order.size());
+  require(is_partition(blocks.block_start, n_ordered) && is_partition(blocks.lane_start, n_ordered),
+          "block_start and lane_start must cut the order into blocks");
   for (const Index row : blocks.order) require(0 <= row && row < problem.planes.n_rows(), "order: row out of range");
   for (Index b = 0; b < blocks.n_blocks(); ++b) {
     require(blocks.block_start[b] < blocks.block_start[b + 1], "blocks must not be empty");
-    const Index first = blocks.order[blocks.block_start[b]];
-    for (Index i = blocks.block_start[b]; i < blocks.block_start[b + 1]; ++i) {
+  }
+  for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
+    require(blocks.lane_start[b] < blocks.lane_start[b + 1], "blocks must not be empty");
+    const Index first = blocks.order[blocks.lane_start[b]];
+    for (Index i = blocks.lane_start[b]; i < blocks.lane_start[b + 1]; ++i) {
       const Index row = blocks.order[i];
       require(problem.planes.n_levels[row] == problem.planes.n_levels[first],
-              "the variables of a block must have the same number of levels");
+              "the variables of a lane block must have the same number of levels");
       require((row < problem.planes.n_vars) == (first < problem.planes.n_vars),
-              "a block must not mix real and contrast variables");
+              "a lane block must not mix real and contrast variables");
     }
   }
-  for (const std::int32_t block : problem.tiles.blocks) {
-    require(0 <= block && block < blocks.n_blocks(), "tiles: block out of range");
+  for (const Index start : blocks.lane_start) {
+    require(std::binary_search(blocks.block_start.begin(), blocks.block_start.end(), start),
+            "blocks must not straddle lane blocks");
+  }
+  const Index k = problem.tiles.dimensions;
+  for (Index t = 0; t < problem.tiles.size(); ++t) {
+    const std::int32_t* tile = problem.tiles[t];
+    for (Index m = 0; m < k; ++m) {
+      require(0 <= tile[m] && tile[m] < (m + 1 < k ? blocks.n_blocks() : blocks.n_lane_blocks()),
+              "tiles: block out of range");
+    }
   }
 }
 
 void search_max_gains(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
                       Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
-                      Array<const Index> order, Array<const Index> block_start, Array<const std::int32_t> tiles,
-                      Array<const Index> partner_cells, double pseudocount, Index discretization, int n_threads,
-                      const std::string& simd_level, Array<double> gain, Array<Index> gain_discretization,
-                      Array<Index> gain_tuples, Array<std::uint8_t> tile_done, nb::object on_tick) {
+                      Array<const Index> order, Array<const Index> block_start, Array<const Index> lane_start,
+                      Array<const std::int32_t> tiles, Array<const Index> partner_cells, double pseudocount,
+                      Index discretization, int n_threads, const std::string& simd_level, bool direct_only,
+                      Array<double> gain, Array<Index> gain_discretization, Array<Index> gain_tuples,
+                      Array<std::uint8_t> tile_done, nb::object on_tick) {
   require(words.ndim() == 2 && tiles.ndim() == 2, "words and tiles must be two-dimensional");
   interplay::SearchProblem problem{{span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start),
                                     span_of(n_levels), span_of(class_word_start), span_of(class_sizes), n_vars},
-                                   {span_of(order), span_of(block_start)},
+                                   {span_of(order), span_of(block_start), span_of(lane_start)},
                                    {span_of(tiles), static_cast<Index>(tiles.shape(1))},
                                    span_of(partner_cells),
                                    pseudocount,
@@ -132,7 +147,8 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
   require(tile_done.size() == static_cast<std::size_t>(problem.tiles.size()), "tile_done needs one entry per tile");
   interplay::MaxGains best{span_of(gain), span_of(gain_discretization), span_of(gain_tuples), k};
   bool raised = false;
-  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), [&](std::uint64_t done) {
+  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level),
+                                   [&](std::uint64_t done) {
                                      nb::gil_scoped_acquire acquire;
                                      if (raised) return false;
                                      // Ctrl-C, or an error in the progress display, stops the threads first and is
@@ -145,7 +161,8 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
                                        Py_XDECREF(result);
                                      }
                                      return !raised;
-                                   }};
+                                   },
+                                   direct_only};
   {
     nb::gil_scoped_release release;
     interplay::search_max_gains(problem, options, best, span_of(tile_done));
@@ -167,7 +184,8 @@ NB_MODULE(_core, module) {
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "bit_of_sample"_a, "plane_start"_a, "first_row"_a,
              "last_row"_a, "words"_a, "Set the bits of some rows; `words` must be zero there.");
   module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
-             "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "tiles"_a, "partner_cells"_a, "pseudocount"_a,
-             "discretization"_a, "n_threads"_a, "simd_level"_a, "gain"_a, "gain_discretization"_a, "gain_tuples"_a,
-             "tile_done"_a, "on_tick"_a.none(), "Search the tiles; the results are merged into the gain arrays.");
+             "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "lane_start"_a, "tiles"_a, "partner_cells"_a,
+             "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a, "gain"_a,
+             "gain_discretization"_a, "gain_tuples"_a, "tile_done"_a, "on_tick"_a.none(),
+             "Search the tiles; the results are merged into the gain arrays.");
 }

@@ -19,14 +19,15 @@ bool cpuid_bit(int leaf, int reg, int bit) {
   return (regs[reg] >> bit) & 1;
 }
 bool os_saves(unsigned long long mask) { return cpuid_bit(1, 2, 27) && (_xgetbv(0) & mask) == mask; }
-bool runs_avx2() { return os_saves(0x6) && cpuid_bit(7, 1, 5) && cpuid_bit(1, 2, 23); }
+bool runs_avx2() { return os_saves(0x6) && cpuid_bit(7, 1, 5) && cpuid_bit(1, 2, 23) && cpuid_bit(1, 2, 12); }
 bool runs_avx512() {
   return os_saves(0xE6) && cpuid_bit(7, 1, 16) && cpuid_bit(7, 1, 17) && cpuid_bit(7, 1, 30) && cpuid_bit(7, 1, 31) &&
          cpuid_bit(7, 2, 14);
 }
 #else
 bool runs_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("popcnt") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
 bool runs_avx512() {
   return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

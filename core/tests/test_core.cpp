@@ -1,6 +1,7 @@
 // The core against a count by hand, for every instruction set that runs here. Built with AddressSanitizer and UBSan by
 // `make sanitize`; exits 1 if anything differs.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tuple_search.hpp"
+#include "interplay/two_level_data.hpp"
 
 namespace {
 
@@ -120,7 +122,7 @@ Packed pack(const Data& data) {
 }
 
 // One block per variable: every tile is one tuple, so the test needs no tiling code of its own.
-Found search(const Data& data, const Packed& packed, SimdLevel level, int n_threads) {
+Found search(const Data& data, const Packed& packed, SimdLevel level, int n_threads, bool direct_only) {
   std::vector<Index> order, block_start{0};
   for (Index row = 0; row < data.n_rows(); ++row) {
     order.push_back(row);
@@ -157,16 +159,17 @@ Found search(const Data& data, const Packed& packed, SimdLevel level, int n_thre
   std::vector<std::uint8_t> done(tiles.size() / data.dimensions, 0);
   const SearchProblem problem{
       {packed.words, packed.n_words, packed.plane_start, data.levels, packed.class_word_start, data.sizes, data.n_vars},
-      {order, block_start},
+      {order, block_start, block_start},
       {tiles, data.dimensions},
       cells,
       data.pseudocount,
       0};
-  const bool all = search_max_gains(problem, {n_threads, level, [](std::uint64_t) { return true; }}, best, done);
+  const bool all =
+      search_max_gains(problem, {n_threads, level, [](std::uint64_t) { return true; }, direct_only}, best, done);
   check(all, "all tiles done", name_of(level));
 
   // Every maximum is the largest gain by hand among the tuples of its group.
-  if (level == SimdLevel::serial && n_threads == 1) {
+  if (level == SimdLevel::serial && n_threads == 1 && direct_only) {
     std::vector<double> expected(n_slots, -std::numeric_limits<double>::infinity());
     for (std::size_t t = 0; t < done.size(); ++t) {
       const std::vector<Index> members(tiles.begin() + t * data.dimensions, tiles.begin() + (t + 1) * data.dimensions);
@@ -188,25 +191,164 @@ Found search(const Data& data, const Packed& packed, SimdLevel level, int n_thre
   return found;
 }
 
-}  // namespace
-
-int main() {
-  std::mt19937 rng(7);
+void test_against_count_by_hand(std::mt19937& rng) {
   for (const Index n_samples : {9, 63, 64, 65, 511, 512, 513, 1024}) {
     for (Index dimensions = 1; dimensions <= 5; ++dimensions) {
       const Index n_classes = 2 + static_cast<Index>(rng() % 3);
       const Index n_vars = dimensions <= 3 ? 7 : 6;
-      const Data data =
-          make_data(rng, n_samples, n_vars, n_samples % 2 ? 3 : 0, n_classes, dimensions, dimensions < 4 ? 4 : 2);
+      const Index max_levels = dimensions < 4 ? 4 : 2;
+      const Data data = make_data(rng, n_samples, n_vars, n_samples % 2 ? 3 : 0, n_classes, dimensions, max_levels);
       const Packed packed = pack(data);
-      const Found serial = search(data, packed, SimdLevel::serial, 1);
+      const Found expected = search(data, packed, SimdLevel::serial, 1, true);
       for (const SimdLevel level : available_simd_levels()) {
         for (const int n_threads : {1, 3}) {
-          check(search(data, packed, level, n_threads) == serial, "same bits as serial, one thread", name_of(level));
+          for (const bool direct_only : {false, true}) {
+            check(search(data, packed, level, n_threads, direct_only) == expected, "same bits as serial",
+                  name_of(level));
+          }
         }
       }
     }
   }
+}
+
+// Real blocks and lanes: two levels, two classes of any shares, one column a copy of another.
+void test_two_level_tiles(std::mt19937& rng) {
+  for (const double share : {0.5, 0.4, 0.25, 0.1}) {
+    for (Index dimensions = 2; dimensions <= 5; ++dimensions) {
+      const Index n_vars = std::array{0, 0, 300, 70, 24, 15}[dimensions];
+      const Index n_contrast = 9;
+      Data data = make_data(rng, 701, n_vars, n_contrast, 2, dimensions, 2);
+      data.sizes = {0, 0};
+      for (Index i = 0; i < data.n_samples; ++i) {
+        data.decision[i] = static_cast<double>(rng() % 1000) < 1000 * share ? 0 : 1;
+        if (rng() % 3) data.decision[i] = data.decision[i] & (data.codes[1][i] ^ data.codes[2][i]);
+        ++data.sizes[data.decision[i]];
+      }
+      data.codes[3] = data.codes[1];
+      const Packed packed = pack(data);
+      std::vector<Index> order, block_start{0}, lane_start{0, n_vars - 4, n_vars, n_vars + n_contrast};
+      for (Index row = 0; row < data.n_rows(); ++row) order.push_back(row);
+      for (Index end = 5; end < n_vars - 4; end += 5) block_start.push_back(end);
+      block_start.insert(block_start.end(), lane_start.begin() + 1, lane_start.end());
+      const Index n_real_blocks = static_cast<Index>(block_start.size()) - 2;
+      std::vector<std::int32_t> tiles, tile;
+      const auto add_tiles = [&](auto&& self, Index from) -> void {
+        if (static_cast<Index>(tile.size()) + 1 == dimensions) {
+          for (std::int32_t lane = 0; lane < 3; ++lane) {
+            tiles.insert(tiles.end(), tile.begin(), tile.end());
+            tiles.push_back(lane);
+          }
+          return;
+        }
+        for (Index b = from; b < n_real_blocks; ++b) {
+          tile.push_back(static_cast<std::int32_t>(b));
+          self(self, b);
+          tile.pop_back();
+        }
+      };
+      add_tiles(add_tiles, 0);
+      const std::vector<Index> cells{Index{1} << (dimensions - 1)};
+      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
+                                   packed.class_word_start, data.sizes, data.n_vars},
+                                  {order, block_start, lane_start},
+                                  {tiles, dimensions},
+                                  cells,
+                                  data.pseudocount,
+                                  0};
+      Found expected;
+      for (const bool direct_only : {true, false}) {
+        for (const SimdLevel level : available_simd_levels()) {
+          Found found{std::vector<double>(data.n_rows(), -std::numeric_limits<double>::infinity()),
+                      std::vector<Index>(data.n_rows(), -1), std::vector<Index>(data.n_rows() * dimensions, -1)};
+          MaxGains best{found.gain, found.discretization, found.tuples, dimensions};
+          std::vector<std::uint8_t> done(tiles.size() / dimensions, 0);
+          search_max_gains(problem, {2, level, [](std::uint64_t) { return true; }, direct_only}, best, done);
+          if (expected.gain.empty()) expected = found;
+          check(found == expected, "the bound changes nothing", name_of(level));
+        }
+      }
+    }
+  }
+}
+
+// The bound is above the information and the lower bound below it, for any counts.
+void test_bounds(std::mt19937& rng) {
+  for (const Index n_samples : {40, 2000, 50000}) {
+    for (const double share : {0.5, 0.35, 0.1}) {
+      Data data = make_data(rng, n_samples, 2, 0, 2, 2, 2);
+      data.sizes = {static_cast<Index>(share * static_cast<double>(n_samples)), 0};
+      data.sizes[1] = n_samples - data.sizes[0];
+      for (Index i = 0; i < n_samples; ++i) data.decision[i] = i < data.sizes[0] ? 0 : 1;
+      const Packed packed = pack(data);
+      const std::vector<Index> order{0, 1}, start{0, 1, 2}, lanes{0, 2}, cells{2};
+      const std::vector<std::int32_t> tiles{0, 0};
+      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
+                                   packed.class_word_start, data.sizes, data.n_vars},
+                                  {order, start, lanes},
+                                  {tiles, 2},
+                                  cells,
+                                  data.pseudocount,
+                                  0};
+      const TwoLevelData two_level(problem);
+      const std::vector<Index> levels{2};
+      const InformationTables tables(data.sizes, data.pseudocount, levels, 4);
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        // One prefix variable, and lanes of which each has a table of its own.
+        alignas(64) LaneCount ones[2][kLanes], both[2][kLanes];
+        LaneScoreJob job{};
+        std::int32_t prefix[2];
+        for (int q = 0; q < 2; ++q) {
+          const Index n = data.sizes[q];
+          prefix[q] = static_cast<std::int32_t>(rng() % (n + 1));
+          for (Index l = 0; l < kLanes; ++l) {
+            // Often at the extremes, where cells are empty.
+            const Index inside = rng() % 3 == 0 ? prefix[q] * static_cast<Index>(rng() % 2) : rng() % (prefix[q] + 1);
+            const Index outside = rng() % 3 == 0 ? 0 : rng() % (n - prefix[q] + 1);
+            both[q][l] = static_cast<LaneCount>(inside);
+            ones[q][l] = static_cast<LaneCount>(inside + outside);
+          }
+          job.counts.with_lane[q][0] = ones[q];
+          job.counts.with_lane[q][1] = both[q];
+          job.counts.prefix_cells[q][0] = static_cast<std::int32_t>(n) - prefix[q];
+          job.counts.prefix_cells[q][1] = prefix[q];
+        }
+        std::vector<float> exact_up(kLanes), exact_down(kLanes), none(kLanes, 0.0f);
+        for (Index l = 0; l < kLanes; ++l) {
+          Count counts[8];
+          for (int q = 0; q < 2; ++q) {
+            counts[0 + q] = static_cast<Count>(job.counts.prefix_cells[q][0] - (ones[q][l] - both[q][l]));
+            counts[2 + q] = static_cast<Count>(prefix[q] - both[q][l]);
+            counts[4 + q] = static_cast<Count>(ones[q][l] - both[q][l]);
+            counts[6 + q] = static_cast<Count>(both[q][l]);
+          }
+          const double bits = tables.to_bits(information(tables.of_tuple(), counts, 4, 2));
+          exact_down[l] = static_cast<float>(two_level.information_of(bits));
+          exact_up[l] = std::nextafter(exact_down[l], 1e30f);
+        }
+        std::int16_t survivors[kLanes];
+        job.without_member[0] = none.data();
+        job.best_of_member[0] = std::numeric_limits<float>::infinity();
+        job.best_of_lane = exact_down.data();
+        job.last_lane = static_cast<int>(kLanes);
+        job.survivors = survivors;
+        for (const SimdLevel level : available_simd_levels()) {
+          const LaneKernels& kernels = lane_kernels(level);
+          check(kernels.score_bound[2](two_level.model(), job) == kLanes, "bound is above", name_of(level));
+          check(kernels.score_logarithms[2](two_level.model(), job) == kLanes, "logarithms are above", name_of(level));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::mt19937 rng(7);
+  test_against_count_by_hand(rng);
+  test_two_level_tiles(rng);
+  test_bounds(rng);
   std::printf("%d passed, %d failed\n", checks - failures, failures);
   return failures == 0 ? 0 : 1;
 }

@@ -251,11 +251,9 @@ def fetch_madelon(
     ConnectionError
         No copy could be had. The message says why, and where to put the files by hand.
 
-    Examples
-    --------
-    >>> X, y = fetch_madelon()  # doctest: +SKIP
-    >>> X.shape  # doctest: +SKIP
-    (2000, 500)
+    Notes
+    -----
+    ``X, y = fetch_madelon()`` gives arrays of shape (2000, 500) and (2000,).
     """
     folder = _cache_folder(cache_dir)
     problems = []

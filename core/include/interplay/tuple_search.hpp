@@ -3,23 +3,9 @@
 
 #include <functional>
 
-#include "interplay/information_gain.hpp"
-#include "interplay/max_gains.hpp"
-#include "interplay/simd_level.hpp"
-#include "interplay/types.hpp"
+#include "interplay/tile_searcher.hpp"
 
 namespace interplay {
-
-struct SearchProblem {
-  BitPlanes planes;
-  VariableBlocks blocks;
-  TupleTiles tiles;
-  // Products of the numbers of levels of a variable's partners, ascending: group g of a row has this many partner
-  // cells, hence degrees of freedom of its own.
-  std::span<const Index> partner_cells;
-  double pseudocount;
-  Index discretization;
-};
 
 struct SearchOptions {
   int n_threads;
@@ -27,6 +13,8 @@ struct SearchOptions {
   // Called about ten times a second from the calling thread with the number of tuples done so far; returning false
   // stops the search.
   std::function<bool(std::uint64_t)> on_tick;
+  // Leave the two-level kernels out, to compare with.
+  bool direct_only = false;
 };
 
 // Search the tiles, into `best`, which may hold the results of earlier searches.

@@ -38,10 +38,20 @@ def default_simd_level() -> str:
 
 @dataclass(frozen=True)
 class CpuEngine:
-    """All tiles on this machine's processor, handed out to threads one by one."""
+    """All tiles on this machine's processor, handed out to threads one by one.
+
+    Attributes
+    ----------
+    n_threads : int
+    simd_level : str, optional
+        One of `simd_levels`; the best one if not given.
+    direct_only : bool
+        Count and score every cell of every tuple, also where a bound would save most of it. To compare with.
+    """
 
     n_threads: int = 1
     simd_level: str | None = None
+    direct_only: bool = False
     name: str = "cpu"
 
     def max_gains(
@@ -74,12 +84,14 @@ class CpuEngine:
                 n_vars=planes.n_vars,
                 order=tiles.order,
                 block_start=tiles.block_start,
+                lane_start=tiles.lane_start,
                 tiles=tiles.tiles,
                 partner_cells=tiles.partner_cells,
                 pseudocount=pseudocount,
                 discretization=discretization,
                 n_threads=self.n_threads,
                 simd_level=self.simd_level or default_simd_level(),
+                direct_only=self.direct_only,
                 gain=found.gain_by_group,
                 gain_discretization=found.discretization_by_group,
                 gain_tuples=found.tuples_by_group,

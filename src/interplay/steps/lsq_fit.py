@@ -72,7 +72,7 @@ def check_bounds(
         min_irrelevant = min(n // 3, 30, n - (n_ignored or 0))
     else:
         min_irrelevant = check_int("min_irrelevant", min_irrelevant, low=2, high=n - (n_ignored or 0))
-    needed = n_irrelevant or min_irrelevant
+    needed = n_irrelevant if n_irrelevant is not None and n_ignored is None else min_irrelevant
     if max_ignored is None:
         max_ignored = min(n // 3, n - needed)
     else:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from interplay.arrays import FloatArray
 from interplay.steps.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
@@ -26,7 +25,7 @@ class NullFit:
     alpha, alpha_error : float
         1/γ and its standard error (NaN where nothing was fitted).
     gamma, gamma_error : float
-        Effective number of tests behind each maximum.
+        Effective number of tests behind each maximum, if δ = 1; otherwise a scale that means little by itself.
     delta, delta_error : float
         Shape; 1 and NaN unless ``fit`` is "weibull".
     mode : str
@@ -40,8 +39,9 @@ class NullFit:
     n_reference, n_contrast : int
         Reference variables with a gain in all, and how many of them are contrast variables: all or none.
     ks_p : float
-        Kolmogorov–Smirnov p of the reference variables' p-values against the uniform distribution. Small: the model
-        does not fit. The parameters come from the same variables, so it errs on the lenient side.
+        Kolmogorov–Smirnov p of the reference variables' p-values against the uniform distribution ("tail" and
+        "weibull": of those that were not censored). Small: the model does not fit. The parameters come from the same
+        variables, so it errs on the lenient side. NaN with fewer than 6 of them.
     df : float or (n_vars,) float64
         Degrees of freedom.
     unit : str
@@ -50,8 +50,8 @@ class NullFit:
         Gains of the real variables in the scale of χ² (doubled nats); NaN where there is none.
     chi2_p : (n_vars,) float64
         V of the real variables.
-    reference_p : (n_irrelevant,) float64
-        p-values of the fitted reference variables, descending for one df.
+    reference_p : float64 array
+        p-values of the fitted reference variables; of all variables for "union" without contrast variables.
     sq_dev : float64 array
         What the search of "lsq" minimises, by window length; empty for other fits.
     """
@@ -115,7 +115,8 @@ class NullFit:
         lines = [f"Null fit: {self.fit}, mode {self.mode}: {formula}"]
         if self.mode != "raw":
             lines.append(f"  alpha  {_with_error(self.alpha, self.alpha_error)}")
-            lines.append(f"  gamma  {_with_error(self.gamma, self.gamma_error)}   (effective number of tests)")
+            meaning = "   (effective number of tests)" if self.delta == 1 else ""
+            lines.append(f"  gamma  {_with_error(self.gamma, self.gamma_error)}{meaning}")
         if self.fit == "weibull" and self.mode == "exp":
             lines.append(f"  delta  {_with_error(self.delta, self.delta_error)}")
         if self.n_irrelevant:
@@ -152,8 +153,10 @@ class NullFit:
         n = len(observed)
         expected = (np.arange(1.0, n + 1.0) - 0.5) / max(n, 1)
         # Order statistics of a uniform sample are beta distributed.
-        low = special.betaincinv(np.arange(1.0, n + 1.0), np.arange(n, 0.0, -1.0), 0.025)
-        high = special.betaincinv(np.arange(1.0, n + 1.0), np.arange(n, 0.0, -1.0), 0.975)
+        from scipy.special import betaincinv
+
+        low = betaincinv(np.arange(1.0, n + 1.0), np.arange(n, 0.0, -1.0), 0.025)
+        high = betaincinv(np.arange(1.0, n + 1.0), np.arange(n, 0.0, -1.0), 0.975)
         ax.fill_between(expected, low, high, color="0.9", label="95 % of uniform samples")
         ax.plot([0.5 / max(n, 1), 1.0], [0.5 / max(n, 1), 1.0], color="0.5", linewidth=1)
         ax.plot(expected, observed, ".", label="contrast variables" if self.n_contrast else "irrelevant variables")

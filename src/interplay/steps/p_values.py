@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.checks import check_choice, check_real
-from interplay.chi_squared import log_chi2_cdf, log_chi2_tail
+from interplay.chi_squared import chi2_tail, log_chi2_cdf, log_chi2_tail
 
 #: Doubled nats below this count as this: a gain of 0 (or a hair below, by rounding) has a tail probability near 1.
 MIN_STATISTIC = 1e-8
@@ -73,11 +72,6 @@ def with_gain(statistic: FloatArray, df: float | FloatArray) -> tuple[FloatArray
     """Keep what can be fitted: a gain, and at least one degree of freedom."""
     kept = statistic > 0
     return statistic[kept], df[kept] if isinstance(df, np.ndarray) else df
-
-
-def chi2_tail(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
-    """Return V, the upper tail probability of χ²."""
-    return np.asarray(special.gammaincc(0.5 * np.asarray(df), 0.5 * statistic), dtype=np.float64)
 
 
 def hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
@@ -156,6 +150,9 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, level: float = 0.05
         raise ValueError("p_values must lie between 0 and 1")
     if method == "none" or not tested.any():
         return adjusted
+    if method == "holm":
+        adjusted[tested] = _holm(p[tested])
+        return adjusted
     from statsmodels.stats.multitest import multipletests
 
     with np.errstate(divide="ignore"):  # "fdr_gbs" divides by 1 − p
@@ -193,3 +190,11 @@ def significance_order(p_values: npt.ArrayLike, gains: npt.ArrayLike | None = No
     if gain.shape != p.shape:
         raise ValueError(f"gains must have one entry per p-value: {gain.shape} and {p.shape} differ")
     return np.lexsort((-gain, p)).astype(np.int64)
+
+
+def _holm(p: FloatArray) -> FloatArray:
+    """The default method, without the second that importing statsmodels takes."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return adjusted

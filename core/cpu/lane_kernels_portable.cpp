@@ -1,0 +1,167 @@
+// Plain arrays in place of registers: right everywhere, and compilers turn the loops into what the processor's base
+// instruction set has (SSE2, NEON).
+#include <bit>
+#include <cstring>
+
+#include "lane_kernels-inl.hpp"
+
+namespace {
+
+struct PortableSimd {
+  struct Bits {
+    std::uint64_t word[4];
+  };
+  struct Counts {
+    std::uint16_t lane[16];
+  };
+  struct Floats {
+    float lane[8];
+  };
+
+  static Bits zero_bits() { return Bits{{0, 0, 0, 0}}; }
+  static Bits load_bits(const std::uint64_t* words) { return Bits{{words[0], words[1], words[2], words[3]}}; }
+  static Bits and_bits(const Bits& a, const Bits& b) {
+    Bits r;
+    for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] & b.word[i];
+    return r;
+  }
+  static Bits xor_bits(const Bits& a, const Bits& b) {
+    Bits r;
+    for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] ^ b.word[i];
+    return r;
+  }
+  static void add3(Bits& carry, Bits& sum, const Bits a, const Bits b, const Bits c) {
+    for (int i = 0; i < 4; ++i) {
+      const std::uint64_t differ = a.word[i] ^ b.word[i];
+      carry.word[i] = (a.word[i] & b.word[i]) | (differ & c.word[i]);
+      sum.word[i] = differ ^ c.word[i];
+    }
+  }
+
+  static void store_8_plus(std::uint16_t* target, const std::uint16_t* values, std::uint16_t offset) {
+    for (int i = 0; i < 8; ++i) target[i] = static_cast<std::uint16_t>(values[i] + offset);
+  }
+
+  template <int N>
+  static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      unsigned count = 0;
+      for (int plane = 0; plane < N; ++plane) {
+        count |= static_cast<unsigned>(planes[plane].word[lane / 64] >> (lane % 64) & 1) << plane;
+      }
+      counts[lane] = static_cast<std::uint16_t>(count);
+    }
+  }
+
+  static Counts load_counts(const std::uint16_t* counts) {
+    Counts r;
+    std::memcpy(r.lane, counts, sizeof r.lane);
+    return r;
+  }
+  static Counts set_counts(std::uint16_t count) {
+    Counts r;
+    for (auto& lane : r.lane) lane = count;
+    return r;
+  }
+  static Counts add_counts(const Counts& a, const Counts& b) {
+    Counts r;
+    for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] + b.lane[i]);
+    return r;
+  }
+  static Counts sub_counts(const Counts& a, const Counts& b) {
+    Counts r;
+    for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] - b.lane[i]);
+    return r;
+  }
+  static Floats low_floats(const Counts& a) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<float>(a.lane[i]);
+    return r;
+  }
+  static Floats high_floats(const Counts& a) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<float>(a.lane[i + 8]);
+    return r;
+  }
+
+  static Floats set_float(float x) {
+    Floats r;
+    for (auto& lane : r.lane) lane = x;
+    return r;
+  }
+  static Floats load_floats(const float* x) {
+    Floats r;
+    std::memcpy(r.lane, x, sizeof r.lane);
+    return r;
+  }
+  static void store_floats(float* target, const Floats& x) { std::memcpy(target, x.lane, sizeof x.lane); }
+  static Floats add(const Floats& a, const Floats& b) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] + b.lane[i];
+    return r;
+  }
+  static Floats subtract(const Floats& a, const Floats& b) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] - b.lane[i];
+    return r;
+  }
+  static Floats multiply(const Floats& a, const Floats& b) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] * b.lane[i];
+    return r;
+  }
+  static Floats divide(const Floats& a, const Floats& b) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] / b.lane[i];
+    return r;
+  }
+  static Floats minimum(const Floats& a, const Floats& b) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
+    return r;
+  }
+  static Floats multiply_add(const Floats& a, const Floats& b, const Floats& c) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] * b.lane[i] + c.lane[i];
+    return r;
+  }
+  static Floats negative_multiply_add(const Floats& a, const Floats& b, const Floats& c) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = c.lane[i] - a.lane[i] * b.lane[i];
+    return r;
+  }
+  static Floats reciprocal(const Floats& a) { return divide(set_float(1.0f), a); }
+  static int at_least(const Floats& a, const Floats& b) {
+    int mask = 0;
+    for (int i = 0; i < 8; ++i) mask |= (a.lane[i] >= b.lane[i]) << i;
+    return mask;
+  }
+  static void split(const Floats& x, Floats& exponent, Floats& y) {
+    for (int i = 0; i < 8; ++i) {
+      const std::int32_t bits = std::bit_cast<std::int32_t>(x.lane[i]);
+      const std::int32_t e = (bits - 0x3f400000) >> 23;
+      exponent.lane[i] = static_cast<float>(e);
+      y.lane[i] = std::bit_cast<float>(bits - e * (1 << 23)) - 1.0f;
+    }
+  }
+};
+
+}  // namespace
+
+const interplay::LaneKernels& interplay::lane_kernels_portable() {
+  static constexpr LaneKernels kernels = make_lane_kernels<PortableSimd>();
+  return kernels;
+}
+
+const interplay::LaneKernels& interplay::lane_kernels(SimdLevel level) {
+  switch (level) {
+#if defined(INTERPLAY_X86)
+    case SimdLevel::avx2:
+      return lane_kernels_avx2();
+    case SimdLevel::avx512:
+      return lane_kernels_avx512();
+#endif
+    default:
+      return lane_kernels_portable();
+  }
+}

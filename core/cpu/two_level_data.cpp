@@ -1,0 +1,136 @@
+#include "interplay/two_level_data.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace interplay {
+namespace {
+
+// Below this share of the rarer class the polynomial bound lets too many tuples through, and logarithms are cheaper.
+constexpr double kMinShareForBound = 0.3;
+
+// Transpose a 64 × 64 bit matrix: bit j of word i becomes bit i of word j.
+void transpose_64(Word* rows) {
+  Word mask = 0x00000000ffffffffull;
+  for (int width = 32; width != 0; width >>= 1, mask ^= mask << width) {
+    for (int i = 0; i < 64; i = ((i | width) + 1) & ~width) {
+      const Word swapped = ((rows[i] >> width) ^ rows[i | width]) & mask;
+      rows[i] ^= swapped << width;
+      rows[i | width] ^= swapped;
+    }
+  }
+}
+
+// KL divergence in bits of share x from share q.
+double divergence(double x, double q) {
+  const auto term = [](double a, double b) { return a > 0 ? a * std::log2(a / b) : 0.0; };
+  return term(x, q) + term(1 - x, 1 - q);
+}
+
+}  // namespace
+
+bool TwoLevelData::applies_to(const SearchProblem& problem) {
+  const BitPlanes& planes = problem.planes;
+  const Index k = problem.tiles.dimensions;
+  // Without pseudocounts an empty cell would make the bound divide by zero.
+  if (planes.n_classes() != 2 || k < 2 || k > kMaxFastDimensions || problem.pseudocount < 1e-6) return false;
+  if (std::max(planes.class_sizes[0], planes.class_sizes[1]) > kMaxFastClassSize) return false;
+  return std::any_of(problem.blocks.order.begin(), problem.blocks.order.end(),
+                     [&](Index row) { return planes.n_levels[row] == 2; });
+}
+
+TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem) {
+  const VariableBlocks& blocks = problem.blocks;
+  const BitPlanes& planes = problem.planes;
+  chunk_start_.push_back(0);
+  for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
+    const bool two_levels = planes.n_levels[blocks.order[blocks.lane_start[b]]] == 2;
+    const Index size = blocks.lane_start[b + 1] - blocks.lane_start[b];
+    chunk_start_.push_back(chunk_start_.back() + (two_levels ? (size + kLanes - 1) / kLanes : 0));
+  }
+  class_offset_[0] = 0;
+  class_offset_[1] = (planes.class_sizes[0] + 1) * kWordsPerRow;
+  words_per_chunk_ = class_offset_[1] + (planes.class_sizes[1] + 1) * kWordsPerRow;
+  rows_.resize(chunk_start_.back() * words_per_chunk_);
+  singles_.resize(chunk_start_.back() * 2 * kLanes);
+  for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
+    for (Index chunk = chunk_start_[b]; chunk < chunk_start_[b + 1]; ++chunk) {
+      const Index begin = blocks.lane_start[b] + (chunk - chunk_start_[b]) * kLanes;
+      fill_chunk(chunk, begin, std::min(begin + kLanes, blocks.lane_start[b + 1]));
+    }
+  }
+  make_model();
+}
+
+bool TwoLevelData::applies_to(const std::int32_t* tile) const {
+  const VariableBlocks& blocks = problem_.blocks;
+  const Index k = problem_.tiles.dimensions;
+  for (Index m = 0; m < k; ++m) {
+    const Index first = (m + 1 < k ? blocks.block_start : blocks.lane_start)[tile[m]];
+    if (problem_.planes.n_levels[blocks.order[first]] != 2) return false;
+  }
+  return true;
+}
+
+void TwoLevelData::fill_chunk(Index chunk, Index begin, Index end) {
+  const BitPlanes& planes = problem_.planes;
+  Word block[64];
+  for (Index q = 0; q < 2; ++q) {
+    const Index n_samples = planes.class_sizes[q];
+    Word* rows = rows_.data() + chunk * words_per_chunk_ + class_offset_[q];
+    LaneCount* singles = singles_.data() + (chunk * 2 + q) * kLanes;
+    std::fill(rows + n_samples * kWordsPerRow, rows + (n_samples + 1) * kWordsPerRow, Word{0});
+    std::fill(singles, singles + kLanes, LaneCount{0});
+    for (Index group = 0; group < kWordsPerRow; ++group) {
+      for (Index first_sample = 0; first_sample < n_samples; first_sample += 64) {
+        const Index word = planes.class_word_start[q] + first_sample / 64;
+        for (Index lane = 0; lane < 64; ++lane) {
+          const Index place = begin + group * 64 + lane;
+          block[lane] = place < end ? planes.plane(problem_.blocks.order[place], 1)[word] : 0;
+          singles[group * 64 + lane] += static_cast<LaneCount>(std::popcount(block[lane]));
+        }
+        transpose_64(block);
+        const Index n_rows = std::min<Index>(64, n_samples - first_sample);
+        for (Index i = 0; i < n_rows; ++i) rows[(first_sample + i) * kWordsPerRow + group] = block[i];
+      }
+    }
+  }
+}
+
+void TwoLevelData::make_model() {
+  const double n_0 = static_cast<double>(problem_.planes.class_sizes[0]);
+  const double n_1 = static_cast<double>(problem_.planes.class_sizes[1]);
+  const double n = n_0 + n_1;
+  const double q = n_0 / n;
+  const double beta = problem_.pseudocount / std::min(n_0, n_1);
+  const double n_cells = std::exp2(static_cast<double>(problem_.tiles.dimensions));
+
+  // Taylor to the third order is exact at δ = 0; the fourth coefficient is the least that covers all δ.
+  const double a = 1 / (2 * q * (1 - q) * std::log(2.0));
+  const double b = (2 * q - 1) / (6 * q * q * (1 - q) * (1 - q) * std::log(2.0));
+  double c = (1 / (q * q * q) + 1 / ((1 - q) * (1 - q) * (1 - q))) / (12 * std::log(2.0));
+  constexpr int n_steps = 4000;
+  for (int step = 0; step <= n_steps; ++step) {
+    const double delta = -q + static_cast<double>(step) / n_steps;
+    if (std::abs(delta) < 1e-2) continue;  // cancellation; the limit at 0 is the value above
+    c = std::max(c, (divergence(q + delta, q) / (delta * delta) - a - b * delta) / (delta * delta));
+  }
+
+  model_.share = static_cast<float>(q);
+  model_.log_scale_0 = static_cast<float>(1 / q);
+  model_.log_scale_1 = static_cast<float>(1 / (1 - q));
+  model_.pseudo_0 = static_cast<float>(beta * n_0);
+  model_.pseudo_1 = static_cast<float>(beta * n_1);
+  model_.a = static_cast<float>(a);
+  model_.b = static_cast<float>(b);
+  model_.c = static_cast<float>(c * 1.001);
+  // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the third power.
+  model_.inflation = 1.0f + 0x1p-8f;
+  // Logarithms are good to 4e-7 and sums of them are rounded; see the test of the kernels for what is left.
+  model_.slack = static_cast<float>(0.01 + 1e-5 * n);
+  bound_is_tight_ = std::min(q, 1 - q) >= kMinShareForBound;
+  offset_ = (n_0 + n_cells * beta * n_0) * std::log2(q) + (n_1 + n_cells * beta * n_1) * std::log2(1 - q);
+}
+
+}  // namespace interplay

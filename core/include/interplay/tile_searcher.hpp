@@ -1,0 +1,49 @@
+// What searches a tile: one searcher per thread, with buffers and maxima of its own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "interplay/information_gain.hpp"
+#include "interplay/max_gains.hpp"
+#include "interplay/simd_level.hpp"
+#include "interplay/types.hpp"
+
+namespace interplay {
+
+struct SearchProblem {
+  BitPlanes planes;
+  VariableBlocks blocks;
+  TupleTiles tiles;
+  // Products of the numbers of levels of a variable's partners, ascending: group g of a row has this many partner
+  // cells, hence degrees of freedom of its own.
+  std::span<const Index> partner_cells;
+  double pseudocount;
+  Index discretization;
+};
+
+// What the threads share: the next tile to take, what is done, whether to stop.
+struct SearchProgress {
+  std::atomic<Index> next_tile{0};
+  std::atomic<std::uint64_t> tuples_done{0};
+  std::atomic<bool> stop{false};
+};
+
+class TileSearcher {
+ public:
+  virtual ~TileSearcher() = default;
+  // Search a tile; returns whether all of it was searched.
+  virtual bool search(const std::int32_t* tile) = 0;
+};
+
+// Any levels, classes and dimensions: counts every cell, scores every tuple.
+std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                   SimdLevel level, MaxGains& best, SearchProgress& progress);
+
+// Two levels, two classes, two to five dimensions: counts one cell, scores what a bound leaves.
+class TwoLevelData;
+std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                      const TwoLevelData& data, SimdLevel level, MaxGains& best,
+                                                      SearchProgress& progress);
+
+}  // namespace interplay
