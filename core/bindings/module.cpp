@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -42,27 +43,41 @@ bool is_partition(std::span<const Index> start, Index end) {
   return true;
 }
 
-void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> bit_of_sample, Array<const Index> plane_start,
-                     Index first_row, Index last_row, Array<Word> words) {
+// Classes cut the words into whole blocks, each with room for its samples.
+void check_classes(std::span<const Index> class_sizes, std::span<const Index> class_word_start, Index n_words) {
+  require(!class_sizes.empty() && class_word_start.size() == class_sizes.size() + 1 &&
+              is_partition(class_word_start, n_words),
+          "class_word_start must cut the words into classes");
+  for (std::size_t q = 0; q < class_sizes.size(); ++q) {
+    const Index room = class_word_start[q + 1] - class_word_start[q];
+    require(room % interplay::kWordsPerBlock == 0 && class_sizes[q] > 0 && class_sizes[q] <= room * 64,
+            "each class must fill whole blocks of words");
+  }
+}
+
+void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_order, Array<const Index> class_sizes,
+                     Array<const Index> class_word_start, Array<const Index> plane_start, Index first_row,
+                     Index last_row, Array<Word> words) {
   require(codes.ndim() == 2 && words.ndim() == 2, "codes and words must be two-dimensional");
   const Index n_rows = static_cast<Index>(codes.shape(0));
-  const Index n_words = static_cast<Index>(words.shape(1));
-  require(bit_of_sample.size() == codes.shape(1), "bit_of_sample must have one entry per sample");
+  const Index n_samples = static_cast<Index>(codes.shape(1));
+  require(static_cast<Index>(sample_order.size()) == n_samples, "sample_order must name every sample");
   require(plane_start.size() == static_cast<std::size_t>(n_rows) + 1 &&
               is_partition(span_of(plane_start), static_cast<Index>(words.shape(0))),
           "plane_start must cut the planes into rows");
   require(0 <= first_row && first_row <= last_row && last_row <= n_rows, "rows out of range");
+  check_classes(span_of(class_sizes), span_of(class_word_start), static_cast<Index>(words.shape(1)));
+  require(std::accumulate(class_sizes.data(), class_sizes.data() + class_sizes.size(), Index{0}) == n_samples,
+          "the classes must hold every sample");
   nb::gil_scoped_release release;
-  for (const Index bit : span_of(bit_of_sample)) require(0 <= bit && bit < n_words * 64, "bit_of_sample out of range");
+  for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {
     const Index n_planes = plane_start.data()[row + 1] - plane_start.data()[row];
-    const std::uint8_t* code = codes.data() + row * static_cast<Index>(codes.shape(1));
-    std::uint8_t highest = 0;
-    for (std::size_t i = 0; i < codes.shape(1); ++i) highest = code[i] > highest ? code[i] : highest;
-    require(highest <= n_planes, "a code exceeds its variable's number of levels");
+    const std::uint8_t* code = codes.data() + row * n_samples;
+    require(*std::max_element(code, code + n_samples) <= n_planes, "a code exceeds its variable's number of levels");
   }
-  interplay::pack_bit_planes(span_of(codes), span_of(bit_of_sample), span_of(plane_start), n_words, first_row, last_row,
-                             span_of(words));
+  interplay::pack_bit_planes(span_of(codes), span_of(sample_order), span_of(class_sizes), span_of(class_word_start),
+                             span_of(plane_start), first_row, last_row, span_of(words));
 }
 
 void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
@@ -73,15 +88,7 @@ void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
         planes.n_levels[row] >= 2 && planes.plane_start[row + 1] - planes.plane_start[row] == planes.n_levels[row] - 1,
         "each variable needs one plane fewer than levels, and at least two levels");
   }
-  require(planes.n_classes() >= 1 && planes.class_word_start.size() == planes.class_sizes.size() + 1 &&
-              is_partition(planes.class_word_start, planes.n_words),
-          "class_word_start must cut the words into classes");
-  for (Index q = 0; q < planes.n_classes(); ++q) {
-    const Index n_words = planes.class_word_start[q + 1] - planes.class_word_start[q];
-    require(
-        n_words % interplay::kWordsPerBlock == 0 && planes.class_sizes[q] > 0 && planes.class_sizes[q] <= n_words * 64,
-        "each class must fill whole blocks of words");
-  }
+  check_classes(planes.class_sizes, planes.class_word_start, planes.n_words);
   require(0 <= planes.n_vars && planes.n_vars <= planes.n_rows(), "n_vars out of range");
 }
 
@@ -181,8 +188,9 @@ std::vector<std::string> simd_levels() {
 NB_MODULE(_core, module) {
   module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
-  module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "bit_of_sample"_a, "plane_start"_a, "first_row"_a,
-             "last_row"_a, "words"_a, "Set the bits of some rows; `words` must be zero there.");
+  module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
+             "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
+             "Set the bits of some rows; `words` must be zero there.");
   module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
              "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "lane_start"_a, "tiles"_a, "partner_cells"_a,
              "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a, "gain"_a,

@@ -2,18 +2,32 @@
 
 namespace interplay {
 
-void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> bit_of_sample,
-                     std::span<const Index> plane_start, Index n_words, Index first_row, Index last_row,
-                     std::span<Word> words) {
-  const Index n_samples = static_cast<Index>(bit_of_sample.size());
+void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> sample_order,
+                     std::span<const Index> class_sizes, std::span<const Index> class_word_start,
+                     std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words) {
+  const Index n_samples = static_cast<Index>(sample_order.size());
+  const Index n_words = class_word_start.back();
   for (Index row = first_row; row < last_row; ++row) {
     const std::uint8_t* code = codes.data() + row * n_samples;
     Word* planes = words.data() + plane_start[row] * n_words;
-    for (Index sample = 0; sample < n_samples; ++sample) {
-      const Index level = code[sample];
-      if (level == 0) continue;
-      const Index bit = bit_of_sample[sample];
-      planes[(level - 1) * n_words + (bit >> 6)] |= Word{1} << (bit & 63);
+    const bool one_plane = plane_start[row + 1] - plane_start[row] == 1;
+    const Index* sample = sample_order.data();
+    for (std::size_t q = 0; q < class_sizes.size(); ++q) {
+      Index word = class_word_start[q];
+      for (Index left = class_sizes[q]; left > 0; left -= 64, ++word) {
+        const int n_bits = static_cast<int>(left < 64 ? left : 64);
+        if (one_plane) {
+          Word bits = 0;
+          for (int bit = 0; bit < n_bits; ++bit) bits |= Word{code[sample[bit]]} << bit;
+          planes[word] = bits;
+        } else {
+          for (int bit = 0; bit < n_bits; ++bit) {
+            const Index level = code[sample[bit]];
+            if (level != 0) planes[(level - 1) * n_words + word] |= Word{1} << bit;
+          }
+        }
+        sample += n_bits;
+      }
     }
   }
 }

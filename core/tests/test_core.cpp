@@ -113,11 +113,16 @@ Packed pack(const Data& data) {
   }
   packed.n_words = packed.class_word_start.back();
   packed.words.assign(packed.plane_start.back() * packed.n_words, 0);
-  std::vector<Index> bit, next(data.n_classes, 0);
-  for (const Index q : data.decision) bit.push_back(packed.class_word_start[q] * 64 + next[q]++);
+  std::vector<Index> sample_order;
+  for (Index q = 0; q < data.n_classes; ++q) {
+    for (Index i = 0; i < data.n_samples; ++i) {
+      if (data.decision[i] == q) sample_order.push_back(i);
+    }
+  }
   std::vector<std::uint8_t> codes;
   for (const auto& column : data.codes) codes.insert(codes.end(), column.begin(), column.end());
-  pack_bit_planes(codes, bit, packed.plane_start, packed.n_words, 0, data.n_rows(), packed.words);
+  pack_bit_planes(codes, sample_order, data.sizes, packed.class_word_start, packed.plane_start, 0, data.n_rows(),
+                  packed.words);
   return packed;
 }
 

@@ -6,7 +6,9 @@ import numpy.typing as npt
 def simd_levels() -> list[str]: ...
 def pack_bit_planes(
     codes: npt.NDArray[np.uint8],
-    bit_of_sample: npt.NDArray[np.int64],
+    sample_order: npt.NDArray[np.int64],
+    class_sizes: npt.NDArray[np.int64],
+    class_word_start: npt.NDArray[np.int64],
     plane_start: npt.NDArray[np.int64],
     first_row: int,
     last_row: int,

@@ -13,7 +13,7 @@ from interplay.pipeline import select
 from interplay.result import Selection
 
 
-def run_demo(folder: Path, *, random_state: int = 0, max_dimensions: int = 3) -> dict[str, Selection]:
+def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) -> dict[str, Selection]:
     """Search, print what each dimension finds against the truth, and write a picture to `folder`."""
     console = Console()
     X, y, truth = make_madelon(random_state=random_state)

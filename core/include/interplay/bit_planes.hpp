@@ -6,11 +6,11 @@
 namespace interplay {
 
 // Set the bits of rows [first_row, last_row).
-// codes: IN n_rows * n_samples, level of each sample
-// bit_of_sample: IN n_samples, where the sample's bit lies in a plane (its class's words come together)
+// codes: IN n_rows * n_samples, level of each sample; below the row's number of levels
+// sample_order: IN n_samples, the samples of class 0, then of class 1, …
 // words: OUT n_planes * n_words, zeroed by the caller
-void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> bit_of_sample,
-                     std::span<const Index> plane_start, Index n_words, Index first_row, Index last_row,
-                     std::span<Word> words);
+void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> sample_order,
+                     std::span<const Index> class_sizes, std::span<const Index> class_word_start,
+                     std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words);
 
 }  // namespace interplay

@@ -30,7 +30,7 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
     plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
     class_word_start = _class_word_start(classes.sizes)
     words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
-    bit_of_sample = _bit_of_sample(classes, class_word_start)
+    sample_order = np.argsort(classes.codes, kind="stable")
 
     first_row = 0
     for part in parts:
@@ -38,7 +38,8 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
         start = plane_start[rows.start : rows.stop + 1]
         part_words = words[start[0] : start[-1]]
 
-        pack = partial(_core.pack_bit_planes, part.codes, bit_of_sample, start - start[0], words=part_words)
+        layout = (sample_order, classes.sizes, class_word_start, start - start[0])
+        pack = partial(_core.pack_bit_planes, part.codes, *layout, words=part_words)
         edges = np.linspace(0, part.n_vars, min(part.n_vars, 4 * n_jobs) + 1).astype(int).tolist()
         map_in_threads(partial(_pack_rows, pack), pairwise(edges), n_jobs)
         first_row = rows.stop
@@ -61,13 +62,3 @@ def _class_word_start(class_sizes: IntArray) -> IntArray:
     """Give each class whole blocks of words, so that no register straddles two classes."""
     blocks = -(-class_sizes // (64 * WORDS_PER_BLOCK))
     return np.concatenate([[0], np.cumsum(blocks * WORDS_PER_BLOCK)]).astype(np.int64)
-
-
-def _bit_of_sample(classes: DecisionClasses, class_word_start: IntArray) -> IntArray:
-    """Place the samples of each class one after the other, in their order."""
-    by_class = np.argsort(classes.codes, kind="stable")
-    first_of_class = np.concatenate([[0], np.cumsum(classes.sizes)])[:-1]
-    rank = np.arange(len(by_class)) - np.repeat(first_of_class, classes.sizes)
-    bit = np.empty(len(by_class), dtype=np.int64)
-    bit[by_class] = np.repeat(class_word_start[:-1] * 64, classes.sizes) + rank
-    return bit
