@@ -6,6 +6,9 @@
 
 #if defined(_MSC_VER)
 #include <intrin.h>
+#define INTERPLAY_INLINE __forceinline
+#else
+#define INTERPLAY_INLINE inline __attribute__((always_inline))
 #endif
 
 #include "interplay/lane_kernels.hpp"
@@ -129,18 +132,20 @@ void cells_with_lane(const LaneCount* const* with_lane, int lane, typename Simd:
   }
 }
 
-// Upper bound of the information of a cell; `total` and `of_class_0` without pseudocounts.
+// Upper or lower bound of the information of a cell; `total` and `of_class_0` without pseudocounts.
 template <class Simd>
 struct BoundScore {
   using Floats = typename Simd::Floats;
   Floats share, pseudo, a, b, c;
 
-  explicit BoundScore(const LaneModel& model)
+  BoundScore(const LaneModel& model, float multiplicity, float c_)
       : share(Simd::set_float(model.share)),
-        pseudo(Simd::set_float(model.pseudo_0 + model.pseudo_1)),
+        pseudo(Simd::set_float(multiplicity * (model.pseudo_0 + model.pseudo_1))),
         a(Simd::set_float(model.a)),
         b(Simd::set_float(model.b)),
-        c(Simd::set_float(model.c)) {}
+        c(Simd::set_float(c_)) {}
+  static BoundScore of_tuple(const LaneModel& model) { return BoundScore(model, 1.0f, model.c_upper); }
+  static BoundScore of_sub_tuple(const LaneModel& model) { return BoundScore(model, 2.0f, model.c_lower); }
 
   Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
     // The pseudocounts are shared out like the classes, so they drop out of D.
@@ -149,9 +154,8 @@ struct BoundScore {
     const Floats factor = Simd::multiply_add(Simd::multiply_add(c, delta, b), delta, a);
     return Simd::multiply_add(Simd::multiply(d, delta), factor, sum);
   }
-  static Floats finish(Floats sum, const LaneModel& model) {
-    return Simd::multiply(sum, Simd::set_float(model.inflation));
-  }
+  static float upper_factor(const LaneModel& model) { return model.inflation; }
+  static float lower_factor(const LaneModel& model) { return 2.0f - model.inflation; }
 };
 
 // The information itself, to float precision.
@@ -165,7 +169,9 @@ struct LogarithmScore {
         pseudo_1(Simd::set_float(multiplicity * model.pseudo_1)),
         scale_0(Simd::set_float(model.log_scale_0)),
         scale_1(Simd::set_float(model.log_scale_1)) {}
-  explicit LogarithmScore(const LaneModel& model) : LogarithmScore(model, 1.0f) {}
+  static LogarithmScore of_tuple(const LaneModel& model) { return LogarithmScore(model, 1.0f); }
+  // A sub-tuple's cell gathers two cells of the full table.
+  static LogarithmScore of_sub_tuple(const LaneModel& model) { return LogarithmScore(model, 2.0f); }
 
   Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
     const Floats n_0 = Simd::add(of_class_0, pseudo_0);
@@ -174,7 +180,8 @@ struct LogarithmScore {
     sum = Simd::multiply_add(n_0, logarithm(Simd::multiply(n_0, Simd::multiply(inverse, scale_0))), sum);
     return Simd::multiply_add(n_1, logarithm(Simd::multiply(n_1, Simd::multiply(inverse, scale_1))), sum);
   }
-  static Floats finish(Floats sum, const LaneModel&) { return sum; }
+  static float upper_factor(const LaneModel&) { return 1.0f; }
+  static float lower_factor(const LaneModel&) { return 1.0f; }
 
  private:
   // log2 to 4e-7: exponent, and a polynomial for the mantissa between 0.75 and 1.5.
@@ -192,47 +199,68 @@ struct LogarithmScore {
   }
 };
 
-// Sum of a score over all cells, for lanes lane … lane + 15.
-template <class Simd, int Prefix, class Score>
-void score_16_lanes(const LaneCounts& counts, const Score& score, int lane, typename Simd::Floats (&sums)[2]) {
+// Sum of a score over all cells, for lanes lane … lane + 15. Inlined by force: its constants then stay in registers.
+template <class Simd, int Prefix, int Parts, class Score>
+INTERPLAY_INLINE void score_16_lanes(const LaneCounts& counts, const Score& score, int lane,
+                                     typename Simd::Floats (&sums)[2]) {
   using Counts = typename Simd::Counts;
-  constexpr int n = 1 << Prefix;
-  Counts of_class_0[n], of_class_1[n];
-  cells_with_lane<Simd, Prefix>(counts.with_lane[0], lane, of_class_0);
-  cells_with_lane<Simd, Prefix>(counts.with_lane[1], lane, of_class_1);
+  constexpr int n_families = (1 << Parts) - 1;
+  Counts cells[2][n_families][1 << Prefix];
+  for (int q = 0; q < 2; ++q) {
+    for (int family = 0; family < n_families; ++family) {
+      cells_with_lane<Simd, Prefix>(counts.with_lane[q][family], lane, cells[q][family]);
+    }
+  }
   sums[0] = sums[1] = Simd::set_float(0.0f);
-  for (int s = 0; s < n; ++s) {
-    const Counts total = Simd::add_counts(of_class_0[s], of_class_1[s]);
-    sums[0] = score.add_cell(sums[0], Simd::low_floats(total), Simd::low_floats(of_class_0[s]));
-    sums[1] = score.add_cell(sums[1], Simd::high_floats(total), Simd::high_floats(of_class_0[s]));
-    // The lane at 0: what the prefix has beyond the lane at 1.
-    const int in_prefix = counts.prefix_cells[0][s] + counts.prefix_cells[1][s];
-    const Counts rest = Simd::sub_counts(Simd::set_counts(static_cast<LaneCount>(in_prefix)), total);
-    const Counts rest_0 =
-        Simd::sub_counts(Simd::set_counts(static_cast<LaneCount>(counts.prefix_cells[0][s])), of_class_0[s]);
-    sums[0] = score.add_cell(sums[0], Simd::low_floats(rest), Simd::low_floats(rest_0));
-    sums[1] = score.add_cell(sums[1], Simd::high_floats(rest), Simd::high_floats(rest_0));
+  const auto add_cell = [&](Counts of_class_0, Counts of_class_1) {
+    const Counts total = Simd::add_counts(of_class_0, of_class_1);
+    sums[0] = score.add_cell(sums[0], Simd::low_floats(total), Simd::low_floats(of_class_0));
+    sums[1] = score.add_cell(sums[1], Simd::high_floats(total), Simd::high_floats(of_class_0));
+  };
+  for (int s = 0; s < 1 << Prefix; ++s) {
+    // Parts of the lane at 0 by subtraction: from the prefix's cell, and from one another.
+    Counts rest[2], first[2], second[2];
+    for (int q = 0; q < 2; ++q) {
+      rest[q] = Simd::set_counts(static_cast<LaneCount>(counts.prefix_cells[q][s]));
+      rest[q] = Simd::sub_counts(rest[q], cells[q][0][s]);
+      if constexpr (Parts == 2) {
+        first[q] = Simd::sub_counts(cells[q][0][s], cells[q][2][s]);
+        second[q] = Simd::sub_counts(cells[q][1][s], cells[q][2][s]);
+        rest[q] = Simd::sub_counts(rest[q], second[q]);
+      }
+    }
+    add_cell(rest[0], rest[1]);
+    add_cell(cells[0][n_families - 1][s], cells[1][n_families - 1][s]);
+    if constexpr (Parts == 2) {
+      add_cell(first[0], first[1]);
+      add_cell(second[0], second[1]);
+    }
   }
 }
 
-template <class Simd, int Dimensions, class Score>
+template <class Simd, int Parts, int Prefix, class Score>
 int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   using Floats = typename Simd::Floats;
-  constexpr int prefix = Dimensions - 1;
-  const Score score(model);
+  const Score score = Score::of_tuple(model);
+  const Floats factor = Simd::set_float(Score::upper_factor(model));
   const Floats slack = Simd::set_float(model.slack);
   int n_survivors = 0;
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
     Floats sums[2];
-    score_16_lanes<Simd, prefix>(job.counts, score, lane, sums);
+    score_16_lanes<Simd, Prefix, Parts>(job.counts, score, lane, sums);
     for (int half = 0; half < 2; ++half) {
       const int first = lane + 8 * half;
-      Floats to_beat = Simd::add(Simd::load_floats(job.best_of_lane + first), Simd::set_float(job.without_lane));
-      for (int member = 0; member < prefix; ++member) {
+      const auto part_to_beat = [&](int part) {
+        return Simd::add(Simd::load_floats(job.best_of_part[part] + first),
+                         Simd::load_floats(job.without_part[part] + first));
+      };
+      Floats to_beat = part_to_beat(0);
+      if constexpr (Parts == 2) to_beat = Simd::minimum(to_beat, part_to_beat(1));
+      for (int member = 0; member < Prefix; ++member) {
         to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
                                                    Simd::set_float(job.best_of_member[member])));
       }
-      int mask = Simd::at_least(Simd::add(Score::finish(sums[half], model), slack), to_beat);
+      int mask = Simd::at_least(Simd::multiply_add(sums[half], factor, slack), to_beat);
       while (mask) {
         const int survivor = first + lowest_bit(mask);
         mask &= mask - 1;
@@ -245,18 +273,30 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   return n_survivors;
 }
 
-template <class Simd, int Dimensions>
-void information_lanes(const LaneModel& model, const LaneCounts& counts, float* lower) {
+template <class Simd, int Parts, int Prefix, class Score>
+void information_lanes(const LaneModel& model, const LaneCounts& counts, int n_lanes, float* lower) {
   using Floats = typename Simd::Floats;
-  // A sub-tuple's cell gathers two cells of the full table.
-  const LogarithmScore<Simd> score(model, 2.0f);
-  const Floats slack = Simd::set_float(model.slack);
-  for (int lane = 0; lane < kLanes; lane += 16) {
+  const Score score = Score::of_sub_tuple(model);
+  const Floats factor = Simd::set_float(Score::lower_factor(model));
+  const Floats slack = Simd::set_float(-model.slack);
+  for (int lane = 0; lane < n_lanes; lane += 16) {
     Floats sums[2];
-    score_16_lanes<Simd, Dimensions - 1>(counts, score, lane, sums);
-    Simd::store_floats(lower + lane, Simd::subtract(sums[0], slack));
-    Simd::store_floats(lower + lane + 8, Simd::subtract(sums[1], slack));
+    score_16_lanes<Simd, Prefix, Parts>(counts, score, lane, sums);
+    Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
+    Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
   }
+}
+
+template <class Simd, int Parts, int Prefix>
+constexpr void set_score_kernels(LaneKernels& kernels) {
+  kernels.score_bound[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, BoundScore<Simd>>;
+  kernels.score_logarithms[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, LogarithmScore<Simd>>;
+}
+
+template <class Simd, int Parts, int Prefix>
+constexpr void set_information_kernels(LaneKernels& kernels) {
+  kernels.information_bound[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, BoundScore<Simd>>;
+  kernels.information_logarithms[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, LogarithmScore<Simd>>;
 }
 
 template <class Simd>
@@ -264,18 +304,20 @@ constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
   kernels.list_samples = list_samples<Simd>;
   kernels.count_lanes = count_lanes<Simd>;
-  kernels.score_bound[2] = score_lanes<Simd, 2, BoundScore<Simd>>;
-  kernels.score_bound[3] = score_lanes<Simd, 3, BoundScore<Simd>>;
-  kernels.score_bound[4] = score_lanes<Simd, 4, BoundScore<Simd>>;
-  kernels.score_bound[5] = score_lanes<Simd, 5, BoundScore<Simd>>;
-  kernels.score_logarithms[2] = score_lanes<Simd, 2, LogarithmScore<Simd>>;
-  kernels.score_logarithms[3] = score_lanes<Simd, 3, LogarithmScore<Simd>>;
-  kernels.score_logarithms[4] = score_lanes<Simd, 4, LogarithmScore<Simd>>;
-  kernels.score_logarithms[5] = score_lanes<Simd, 5, LogarithmScore<Simd>>;
-  kernels.information[1] = information_lanes<Simd, 1>;
-  kernels.information[2] = information_lanes<Simd, 2>;
-  kernels.information[3] = information_lanes<Simd, 3>;
-  kernels.information[4] = information_lanes<Simd, 4>;
+  set_score_kernels<Simd, 1, 1>(kernels);
+  set_score_kernels<Simd, 1, 2>(kernels);
+  set_score_kernels<Simd, 1, 3>(kernels);
+  set_score_kernels<Simd, 1, 4>(kernels);
+  set_score_kernels<Simd, 2, 1>(kernels);
+  set_score_kernels<Simd, 2, 2>(kernels);
+  set_score_kernels<Simd, 2, 3>(kernels);
+  set_information_kernels<Simd, 1, 0>(kernels);
+  set_information_kernels<Simd, 1, 1>(kernels);
+  set_information_kernels<Simd, 1, 2>(kernels);
+  set_information_kernels<Simd, 1, 3>(kernels);
+  set_information_kernels<Simd, 2, 0>(kernels);
+  set_information_kernels<Simd, 2, 1>(kernels);
+  set_information_kernels<Simd, 2, 2>(kernels);
   return kernels;
 }
 

@@ -1,7 +1,6 @@
 #include "interplay/two_level_data.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace interplay {
@@ -9,18 +8,6 @@ namespace {
 
 // Below this share of the rarer class the polynomial bound lets too many tuples through, and logarithms are cheaper.
 constexpr double kMinShareForBound = 0.3;
-
-// Transpose a 64 × 64 bit matrix: bit j of word i becomes bit i of word j.
-void transpose_64(Word* rows) {
-  Word mask = 0x00000000ffffffffull;
-  for (int width = 32; width != 0; width >>= 1, mask ^= mask << width) {
-    for (int i = 0; i < 64; i = ((i | width) + 1) & ~width) {
-      const Word swapped = ((rows[i] >> width) ^ rows[i | width]) & mask;
-      rows[i] ^= swapped << width;
-      rows[i | width] ^= swapped;
-    }
-  }
-}
 
 // KL divergence in bits of share x from share q.
 double divergence(double x, double q) {
@@ -40,7 +27,7 @@ bool TwoLevelData::applies_to(const SearchProblem& problem) {
                      [&](Index row) { return planes.n_levels[row] == 2; });
 }
 
-TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem) {
+TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem), layout_(problem.planes) {
   const VariableBlocks& blocks = problem.blocks;
   const BitPlanes& planes = problem.planes;
   chunk_start_.push_back(0);
@@ -49,15 +36,13 @@ TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem) {
     const Index size = blocks.lane_start[b + 1] - blocks.lane_start[b];
     chunk_start_.push_back(chunk_start_.back() + (two_levels ? (size + kLanes - 1) / kLanes : 0));
   }
-  class_offset_[0] = 0;
-  class_offset_[1] = (planes.class_sizes[0] + 1) * kWordsPerRow;
-  words_per_chunk_ = class_offset_[1] + (planes.class_sizes[1] + 1) * kWordsPerRow;
-  rows_.resize(chunk_start_.back() * words_per_chunk_);
-  singles_.resize(chunk_start_.back() * 2 * kLanes);
+  rows_.resize(chunk_start_.back() * layout_.n_words);
   for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
     for (Index chunk = chunk_start_[b]; chunk < chunk_start_[b + 1]; ++chunk) {
       const Index begin = blocks.lane_start[b] + (chunk - chunk_start_[b]) * kLanes;
-      fill_chunk(chunk, begin, std::min(begin + kLanes, blocks.lane_start[b + 1]));
+      const Index n_lanes = std::min(kLanes, blocks.lane_start[b + 1] - begin);
+      const auto word_of = [&](Index lane, Index word) { return planes.plane(blocks.order[begin + lane], 1)[word]; };
+      fill_sample_rows(planes, layout_, n_lanes, word_of, rows_.data() + chunk * layout_.n_words);
     }
   }
   make_model();
@@ -73,31 +58,6 @@ bool TwoLevelData::applies_to(const std::int32_t* tile) const {
   return true;
 }
 
-void TwoLevelData::fill_chunk(Index chunk, Index begin, Index end) {
-  const BitPlanes& planes = problem_.planes;
-  Word block[64];
-  for (Index q = 0; q < 2; ++q) {
-    const Index n_samples = planes.class_sizes[q];
-    Word* rows = rows_.data() + chunk * words_per_chunk_ + class_offset_[q];
-    LaneCount* singles = singles_.data() + (chunk * 2 + q) * kLanes;
-    std::fill(rows + n_samples * kWordsPerRow, rows + (n_samples + 1) * kWordsPerRow, Word{0});
-    std::fill(singles, singles + kLanes, LaneCount{0});
-    for (Index group = 0; group < kWordsPerRow; ++group) {
-      for (Index first_sample = 0; first_sample < n_samples; first_sample += 64) {
-        const Index word = planes.class_word_start[q] + first_sample / 64;
-        for (Index lane = 0; lane < 64; ++lane) {
-          const Index place = begin + group * 64 + lane;
-          block[lane] = place < end ? planes.plane(problem_.blocks.order[place], 1)[word] : 0;
-          singles[group * 64 + lane] += static_cast<LaneCount>(std::popcount(block[lane]));
-        }
-        transpose_64(block);
-        const Index n_rows = std::min<Index>(64, n_samples - first_sample);
-        for (Index i = 0; i < n_rows; ++i) rows[(first_sample + i) * kWordsPerRow + group] = block[i];
-      }
-    }
-  }
-}
-
 void TwoLevelData::make_model() {
   const double n_0 = static_cast<double>(problem_.planes.class_sizes[0]);
   const double n_1 = static_cast<double>(problem_.planes.class_sizes[1]);
@@ -106,15 +66,18 @@ void TwoLevelData::make_model() {
   const double beta = problem_.pseudocount / std::min(n_0, n_1);
   const double n_cells = std::exp2(static_cast<double>(problem_.tiles.dimensions));
 
-  // Taylor to the third order is exact at δ = 0; the fourth coefficient is the least that covers all δ.
+  // Taylor to the third order is exact at δ = 0; the fourth coefficient is the least and the most that covers all δ.
   const double a = 1 / (2 * q * (1 - q) * std::log(2.0));
   const double b = (2 * q - 1) / (6 * q * q * (1 - q) * (1 - q) * std::log(2.0));
-  double c = (1 / (q * q * q) + 1 / ((1 - q) * (1 - q) * (1 - q))) / (12 * std::log(2.0));
+  double c_upper = (1 / (q * q * q) + 1 / ((1 - q) * (1 - q) * (1 - q))) / (12 * std::log(2.0));
+  double c_lower = c_upper;
   constexpr int n_steps = 4000;
   for (int step = 0; step <= n_steps; ++step) {
     const double delta = -q + static_cast<double>(step) / n_steps;
     if (std::abs(delta) < 1e-2) continue;  // cancellation; the limit at 0 is the value above
-    c = std::max(c, (divergence(q + delta, q) / (delta * delta) - a - b * delta) / (delta * delta));
+    const double c = (divergence(q + delta, q) / (delta * delta) - a - b * delta) / (delta * delta);
+    c_upper = std::max(c_upper, c);
+    c_lower = std::min(c_lower, c);
   }
 
   model_.share = static_cast<float>(q);
@@ -124,7 +87,8 @@ void TwoLevelData::make_model() {
   model_.pseudo_1 = static_cast<float>(beta * n_1);
   model_.a = static_cast<float>(a);
   model_.b = static_cast<float>(b);
-  model_.c = static_cast<float>(c * 1.001);
+  model_.c_lower = static_cast<float>(c_lower * 0.999);
+  model_.c_upper = static_cast<float>(c_upper * 1.001);
   // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the third power.
   model_.inflation = 1.0f + 0x1p-8f;
   // Logarithms are good to 4e-7 and sums of them are rounded; see the test of the kernels for what is left.

@@ -3,6 +3,9 @@
 //
 // The counts of the other sub-tuples come from tables over the tile's blocks, each filled once per choice of the
 // variables that stand before the first one it leaves out.
+//
+// Where few variables come after a prefix, lanes are pairs of variables. Counts and informations of a prefix with one
+// variable of a pair are then spread out from those of the prefix with that variable (a "vertex").
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,26 +18,107 @@
 namespace interplay {
 namespace {
 
+// Pairs pay where they fill the registers this much better: they are counted with longer lists, and their rows have to
+// be made, which in 3D only the variables of one block share.
+constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.0 : 1.5; }
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 // Largest float that is not above x.
 float rounded_down(double x) {
   const float nearest = static_cast<float>(x);
-  return static_cast<double>(nearest) > x ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+  return static_cast<double>(nearest) > x ? std::nextafter(nearest, -kInfinity) : nearest;
 }
 
-// Counts of "these are 1" → counts of cells, for both classes.
+// Counts of "these are 1" → counts of cells; `stride` apart, for `n_members` members.
 template <class Number>
-void subsets_to_cells(Number* counts, int n_members) {
+void subsets_to_cells(Number* counts, int n_members, int stride = 1) {
   for (int member = 0; member < n_members; ++member) {
     for (int s = 0; s < 1 << n_members; ++s) {
-      if (!(s >> member & 1)) counts[s] -= counts[s | 1 << member];
+      if (!(s >> member & 1)) counts[s * stride] -= counts[(s | 1 << member) * stride];
     }
   }
 }
 
+using Places = std::array<Index, kMaxPrefix>;
+
+// Counts of a subset of the prefix with every lane, for all variables that its places may hold while those before the
+// first gap stay as they are.
+struct SubsetTable {
+  int subset = 0;                       // places of the prefix, as bits
+  int n_leading = 0;                    // places before the first gap
+  bool has_information = false;         // one place is missing: the information without it is needed
+  std::array<int, kMaxPrefix> inner{};  // places after the gap
+  int n_inner = 0;
+  Places stride{};                                // of each place in the entries
+  AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
+  AlignedBuffer<LaneCount> vertices;              // entries * vertex chunks * 2 classes * kLanes
+  AlignedBuffer<float> information;               // entries * kLanes, lower bounds
+  std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
+
+  SubsetTable(int subset_, int n_prefix) : subset(subset_), n_leading(std::countr_one(static_cast<unsigned>(subset_))) {
+    has_information = std::popcount(static_cast<unsigned>(subset)) == n_prefix - 1;
+    for (int place = n_leading; place < n_prefix; ++place) {
+      if (subset >> place & 1) inner[n_inner++] = place;
+    }
+  }
+
+  void make_room(const Places& size, int n_families, Index n_vertex_chunks) {
+    Index n_entries = 1;
+    stride.fill(0);
+    for (int i = n_inner - 1; i >= 0; --i) {
+      stride[inner[i]] = n_entries;
+      n_entries *= size[inner[i]];
+    }
+    lanes.resize(n_entries * n_families * 2 * kLanes);
+    vertices.resize(n_entries * n_vertex_chunks * 2 * kLanes);
+    if (has_information) information.resize(n_entries * kLanes);
+    ones.resize(static_cast<std::size_t>(n_entries));
+  }
+
+  Index entry(const Places& local) const {
+    Index sum = 0;
+    for (int i = 0; i < n_inner; ++i) sum += local[inner[i]] * stride[inner[i]];
+    return sum;
+  }
+};
+
+// What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
+struct VertexTable {
+  Places stride{};
+  AlignedBuffer<LaneCount> counts;   // entries * vertex chunks * 2 classes * kLanes
+  AlignedBuffer<float> information;  // entries * vertex chunks * kLanes
+  std::vector<std::uint8_t> known;   // entries
+
+  void make_room(const Places& size, int n_prefix, Index n_vertex_chunks) {
+    Index n_entries = 1;
+    for (int place = n_prefix - 1; place >= 0; --place) {
+      stride[place] = n_entries;
+      n_entries *= size[place];
+    }
+    counts.resize(n_entries * n_vertex_chunks * 2 * kLanes);
+    information.resize(n_entries * n_vertex_chunks * kLanes);
+    known.assign(static_cast<std::size_t>(n_entries), 0);
+  }
+
+  Index entry(const Places& local, int n_prefix) const {
+    Index sum = 0;
+    for (int place = 0; place < n_prefix; ++place) sum += local[place] * stride[place];
+    return sum;
+  }
+};
+
+// Lanes that share their first variable: consecutive second variables.
+struct PairRun {
+  Index lane, n_lanes;
+  Index first;   // vertex of the first variable
+  Index second;  // vertex of the second variable of the first lane
+};
+
 class TwoLevelSearcher final : public TileSearcher {
  public:
   TwoLevelSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                   const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
+                   const LaneKernels& kernels, int n_parts, MaxGains& best, SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         tables_(tables),
@@ -42,19 +126,27 @@ class TwoLevelSearcher final : public TileSearcher {
         kernels_(kernels),
         best_(best),
         progress_(progress),
-        k_(static_cast<int>(problem.tiles.dimensions)),
-        n_prefix_(k_ - 1),
+        n_parts_(n_parts),
+        n_families_((1 << n_parts) - 1),
+        n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
         full_((1 << n_prefix_) - 1),
-        score_((data.bound_is_tight() ? kernels.score_bound : kernels.score_logarithms)[k_]) {
-    const auto partner_cells = problem.partner_cells;
-    group_ =
-        std::lower_bound(partner_cells.begin(), partner_cells.end(), Index{1} << n_prefix_) - partner_cells.begin();
+        score_((data.bound_is_tight() ? kernels.score_bound : kernels.score_logarithms)[n_parts][n_prefix_]),
+        information_(data.bound_is_tight() ? kernels.information_bound : kernels.information_logarithms) {
+    const auto cells = problem.partner_cells;
+    group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);
     for (auto& mask : inner_masks_) mask.resize(planes_.n_words);
-    std::fill_n(masks_[0].data(), planes_.n_words, ~Word{0});
-    lists_.resize(planes_.n_words * 64 + 8 + kListMultiple);
-    fresh_.resize(2 * kLanes);
-    make_subsets();
+    set_all_samples(masks_[0].data());
+    for (auto& list : lists_) list.resize(planes_.n_words * 64 + 8 + kListMultiple);
+    fresh_.resize(n_families_ * 2 * kLanes);
+    if (n_parts_ == 2) pair_rows_.resize(data.layout().n_words);
+    // Smaller subsets first: the information of a larger one needs their counts.
+    for (int size = 0; size < n_prefix_; ++size) {
+      for (int subset = 0; subset < full_; ++subset) {
+        if (std::popcount(static_cast<unsigned>(subset)) == size) filling_order_.push_back(subset);
+      }
+    }
+    for (int subset = 0; subset < full_; ++subset) subsets_.emplace_back(subset, n_prefix_);
   }
 
   bool search(const std::int32_t* tile) override {
@@ -63,15 +155,25 @@ class TwoLevelSearcher final : public TileSearcher {
       begin_[m] = blocks.block_start[tile[m]];
       size_[m] = blocks.block_start[tile[m] + 1] - begin_[m];
     }
-    const Index lane_block = tile[n_prefix_];
-    for (SubsetTable* table : in_filling_order_) table->make_room(size_);
+    const Index lane_block = tile[problem_.tiles.dimensions - 1];
+    contrast_ = blocks.order[blocks.lane_start[lane_block]] >= planes_.n_vars;
     stopped_ = false;
-    for (Index chunk = data_.first_chunk(lane_block); chunk < data_.last_chunk(lane_block) && !stopped_; ++chunk) {
-      chunk_ = chunk;
-      lane_begin_ = blocks.lane_start[lane_block] + (chunk - data_.first_chunk(lane_block)) * kLanes;
-      lane_end_ = std::min(lane_begin_ + kLanes, blocks.lane_start[lane_block + 1]);
-      start_chunk();
-      descend(0);
+    n_vertex_chunks_ = 0;
+    if (n_parts_ == 1) {
+      make_room();
+      for (Index chunk = data_.first_chunk(lane_block); chunk < data_.last_chunk(lane_block) && !stopped_; ++chunk) {
+        lane_begin_ = blocks.lane_start[lane_block] + (chunk - data_.first_chunk(lane_block)) * kLanes;
+        n_lanes_ = std::min(kLanes, blocks.lane_start[lane_block + 1] - lane_begin_);
+        rows_ = data_.rows(chunk);
+        search_chunk();
+      }
+    } else {
+      set_up_pairs(tile[n_prefix_], lane_block);
+      make_room();
+      for (Index first = 0; first < n_pairs_ && !stopped_; first += kLanes) {
+        start_pairs(first);
+        search_chunk();
+      }
     }
     progress_.tuples_done.fetch_add(tuples_, std::memory_order_relaxed);
     tuples_ = 0;
@@ -79,67 +181,101 @@ class TwoLevelSearcher final : public TileSearcher {
   }
 
  private:
-  // Counts of a subset of the prefix with every lane, for all variables that its places may hold while those before
-  // the first gap stay as they are.
-  struct SubsetTable {
-    int subset = 0;                       // places of the prefix, as bits
-    int n_leading = 0;                    // places before the first gap
-    bool has_information = false;         // one place is missing: the information without it is needed
-    std::array<int, kMaxPrefix> inner{};  // places after the gap
-    int n_inner = 0;
-    std::array<Index, kMaxPrefix> stride{};         // of each place in the entries
-    AlignedBuffer<LaneCount> counts;                // entries * 2 classes * kLanes
-    AlignedBuffer<float> information;               // entries * kLanes, lower bounds
-    std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
-
-    void make_room(const std::array<Index, kMaxPrefix>& size) {
-      Index n_entries = 1;
-      stride.fill(0);
-      for (int i = n_inner - 1; i >= 0; --i) {
-        stride[inner[i]] = n_entries;
-        n_entries *= size[inner[i]];
-      }
-      counts.resize(n_entries * 2 * kLanes);
-      if (has_information) information.resize(n_entries * kLanes);
-      ones.resize(static_cast<std::size_t>(n_entries));
-    }
-    Index entry(const std::array<Index, kMaxPrefix>& local) const {
-      Index sum = 0;
-      for (int i = 0; i < n_inner; ++i) sum += local[inner[i]] * stride[inner[i]];
-      return sum;
-    }
-  };
-
-  void make_subsets() {
-    subsets_.resize(static_cast<std::size_t>(full_) + 1);
-    for (int subset = 0; subset <= full_; ++subset) {
-      SubsetTable& table = subsets_[subset];
-      table.subset = subset;
-      table.n_leading = std::countr_one(static_cast<unsigned>(subset));
-      table.has_information = std::popcount(static_cast<unsigned>(subset)) == n_prefix_ - 1;
-      for (int place = table.n_leading; place < n_prefix_; ++place) {
-        if (subset >> place & 1) table.inner[table.n_inner++] = place;
-      }
-    }
-    // Smaller subsets first: the information of a larger one needs their counts.
-    for (int size = 0; size < n_prefix_; ++size) {
-      for (SubsetTable& table : subsets_) {
-        if (std::popcount(static_cast<unsigned>(table.subset)) == size) in_filling_order_.push_back(&table);
-      }
+  void set_all_samples(Word* mask) const {
+    std::fill_n(mask, planes_.n_words, Word{0});
+    for (Index q = 0; q < 2; ++q) {
+      const Index first = planes_.class_word_start[q] * 64;
+      for (Index i = first; i < first + planes_.class_sizes[q]; ++i) mask[i / 64] |= Word{1} << (i % 64);
     }
   }
 
-  void start_chunk() {
-    SubsetTable& none = subsets_[0];
-    for (int q = 0; q < 2; ++q) {
-      std::copy_n(data_.singles(chunk_, q), kLanes, none.counts.data() + q * kLanes);
-      none.ones[0][q] = static_cast<std::int32_t>(planes_.class_sizes[q]);
+  void make_room() {
+    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertex_chunks_);
+    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertex_chunks_);
+  }
+
+  // --- Pairs: which there are, and their rows ---------------------------------------------------------------------
+
+  void set_up_pairs(Index first_block, Index lane_block) {
+    const VariableBlocks& blocks = problem_.blocks;
+    first_begin_ = blocks.block_start[first_block];
+    first_end_ = blocks.block_start[first_block + 1];
+    second_begin_ = blocks.lane_start[lane_block];
+    second_end_ = blocks.lane_start[lane_block + 1];
+    const Index first_lane_block = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin_) -
+                                   blocks.lane_start.begin() - 1;
+    // The second variables' chunk comes first; the first variables are in the same one, or in a second.
+    vertex_chunks_ = {data_.first_chunk(lane_block), data_.first_chunk(first_lane_block)};
+    vertex_begin_ = {second_begin_, blocks.lane_start[first_lane_block]};
+    n_vertices_ = {second_end_ - second_begin_, blocks.lane_start[first_lane_block + 1] - vertex_begin_[1]};
+    n_vertex_chunks_ = first_lane_block == lane_block ? 1 : 2;
+    pair_start_.clear();
+    n_pairs_ = 0;
+    for (Index first = first_begin_; first < first_end_; ++first) {
+      pair_start_.push_back(n_pairs_);
+      n_pairs_ += second_end_ - std::max(second_begin_, first + 1);
     }
-    for (Index lane = 0; lane < kLanes; ++lane) {
-      const Index place = lane_begin_ + lane;
-      best_of_lane_[lane] = place < lane_end_ ? best_so_far(problem_.blocks.order[place]) : 0.0f;
+    pair_start_.push_back(n_pairs_);
+  }
+
+  void start_pairs(Index first_pair) {
+    chunk_first_pair_ = first_pair;
+    n_lanes_ = std::min(kLanes, n_pairs_ - first_pair);
+    runs_.clear();
+    for (Index first = first_begin_; first < first_end_; ++first) {
+      const Index i = first - first_begin_;
+      const Index begin = std::max(pair_start_[i], first_pair),
+                  end = std::min(pair_start_[i + 1], first_pair + n_lanes_);
+      if (begin >= end) continue;
+      const Index second = std::max(second_begin_, first + 1) + (begin - pair_start_[i]);
+      const Index vertex = (n_vertex_chunks_ - 1) * kLanes + (first - vertex_begin_[n_vertex_chunks_ - 1]);
+      runs_.push_back({begin - first_pair, end - begin, vertex, second - second_begin_});
+      for (Index lane = begin - first_pair; lane < end - first_pair; ++lane) {
+        pair_members_[lane] = {first, second + lane - (begin - first_pair)};
+      }
     }
-    contrast_ = problem_.blocks.order[lane_begin_] >= planes_.n_vars;
+    const auto word_of = [&](Index lane, Index word) {
+      return plane_at(pair_members_[lane][0])[word] & plane_at(pair_members_[lane][1])[word];
+    };
+    fill_sample_rows(planes_, data_.layout(), n_lanes_, word_of, pair_rows_.data());
+    rows_ = pair_rows_.data();
+  }
+
+  // Spread values per vertex out to the lanes: those of the first variables, or of the second.
+  template <class T>
+  void spread_first(const T* of_vertex, T* of_lane) const {
+    for (const PairRun& run : runs_) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
+  }
+  template <class T>
+  void spread_second(const T* of_vertex, T* of_lane) const {
+    for (const PairRun& run : runs_) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
+  }
+
+  // Counts of both vertex chunks lie [chunk][class][lane]; those of one class are wanted as one row of vertices.
+  void spread_counts(const LaneCount* vertices, LaneCount* lanes) {
+    for (Index q = 0; q < 2; ++q) {
+      for (Index v = 0; v < n_vertex_chunks_; ++v) {
+        std::copy_n(vertices + (v * 2 + q) * kLanes, kLanes, vertex_row_.data() + v * kLanes);
+      }
+      spread_first(vertex_row_.data(), lanes + q * kLanes);
+      spread_second(vertex_row_.data(), lanes + (2 + q) * kLanes);
+    }
+  }
+
+  // --- The search of a chunk --------------------------------------------------------------------------------------
+
+  Index lane_member(Index lane, int part) const {
+    return problem_.blocks.order[n_parts_ == 1 ? lane_begin_ + lane : pair_members_[lane][part]];
+  }
+
+  void search_chunk() {
+    for (int part = 0; part < n_parts_; ++part) {
+      const bool counts = !contrast_ || part + 1 == n_parts_;
+      for (Index lane = 0; lane < n_lanes_; ++lane) {
+        best_of_part_[part][lane] = counts ? best_so_far(lane_member(lane, part)) : kInfinity;
+      }
+    }
+    descend(0);
   }
 
   float best_so_far(Index row) const { return rounded_down(best_.gain[slot(row)]); }
@@ -148,8 +284,8 @@ class TwoLevelSearcher final : public TileSearcher {
 
   // Places 0 … depth − 1 are chosen.
   void descend(int depth) {
-    for (SubsetTable* table : in_filling_order_) {
-      if (table->n_leading == depth) fill(*table, 0, masks_[depth].data());
+    for (const int subset : filling_order_) {
+      if (subsets_[subset].n_leading == depth) fill(subsets_[subset], 0, masks_[depth].data());
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
     for (Index place = std::max(begin_[depth], after); place < begin_[depth] + size_[depth] && !stopped_; ++place) {
@@ -182,16 +318,22 @@ class TwoLevelSearcher final : public TileSearcher {
       if (i + 1 == table.n_inner) {
         fill_entry(table, mask, plane_at(at));
       } else {
-        Word* next = inner_masks_[i].data();
-        and_masks(mask, plane_at(at), next);
-        fill(table, i + 1, next);
+        and_masks(mask, plane_at(at), inner_masks_[i].data());
+        fill(table, i + 1, inner_masks_[i].data());
       }
     }
   }
 
   void fill_entry(SubsetTable& table, const Word* a, const Word* b) {
     const Index entry = table.entry(local_);
-    if (table.subset != 0) count(a, b, table.counts.data() + entry * 2 * kLanes, table.ones[entry]);
+    LaneCount* lanes = table.lanes.data() + entry * n_families_ * 2 * kLanes;
+    table.ones[entry] = list_samples(a, b);
+    count(rows_, lanes + (n_families_ - 1) * 2 * kLanes);
+    if (n_parts_ == 2) {
+      LaneCount* vertices = table.vertices.data() + entry * n_vertex_chunks_ * 2 * kLanes;
+      count_vertices(vertices);
+      spread_counts(vertices, lanes);
+    }
     if (!table.has_information) return;
     // The sub-tuple's own subsets, numbered by its members.
     std::array<int, kMaxPrefix> members{};
@@ -206,58 +348,87 @@ class TwoLevelSearcher final : public TileSearcher {
       point_to(subset, s, counts);
     }
     for (int q = 0; q < 2; ++q) subsets_to_cells(counts.prefix_cells[q], n_members);
-    kernels_.information[n_members + 1](data_.model(), counts, table.information.data() + entry * kLanes);
+    information_[n_parts_][n_members](data_.model(), counts, static_cast<int>(n_lanes_),
+                                      table.information.data() + entry * kLanes);
   }
 
-  // Samples of both classes in which a & b is 1, with each lane and in all.
-  void count(const Word* a, const Word* b, LaneCount* counts, std::array<std::int32_t, 2>& ones) {
+  // List the samples of both classes in which a & b is 1; returns their numbers.
+  std::array<std::int32_t, 2> list_samples(const Word* a, const Word* b) {
+    std::array<std::int32_t, 2> ones{};
     for (int q = 0; q < 2; ++q) {
       const Index first = planes_.class_word_start[q];
-      LaneCount* list = lists_.data();
+      LaneCount* list = lists_[q].data();
       const Index n = kernels_.list_samples(a + first, b + first, planes_.class_word_start[q + 1] - first, list);
       ones[q] = static_cast<std::int32_t>(n);
-      const Index n_padded = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
-      std::fill(list + n, list + n_padded, static_cast<LaneCount>(planes_.class_sizes[q]));
-      kernels_.count_lanes(data_.rows(chunk_, q), list, n_padded, counts + q * kLanes);
+      n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
+      std::fill(list + n, list + n_listed_[q], static_cast<LaneCount>(planes_.class_sizes[q]));
     }
+    return ones;
+  }
+
+  // Listed samples in which each lane is 1: 2 classes * kLanes.
+  void count(const Word* rows, LaneCount* counts) const {
+    for (int q = 0; q < 2; ++q) {
+      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q], counts + q * kLanes);
+    }
+  }
+
+  void count_vertices(LaneCount* counts) const {
+    for (Index v = 0; v < n_vertex_chunks_; ++v) count(data_.rows(vertex_chunks_[v]), counts + v * 2 * kLanes);
   }
 
   // Let subset s of a tuple be the counts of `subset` of the prefix, as it is chosen now.
-  void point_to(int subset, int s, LaneCounts& counts) {
-    SubsetTable& table = subsets_[subset];
+  void point_to(int subset, int s, LaneCounts& counts) const {
+    const SubsetTable& table = subsets_[subset];
     const Index entry = table.entry(local_);
+    const LaneCount* lanes = table.lanes.data() + entry * n_families_ * 2 * kLanes;
     for (int q = 0; q < 2; ++q) {
-      counts.with_lane[q][s] = table.counts.data() + (entry * 2 + q) * kLanes;
+      for (int family = 0; family < n_families_; ++family) {
+        counts.with_lane[q][family][s] = lanes + (family * 2 + q) * kLanes;
+      }
       counts.prefix_cells[q][s] = table.ones[entry][q];
     }
+  }
+
+  // The first lane whose variables all come after `place`.
+  Index first_lane_after(Index place) const {
+    if (n_parts_ == 1) return std::max<Index>(0, place + 1 - lane_begin_);
+    const Index first = std::clamp<Index>(place + 1 - first_begin_, 0, first_end_ - first_begin_);
+    return std::max<Index>(0, pair_start_[first] - chunk_first_pair_);
   }
 
   // The whole prefix is chosen: count, bound, score.
   void meet_lanes(Index place) {
     LaneScoreJob& job = job_;
-    job.first_lane = static_cast<int>(std::max<Index>(0, place + 1 - lane_begin_));
-    job.last_lane = static_cast<int>(lane_end_ - lane_begin_);
+    job.first_lane = static_cast<int>(std::min(first_lane_after(place), n_lanes_));
+    job.last_lane = static_cast<int>(n_lanes_);
     if (job.first_lane >= job.last_lane) return;
-    std::array<std::int32_t, 2> ones;
-    count(masks_[n_prefix_ - 1].data(), plane_at(place), fresh_.data(), ones);
+    const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
+    count(rows_, fresh_.data() + (n_families_ - 1) * 2 * kLanes);
     for (int subset = 0; subset < full_; ++subset) point_to(subset, subset, job.counts);
     for (int q = 0; q < 2; ++q) {
-      job.counts.with_lane[q][full_] = fresh_.data() + q * kLanes;
+      for (int family = 0; family < n_families_; ++family) {
+        job.counts.with_lane[q][family][full_] = fresh_.data() + (family * 2 + q) * kLanes;
+      }
       job.counts.prefix_cells[q][full_] = ones[q];
       subsets_to_cells(job.counts.prefix_cells[q], n_prefix_);
     }
     for (int member = 0; member < n_prefix_; ++member) {
       members_[member] = problem_.blocks.order[begin_[member] + local_[member]];
-      SubsetTable& without = subsets_[full_ & ~(1 << member)];
+      const SubsetTable& without = subsets_[full_ & ~(1 << member)];
       job.without_member[member] = without.information.data() + without.entry(local_) * kLanes;
-      job.best_of_member[member] = contrast_ ? std::numeric_limits<float>::infinity() : best_so_far(members_[member]);
+      job.best_of_member[member] = contrast_ ? kInfinity : best_so_far(members_[member]);
     }
-    job.best_of_lane = best_of_lane_.data();
-    for (int s = 0; s <= full_; ++s) {
-      for (int q = 0; q < 2; ++q) cells_[2 * s + q] = static_cast<Count>(job.counts.prefix_cells[q][s]);
+    if (n_parts_ == 1) {
+      const float without_lane = information_of_prefix();
+      std::fill_n(without_part_[0].data(), n_lanes_, without_lane);
+    } else {
+      look_up_vertices();
     }
-    without_lane_ = information(tables_.summed_over(2), cells_.data(), full_ + 1, 2);
-    job.without_lane = rounded_down(data_.information_of(tables_.to_bits(without_lane_)));
+    for (int part = 0; part < n_parts_; ++part) {
+      job.without_part[part] = without_part_[part].data();
+      job.best_of_part[part] = best_of_part_[part].data();
+    }
     job.survivors = survivors_.data();
     const int n_survivors = score_(data_.model(), job);
     for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
@@ -265,33 +436,68 @@ class TwoLevelSearcher final : public TileSearcher {
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }
 
-  void score_exactly(int lane) {
-    for (int q = 0; q < 2; ++q) {
-      std::array<std::int32_t, kMaxSubsets> with_lane;
-      for (int s = 0; s <= full_; ++s) with_lane[s] = job_.counts.with_lane[q][s][lane];
-      subsets_to_cells(with_lane.data(), n_prefix_);
-      for (int s = 0; s <= full_; ++s) {
-        cells_[2 * s + q] = static_cast<Count>(job_.counts.prefix_cells[q][s] - with_lane[s]);
-        cells_[2 * (s + full_ + 1) + q] = static_cast<Count>(with_lane[s]);
-      }
+  float information_of_prefix() {
+    for (int s = 0; s <= full_; ++s) {
+      for (int q = 0; q < 2; ++q) cells_[2 * s + q] = static_cast<Count>(job_.counts.prefix_cells[q][s]);
     }
-    const Index row = problem_.blocks.order[lane_begin_ + lane];
-    members_[n_prefix_] = row;
-    const Fixed whole = information(tables_.of_tuple(), cells_.data(), 2 * (full_ + 1), 2);
-    offer(row, whole - without_lane_);
-    best_of_lane_[lane] = best_so_far(row);
-    if (contrast_) return;  // a contrast variable neither helps nor hurts a real one
-    for (int member = 0; member < n_prefix_; ++member) {
-      const Index inner = Index{1} << member;
-      const Fixed without =
-          summed_information(tables_.summed_over(2), cells_.data(), (full_ + 1) / inner, 2, inner, 2, summed_.data());
-      offer(members_[member], whole - without);
-      job_.best_of_member[member] = best_so_far(members_[member]);
-    }
+    const Fixed fixed = information(tables_.summed_over(2), cells_.data(), full_ + 1, 2);
+    return rounded_down(data_.information_of(tables_.to_bits(fixed)));
   }
 
-  void offer(Index row, Fixed gain) {
-    best_.offer(slot(row), tables_.to_bits(gain), problem_.discretization, members_.data());
+  // Counts and informations of the prefix with one variable of each pair.
+  void look_up_vertices() {
+    const Index entry = vertex_table_.entry(local_, n_prefix_);
+    LaneCount* counts = vertex_table_.counts.data() + entry * n_vertex_chunks_ * 2 * kLanes;
+    float* lower = vertex_table_.information.data() + entry * n_vertex_chunks_ * kLanes;
+    if (!vertex_table_.known[entry]) {
+      vertex_table_.known[entry] = 1;
+      count_vertices(counts);
+      for (Index v = 0; v < n_vertex_chunks_; ++v) {
+        LaneCounts with_vertex = job_.counts;
+        for (int q = 0; q < 2; ++q) {
+          for (int subset = 0; subset < full_; ++subset) {
+            const SubsetTable& table = subsets_[subset];
+            with_vertex.with_lane[q][0][subset] =
+                table.vertices.data() + ((table.entry(local_) * n_vertex_chunks_ + v) * 2 + q) * kLanes;
+          }
+          with_vertex.with_lane[q][0][full_] = counts + (v * 2 + q) * kLanes;
+        }
+        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(n_vertices_[v]), lower + v * kLanes);
+      }
+    }
+    spread_counts(counts, fresh_.data());
+    // Without the first variable, the prefix and the second are left; and the other way round.
+    spread_second(lower, without_part_[0].data());
+    spread_first(lower, without_part_[1].data());
+  }
+
+  void score_exactly(int lane) {
+    for (int q = 0; q < 2; ++q) {
+      std::array<std::int32_t, 4 * kMaxSubsets> counts;
+      std::copy_n(job_.counts.prefix_cells[q], full_ + 1, counts.data());
+      for (int family = 0; family < n_families_; ++family) {
+        std::int32_t* of_family = counts.data() + (family + 1) * (full_ + 1);
+        for (int s = 0; s <= full_; ++s) of_family[s] = job_.counts.with_lane[q][family][s][lane];
+        subsets_to_cells(of_family, n_prefix_);
+      }
+      for (int s = 0; s <= full_; ++s) subsets_to_cells(counts.data() + s, n_parts_, full_ + 1);
+      for (int cell = 0; cell < (n_families_ + 1) * (full_ + 1); ++cell) {
+        cells_[2 * cell + q] = static_cast<Count>(counts[cell]);
+      }
+    }
+    for (int part = 0; part < n_parts_; ++part) members_[n_prefix_ + part] = lane_member(lane, part);
+    const Index n_cells = (n_families_ + 1) * (full_ + 1);
+    const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, 2);
+    const int k = n_prefix_ + n_parts_;
+    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    for (int member = contrast_ ? k - 1 : 0; member < k; ++member) {
+      const Index inner = Index{1} << member;
+      const Fixed without =
+          summed_information(tables_.summed_over(2), cells_.data(), n_cells / (2 * inner), 2, inner, 2, summed_.data());
+      const Index row = members_[member];
+      best_.offer(slot(row), tables_.to_bits(whole - without), problem_.discretization, members_.data());
+      if (member >= n_prefix_) best_of_part_[member - n_prefix_][lane] = best_so_far(row);
+    }
   }
 
   const SearchProblem& problem_;
@@ -301,31 +507,80 @@ class TwoLevelSearcher final : public TileSearcher {
   const LaneKernels& kernels_;
   MaxGains& best_;
   SearchProgress& progress_;
-  const int k_;
-  const int n_prefix_;
-  const int full_;  // the subset that is the whole prefix
-  int (*score_)(const LaneModel&, const LaneScoreJob&);
+  const int n_parts_;     // variables of a lane
+  const int n_families_;  // their non-empty subsets
+  const int n_prefix_;    // variables before the lane
+  const int full_;        // the subset that is the whole prefix
+  const ScoreKernel score_;
+  const InformationKernel (*information_)[kMaxPrefix + 1];
   Index group_;
 
   // The tile and chunk at hand.
-  std::array<Index, kMaxPrefix> begin_{}, size_{};
-  std::array<Index, kMaxPrefix> local_{};  // chosen variables, as places in their blocks
-  Index chunk_ = 0, lane_begin_ = 0, lane_end_ = 0;
+  Places begin_{}, size_{};
+  Places local_{};  // chosen variables, as places in their blocks
+  Index n_lanes_ = 0;
+  const Word* rows_ = nullptr;
   bool contrast_ = false;
   bool stopped_ = false;
   std::uint64_t tuples_ = 0;
+  Index lane_begin_ = 0;  // single lanes: place of the first in the order
+
+  // Pairs.
+  Index first_begin_ = 0, first_end_ = 0, second_begin_ = 0, second_end_ = 0, n_pairs_ = 0, chunk_first_pair_ = 0;
+  Index n_vertex_chunks_ = 0;
+  std::array<Index, 2> vertex_chunks_{}, vertex_begin_{}, n_vertices_{};
+  std::vector<Index> pair_start_;  // first pair of each first variable
+  std::vector<PairRun> runs_;
+  std::array<std::array<Index, 2>, kLanes> pair_members_{};  // places in the order
+  AlignedBuffer<Word> pair_rows_;
+  std::array<LaneCount, 2 * kLanes> vertex_row_{};
+  VertexTable vertex_table_;
 
   std::vector<SubsetTable> subsets_;
-  std::vector<SubsetTable*> in_filling_order_;
+  std::vector<int> filling_order_;
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
-  AlignedBuffer<LaneCount> lists_;
-  AlignedBuffer<LaneCount> fresh_;  // counts of the whole prefix: 2 * kLanes
-  alignas(64) std::array<float, kLanes> best_of_lane_{};
+  std::array<AlignedBuffer<LaneCount>, 2> lists_;
+  std::array<Index, 2> n_listed_{};
+  AlignedBuffer<LaneCount> fresh_;  // counts of the whole prefix: families * 2 * kLanes
+  std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{}, without_part_{};
   std::array<std::int16_t, kLanes> survivors_{};
   LaneScoreJob job_{};
   std::array<Index, kMaxFastDimensions> members_{};
   std::array<Count, 4 * kMaxSubsets> cells_{}, summed_{};
-  Fixed without_lane_ = 0;
+};
+
+// Single lanes or pairs, tile by tile.
+class TwoLevelChooser final : public TileSearcher {
+ public:
+  TwoLevelChooser(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
+                  const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
+      : problem_(problem), single_(problem, tables, data, kernels, 1, best, progress) {
+    if (problem.tiles.dimensions > 2) {
+      pairs_ = std::make_unique<TwoLevelSearcher>(problem, tables, data, kernels, 2, best, progress);
+    }
+  }
+
+  bool search(const std::int32_t* tile) override {
+    return pairs_ && pairs_pay(tile) ? pairs_->search(tile) : single_.search(tile);
+  }
+
+ private:
+  bool pairs_pay(const std::int32_t* tile) const {
+    const VariableBlocks& blocks = problem_.blocks;
+    const Index k = problem_.tiles.dimensions;
+    const Index first_begin = blocks.block_start[tile[k - 2]], first_end = blocks.block_start[tile[k - 2] + 1];
+    const Index lane_begin = blocks.lane_start[tile[k - 1]], lane_end = blocks.lane_start[tile[k - 1] + 1];
+    const auto after = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin);
+    if (lane_end - lane_begin > kLanes || *after - *(after - 1) > kLanes) return false;
+    Index n_pairs = 0;
+    for (Index first = first_begin; first < first_end; ++first) n_pairs += lane_end - std::max(lane_begin, first + 1);
+    const double n_chunks = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
+    return n_chunks * pairs_must_save(k) < static_cast<double>(first_end - first_begin);
+  }
+
+  const SearchProblem& problem_;
+  TwoLevelSearcher single_;
+  std::unique_ptr<TwoLevelSearcher> pairs_;
 };
 
 }  // namespace
@@ -333,7 +588,7 @@ class TwoLevelSearcher final : public TileSearcher {
 std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                       const TwoLevelData& data, SimdLevel level, MaxGains& best,
                                                       SearchProgress& progress) {
-  return std::make_unique<TwoLevelSearcher>(problem, tables, data, lane_kernels(level), best, progress);
+  return std::make_unique<TwoLevelChooser>(problem, tables, data, lane_kernels(level), best, progress);
 }
 
 }  // namespace interplay

@@ -313,12 +313,12 @@ void test_bounds(std::mt19937& rng) {
             both[q][l] = static_cast<LaneCount>(inside);
             ones[q][l] = static_cast<LaneCount>(inside + outside);
           }
-          job.counts.with_lane[q][0] = ones[q];
-          job.counts.with_lane[q][1] = both[q];
+          job.counts.with_lane[q][0][0] = ones[q];
+          job.counts.with_lane[q][0][1] = both[q];
           job.counts.prefix_cells[q][0] = static_cast<std::int32_t>(n) - prefix[q];
           job.counts.prefix_cells[q][1] = prefix[q];
         }
-        std::vector<float> exact_up(kLanes), exact_down(kLanes), none(kLanes, 0.0f);
+        std::vector<float> exact_down(kLanes), sub_information(kLanes), none(kLanes, 0.0f);
         for (Index l = 0; l < kLanes; ++l) {
           Count counts[8];
           for (int q = 0; q < 2; ++q) {
@@ -329,18 +329,41 @@ void test_bounds(std::mt19937& rng) {
           }
           const double bits = tables.to_bits(information(tables.of_tuple(), counts, 4, 2));
           exact_down[l] = static_cast<float>(two_level.information_of(bits));
-          exact_up[l] = std::nextafter(exact_down[l], 1e30f);
+          // The same counts as a sub-tuple's, whose cells carry twice the pseudocounts.
+          double sum = 0;
+          for (int cell = 0; cell < 4; ++cell) {
+            double n[2];
+            for (int q = 0; q < 2; ++q) {
+              const double beta = data.pseudocount * static_cast<double>(data.sizes[q]) /
+                                  static_cast<double>(std::min(data.sizes[0], data.sizes[1]));
+              n[q] = counts[2 * cell + q] + 2 * beta;
+            }
+            for (int q = 0; q < 2; ++q) {
+              const double share_of_all = static_cast<double>(data.sizes[q]) / static_cast<double>(n_samples);
+              sum += n[q] * std::log2(n[q] / (n[0] + n[1]) / share_of_all);
+            }
+          }
+          sub_information[l] = static_cast<float>(sum);
         }
         std::int16_t survivors[kLanes];
         job.without_member[0] = none.data();
         job.best_of_member[0] = std::numeric_limits<float>::infinity();
-        job.best_of_lane = exact_down.data();
+        job.best_of_part[0] = exact_down.data();
+        job.without_part[0] = none.data();
         job.last_lane = static_cast<int>(kLanes);
         job.survivors = survivors;
         for (const SimdLevel level : available_simd_levels()) {
           const LaneKernels& kernels = lane_kernels(level);
-          check(kernels.score_bound[2](two_level.model(), job) == kLanes, "bound is above", name_of(level));
-          check(kernels.score_logarithms[2](two_level.model(), job) == kLanes, "logarithms are above", name_of(level));
+          check(kernels.score_bound[1][1](two_level.model(), job) == kLanes, "bound is above", name_of(level));
+          check(kernels.score_logarithms[1][1](two_level.model(), job) == kLanes, "logarithms are above",
+                name_of(level));
+          float lower[kLanes];
+          for (const auto& information : {kernels.information_bound[1][1], kernels.information_logarithms[1][1]}) {
+            information(two_level.model(), job.counts, static_cast<int>(kLanes), lower);
+            bool below = true;
+            for (Index l = 0; l < kLanes; ++l) below = below && lower[l] <= sub_information[l];
+            check(below, "lower bound is below", name_of(level));
+          }
         }
       }
     }

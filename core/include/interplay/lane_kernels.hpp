@@ -1,11 +1,14 @@
-// The inner loops of the search through two-level, two-class data: 256 last variables ("lanes") at a time.
+// The inner loops of the search through two-level, two-class data: 256 lanes at a time.
+//
+// A tuple is a prefix and a lane. A lane is the last variable of the tuple, or the last two (it then has two parts):
+// pairs fill the registers where few variables come after a prefix.
 //
 // A count of ones is enough: with the counts of "all of these variables are 1" for every subset of a tuple, the other
 // cells follow by subtraction. So for a fixed prefix only the samples in which the whole prefix is 1 matter. They are
 // listed, and the bit rows of these samples (one bit per lane) are added up by carry-save adders.
 //
-// Bottleneck: bit operations of the adders, then the arithmetic of the bound. Overflow: counts are 16 bits wide and
-// differences of counts are taken as signed, so a class may have at most 32767 samples.
+// Bottleneck: bit operations of the adders, then the arithmetic of the bound. Overflow: counts are 16 bits wide, and
+// two classes are added up in 16 bits, so a class may have at most 32767 samples.
 #pragma once
 
 #include <cstdint>
@@ -35,38 +38,47 @@ struct LaneModel {
   float log_scale_1;  // 1 / (1 − share)
   float pseudo_0;     // pseudocounts of a cell of the full table
   float pseudo_1;
-  float a, b, c;    // n·KL ≤ D²/n · (a + b·δ + c·δ²), D = n·δ, δ = share in the cell − share of all
-  float inflation;  // makes up for the rounding of the bound
-  float slack;      // and for that of sums of logarithms, in bits
+  // n·KL lies between D²/n · (a + b·δ + c·δ²) with the lower and the upper c; D = n·δ, δ = share in the cell − share.
+  float a, b, c_lower, c_upper;
+  float inflation;  // makes up for the rounding of these bounds
+  float slack;      // and for that of sums, in bits
 };
 
-// The counts of a tuple's sub-tuples that hold the lane, and of those that do not.
+// Non-empty subsets of a lane's parts are numbered like bits: 1 the first part, 2 the second, 3 both.
+inline constexpr int kMaxParts = 2;
+inline constexpr int kMaxFamilies = (1 << kMaxParts) - 1;
+
+// The counts of a tuple's sub-tuples: with parts of the lane, and of the prefix alone.
 struct LaneCounts {
-  const LaneCount* with_lane[2][kMaxSubsets];  // IN [class][subset of the prefix]: kLanes counts each
-  std::int32_t prefix_cells[2][kMaxSubsets];   // IN [class][cell of the prefix]: samples in that cell
+  const LaneCount* with_lane[2][kMaxFamilies][kMaxSubsets];  // IN [class][parts − 1][subset of the prefix]: kLanes each
+  std::int32_t prefix_cells[2][kMaxSubsets];                 // IN [class][cell of the prefix]: samples in that cell
 };
 
 struct LaneScoreJob {
   LaneCounts counts;
-  const float* without_member[kMaxPrefix];  // IN lower bound of the information without that member, per lane
-  float best_of_member[kMaxPrefix];         // IN best gain of each member so far
-  const float* best_of_lane;                // IN best gain of each lane so far
-  float without_lane;                       // IN lower bound of the information without the lane
+  const float* without_member[kMaxPrefix];  // IN per lane: lower bound of the information without that prefix member
+  float best_of_member[kMaxPrefix];         // IN best gain of each prefix member so far
+  const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
+  const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
   int first_lane, last_lane;                // lanes to look at
   std::int16_t* survivors;                  // OUT lanes that may beat a best gain; room for kLanes
 };
+
+using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);
+using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& counts, int n_lanes, float* lower);
 
 struct LaneKernels {
   // List the set bits of a & b; returns their number. `list` needs room for 64 · n_words + 8 entries.
   Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount* list);
   // Add up the rows of the listed samples. The list is padded; rows: n_rows * kWordsPerRow words, 32-byte aligned.
   void (*count_lanes)(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts);
-  // Number of survivors of the bound, by dimensions of the tuple (2 … kMaxFastDimensions).
-  int (*score_bound[kMaxFastDimensions + 1])(const LaneModel& model, const LaneScoreJob& job);
+  // [parts of the lane][members of the prefix]: number of survivors of the bound.
+  ScoreKernel score_bound[kMaxParts + 1][kMaxPrefix + 1];
   // The same with logarithms, for decisions so unbalanced that the bound is loose.
-  int (*score_logarithms[kMaxFastDimensions + 1])(const LaneModel& model, const LaneScoreJob& job);
-  // Lower bound of the information of a sub-tuple, by its dimensions (1 … kMaxFastDimensions − 1): kLanes floats.
-  void (*information[kMaxFastDimensions])(const LaneModel& model, const LaneCounts& counts, float* lower);
+  ScoreKernel score_logarithms[kMaxParts + 1][kMaxPrefix + 1];
+  // [parts][members]: lower bound of the information of a sub-tuple, for the first n_lanes lanes.
+  InformationKernel information_bound[kMaxParts + 1][kMaxPrefix + 1];
+  InformationKernel information_logarithms[kMaxParts + 1][kMaxPrefix + 1];
 };
 
 const LaneKernels& lane_kernels(SimdLevel level);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "interplay/lane_kernels.hpp"
+#include "interplay/sample_rows.hpp"
 #include "interplay/tile_searcher.hpp"
 
 namespace interplay {
@@ -43,10 +44,9 @@ class TwoLevelData {
 
   Index first_chunk(Index lane_block) const { return chunk_start_[lane_block]; }
   Index last_chunk(Index lane_block) const { return chunk_start_[lane_block + 1]; }
-  // Bit rows of a class's samples, and a row of zeros after the last.
-  const Word* rows(Index chunk, Index q) const { return rows_.data() + chunk * words_per_chunk_ + class_offset_[q]; }
-  // Samples of a class in which each lane's variable is 1.
-  const LaneCount* singles(Index chunk, Index q) const { return singles_.data() + (chunk * 2 + q) * kLanes; }
+  const SampleRowLayout& layout() const { return layout_; }
+  // The bit rows of a chunk's variables.
+  const Word* rows(Index chunk) const { return rows_.data() + chunk * layout_.n_words; }
 
   const LaneModel& model() const { return model_; }
   bool bound_is_tight() const { return bound_is_tight_; }
@@ -55,14 +55,11 @@ class TwoLevelData {
 
  private:
   void make_model();
-  void fill_chunk(Index chunk, Index begin, Index end);
 
   const SearchProblem& problem_;
+  SampleRowLayout layout_;
   std::vector<Index> chunk_start_;
-  Index class_offset_[2];
-  Index words_per_chunk_;
   AlignedBuffer<Word> rows_;
-  AlignedBuffer<LaneCount> singles_;
   LaneModel model_;
   bool bound_is_tight_;
   double offset_;

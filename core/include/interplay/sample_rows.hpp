@@ -1,0 +1,55 @@
+// bit planes → one row of 256 bits per sample: planes lie along samples, rows across variables
+#pragma once
+
+#include "interplay/lane_kernels.hpp"
+#include "interplay/types.hpp"
+
+namespace interplay {
+
+// Transpose a 64 × 64 bit matrix: bit j of word i becomes bit i of word j.
+inline void transpose_64(Word* rows) {
+  Word mask = 0x00000000ffffffffull;
+  for (int width = 32; width != 0; width >>= 1, mask ^= mask << width) {
+    for (int i = 0; i < 64; i = ((i | width) + 1) & ~width) {
+      const Word swapped = ((rows[i] >> width) ^ rows[i | width]) & mask;
+      rows[i] ^= swapped << width;
+      rows[i | width] ^= swapped;
+    }
+  }
+}
+
+// Where the rows of each of two classes lie: after its last sample, a class has a row of zeros to pad lists with.
+struct SampleRowLayout {
+  explicit SampleRowLayout(const BitPlanes& planes)
+      : class_start{0, (planes.class_sizes[0] + 1) * kWordsPerRow},
+        n_words(class_start[1] + (planes.class_sizes[1] + 1) * kWordsPerRow) {}
+
+  Index class_start[2];
+  Index n_words;
+};
+
+// word_of(lane, word): the plane of a lane, word by word; lanes from n_lanes on are empty.
+// rows: OUT layout.n_words words
+template <class WordOf>
+void fill_sample_rows(const BitPlanes& planes, const SampleRowLayout& layout, Index n_lanes, WordOf word_of,
+                      Word* rows) {
+  for (Index q = 0; q < 2; ++q) {
+    const Index n_samples = planes.class_sizes[q];
+    Word* of_class = rows + layout.class_start[q];
+    for (Index group = 0; group < kWordsPerRow; ++group) {
+      for (Index first = 0; first < n_samples; first += 64) {
+        Word block[64];
+        for (Index lane = 0; lane < 64; ++lane) {
+          const Index number = group * 64 + lane;
+          block[lane] = number < n_lanes ? word_of(number, planes.class_word_start[q] + first / 64) : 0;
+        }
+        transpose_64(block);
+        const Index n_rows = n_samples - first < 64 ? n_samples - first : 64;
+        for (Index i = 0; i < n_rows; ++i) of_class[(first + i) * kWordsPerRow + group] = block[i];
+      }
+      of_class[n_samples * kWordsPerRow + group] = 0;
+    }
+  }
+}
+
+}  // namespace interplay
