@@ -299,15 +299,8 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
         return None
     if isinstance(variables, str):
         raise TypeError(f"variables must be a list of names or numbers, not a string: write [{variables!r}]")
-    number_of = {name: number for number, name in enumerate(table.names)}
     mask = np.zeros(table.n_vars, dtype=bool)
-    for variable in variables:
-        if isinstance(variable, str):
-            if variable not in number_of:
-                raise ValueError(f"variables names {variable!r}, which is not a column of X")
-            mask[number_of[variable]] = True
-        else:
-            mask[check_int("each number in variables", variable, low=0, high=table.n_vars - 1)] = True
+    mask[table.numbers_of(variables, "variables")] = True
     needed = dimensions if require == "all" else 1
     if mask.sum() < needed:
         raise ValueError(

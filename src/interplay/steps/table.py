@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BoolArray, IntArray
+from interplay.checks import check_int
 from interplay.steps.columns import (
     Column,
     ColumnKind,
@@ -67,6 +68,19 @@ class Table(ABC):
         Labels come as numbers of their levels, missing values as NaN. The array may be the user's own memory: never
         write to it.
         """
+
+    def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
+        """Turn names and numbers of columns, given as `argument`, into numbers."""
+        number_of = {name: number for number, name in enumerate(self.names)}
+        numbers = []
+        for column in columns:
+            if isinstance(column, str):
+                if column not in number_of:
+                    raise ValueError(f"{argument} names {column!r}, which is not a column of X")
+                numbers.append(number_of[column])
+            else:
+                numbers.append(check_int(f"each column number in {argument}", column, low=0, high=self.n_vars - 1))
+        return numbers
 
     def block(self, start: int, stop: int) -> Values:
         """Return variables start ... stop - 1, (stop - start, n_samples); see `columns`."""

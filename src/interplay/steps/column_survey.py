@@ -1,0 +1,210 @@
+"""The first look at a table's columns: missing values, distinct values, which are discrete, and all thresholds."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import MAX_LEVELS, BoolArray, IntArray
+from interplay.jobs import map_in_threads
+from interplay.steps.columns import ColumnKind
+from interplay.steps.rank_thresholds import threshold_ranks
+from interplay.steps.seeds import Purpose, random_stream
+from interplay.steps.table import Table
+
+Values = npt.NDArray[Any]
+
+#: Under "auto", a numeric column with at most this many values is discrete: flags and genotypes (0, 1, 2).
+FEW_VALUES = 3
+
+#: Ranks are drawn for as many columns at a time as have about this many levels in all discretisations together.
+LEVELS_AT_ONCE = 2**16
+
+
+class ColumnSurvey:
+    """The first pass: what it finds about each column, block by block, in any order."""
+
+    def __init__(
+        self,
+        table: Table,
+        divisions: int,
+        discretizations: int,
+        range_: float,
+        seed: int,
+        forced: npt.NDArray[np.int8],
+        missing: str,
+        first_variable: int,
+    ) -> None:
+        self._table = table
+        self._divisions = divisions
+        self._rank_rule = partial(
+            threshold_ranks, divisions=divisions, discretizations=discretizations, range_=range_, seed=seed
+        )
+        self._seed = seed
+        self._forced = forced
+        self._missing = missing
+        self._first_variable = first_variable
+        n_vars = table.n_vars
+        shape = (n_vars, discretizations, divisions)
+        self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
+        self.thresholds: Values = np.zeros(shape, dtype=table.dtype)
+        self.level_thresholds: list[Values | None] = [None] * n_vars
+        self.n_levels: IntArray = np.zeros(n_vars, dtype=np.int64)
+        self.n_missing: IntArray = np.zeros(n_vars, dtype=np.int64)
+        self.is_discrete: BoolArray = np.zeros(n_vars, dtype=np.bool_)
+
+    def draw_ranks(self, n_jobs: int) -> None:
+        """Draw the thresholds' ranks of columns without missing values, many columns at a time."""
+
+        def draw(rows: slice) -> None:
+            variables = np.arange(rows.start, rows.stop, dtype=np.int64) + self._first_variable
+            self._ranks[rows] = self._rank_rule(variables, np.full(len(variables), self._table.n_samples))
+
+        levels_per_column = self._ranks.shape[1] * (self._divisions + 1)
+        columns_at_once = max(1, LEVELS_AT_ONCE // levels_per_column)
+        map_in_threads(draw, column_blocks(self._table, columns_at_once), n_jobs)
+
+    def look_at_block(self, rows: slice) -> None:
+        """Sort the block's columns; find missing values, distinct values and thresholds."""
+        values = self._table.block(rows.start, rows.stop)
+        in_order = _sorted_rows(values)
+        n_observed = _count_observed(in_order)
+        gaps = np.flatnonzero(n_observed < values.shape[1])
+        self.n_missing[rows] = values.shape[1] - n_observed
+        if len(gaps) and self._missing == "error":
+            return  # There will be no codes: only the count is needed, for the message.
+        if len(gaps) and self._missing == "impute":
+            fillable = gaps[n_observed[gaps] > 0]
+            filled = imputed(values, fillable, self._first_variable + rows.start, self._seed)
+            in_order[fillable] = _sorted_rows(filled[fillable])
+            n_observed[fillable] = values.shape[1]
+
+        is_step = in_order[:, 1:] != in_order[:, :-1]
+        if len(gaps):  # A NaN differs from its neighbour, and must not count.
+            is_step &= np.arange(1, values.shape[1]) < n_observed[:, None]
+        n_distinct = np.count_nonzero(is_step, axis=1) + (n_observed > 0)
+
+        few = n_distinct <= max(FEW_VALUES, self._divisions + 1)
+        forced = self._forced[rows]
+        is_discrete = np.where(forced < 0, few, forced > 0)
+        self.is_discrete[rows] = is_discrete
+        has_own_level = (n_observed < values.shape[1]).astype(np.int64)
+        self.n_levels[rows] = np.where(is_discrete, n_distinct, self._divisions + 1) + has_own_level
+
+        for row in np.flatnonzero(is_discrete & (n_distinct <= MAX_LEVELS)):
+            # The value before each step is a level that is not the last.
+            self.level_thresholds[rows.start + row] = in_order[row, :-1][is_step[row]]
+        self._keep_thresholds(rows, in_order, n_observed, np.flatnonzero(~is_discrete))
+
+    def _keep_thresholds(self, rows: slice, in_order: Values, n_observed: IntArray, ranked: IntArray) -> None:
+        ranks = self._ranks[rows][ranked].astype(np.int64)
+        short = np.flatnonzero(n_observed[ranked] < in_order.shape[1])
+        if len(short):
+            variables = ranked[short] + rows.start + self._first_variable
+            ranks[short] = self._rank_rule(variables, n_observed[ranked[short]])
+        self.thresholds[rows.start + ranked] = in_order[ranked[:, None, None], ranks]
+
+    def check(self) -> None:
+        """Raise the error that the columns call for, if any."""
+        names = self._table.names
+        gaps = np.flatnonzero(self.n_missing)
+        if len(gaps) and self._missing == "error":
+            count = int(self.n_missing.sum())
+            listed = ", ".join(repr(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
+            values = f"{count} missing value{'s' * (count > 1)}"
+            columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
+            raise ValueError(
+                f"X has {values} in {columns} ({listed}): fill in, or use missing='level' or missing='impute'"
+            )
+        if self._missing == "impute":
+            empty = np.flatnonzero(self.n_missing == self._table.n_samples)
+            if len(empty):
+                raise ValueError(
+                    f"missing='impute' finds no value to draw from in column {names[empty[0]]!r} of X: leave it out"
+                )
+        too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
+        if len(too_many):
+            self._refuse_levels(int(too_many[0]))
+
+    def _refuse_levels(self, v: int) -> None:
+        name, n_levels = self._table.names[v], self.n_levels[v]
+        if not self.is_discrete[v]:
+            raise ValueError(
+                f"divisions must be at most {MAX_LEVELS - 2} with missing='level', not {self._divisions}: "
+                f"column {name!r} of X needs a level for missing values"
+            )
+        if self._table.kinds[v] == ColumnKind.LABEL:
+            advice = "an identifier? leave it out (or make it numbers, if it is numbers kept as text)"
+        else:
+            advice = "take it out of discrete, so that it is discretised by rank"
+        raise ValueError(f"column {name!r} of X has {n_levels} levels, more than {MAX_LEVELS}: {advice}")
+
+
+def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:
+    """Return, per column, 1 (discrete), 0 (by rank) or -1 (to be seen from its values)."""
+    wanted = "'auto', 'none', 'all', a list of columns or a mask"
+    is_label = table.is_label.astype(np.int8)
+    if isinstance(discrete, str):
+        if discrete == "auto":
+            return np.where(table.is_label, 1, -1).astype(np.int8)
+        if discrete == "all":
+            return np.ones_like(is_label)
+        if discrete != "none":
+            raise ValueError(f"discrete must be {wanted}, not {discrete!r}")
+        forced = np.zeros_like(is_label)
+    else:
+        try:
+            entries = list(discrete)
+        except TypeError:
+            raise TypeError(f"discrete must be {wanted}, not {discrete!r}") from None
+        if not entries or not all(isinstance(entry, bool | np.bool_) for entry in entries):
+            is_label[table.numbers_of(entries, "discrete")] = 1
+            return is_label
+        if len(entries) != table.n_vars:
+            raise ValueError(
+                f"discrete, as a mask, must have one entry per variable of X: {len(entries)} entries, "
+                f"{table.n_vars} variables"
+            )
+        forced = np.array(entries, dtype=np.int8)
+    unranked = np.flatnonzero((forced == 0) & (table.kinds == ColumnKind.LABEL))
+    if len(unranked):
+        name = table.names[unranked[0]]
+        raise ValueError(f"discrete must include column {name!r} of X, whose labels have no order: use discrete='auto'")
+    return forced
+
+
+def column_blocks(table: Table, columns: int) -> list[slice]:
+    """Cut the columns into blocks of at most `columns`."""
+    return [slice(start, min(start + columns, table.n_vars)) for start in range(0, table.n_vars, columns)]
+
+
+def _sorted_rows(values: Values) -> Values:
+    """Sort each row, NaN last. Numbers of one or two bytes have a radix sort, which NumPy calls stable."""
+    return np.sort(values, axis=1, kind="stable" if values.dtype.itemsize <= 2 else None)
+
+
+def _count_observed(in_order: Values) -> IntArray:
+    """Count the values of each sorted row that are not NaN."""
+    n_rows, n_samples = in_order.shape
+    n_observed = np.full(n_rows, n_samples, dtype=np.int64)
+    if in_order.dtype.kind == "f":
+        for row in np.flatnonzero(np.isnan(in_order[:, -1])):
+            n_observed[row] = n_samples - np.count_nonzero(np.isnan(in_order[row]))
+    return n_observed
+
+
+def imputed(values: Values, gaps: IntArray, first_variable: int, seed: int) -> Values:
+    """Fill the rows `gaps`: each missing value is drawn from the row's observed ones.
+
+    The stream depends on the seed and the variable alone, so every pass fills in the same values.
+    """
+    filled = values.copy()
+    for row in gaps:
+        missing = np.isnan(values[row])
+        observed = values[row][~missing]
+        stream = random_stream(seed, Purpose.IMPUTE, first_variable + int(row))
+        filled[row, missing] = observed[stream.randint(0, len(observed), np.count_nonzero(missing))]
+    return filled
