@@ -8,12 +8,12 @@
 // variable of a pair are then spread out from those of the prefix with that variable (a "vertex").
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "interplay/two_level_data.hpp"
+#include "pair_lanes.hpp"
+#include "two_level_tables.hpp"
 
 namespace interplay {
 namespace {
@@ -40,81 +40,6 @@ void subsets_to_cells(Number* counts, int n_members, int stride = 1) {
   }
 }
 
-using Places = std::array<Index, kMaxPrefix>;
-
-// Counts of a subset of the prefix with every lane, for all variables that its places may hold while those before the
-// first gap stay as they are.
-struct SubsetTable {
-  int subset = 0;                       // places of the prefix, as bits
-  int n_leading = 0;                    // places before the first gap
-  bool has_information = false;         // one place is missing: the information without it is needed
-  std::array<int, kMaxPrefix> inner{};  // places after the gap
-  int n_inner = 0;
-  Places stride{};                                // of each place in the entries
-  AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
-  AlignedBuffer<LaneCount> vertices;              // entries * vertex chunks * 2 classes * kLanes
-  AlignedBuffer<float> information;               // entries * kLanes, lower bounds
-  std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
-
-  SubsetTable(int subset_, int n_prefix) : subset(subset_), n_leading(std::countr_one(static_cast<unsigned>(subset_))) {
-    has_information = std::popcount(static_cast<unsigned>(subset)) == n_prefix - 1;
-    for (int place = n_leading; place < n_prefix; ++place) {
-      if (subset >> place & 1) inner[n_inner++] = place;
-    }
-  }
-
-  void make_room(const Places& size, int n_families, Index n_vertex_chunks) {
-    Index n_entries = 1;
-    stride.fill(0);
-    for (int i = n_inner - 1; i >= 0; --i) {
-      stride[inner[i]] = n_entries;
-      n_entries *= size[inner[i]];
-    }
-    lanes.resize(n_entries * n_families * 2 * kLanes);
-    vertices.resize(n_entries * n_vertex_chunks * 2 * kLanes);
-    if (has_information) information.resize(n_entries * kLanes);
-    ones.resize(static_cast<std::size_t>(n_entries));
-  }
-
-  Index entry(const Places& local) const {
-    Index sum = 0;
-    for (int i = 0; i < n_inner; ++i) sum += local[inner[i]] * stride[inner[i]];
-    return sum;
-  }
-};
-
-// What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
-struct VertexTable {
-  Places stride{};
-  AlignedBuffer<LaneCount> counts;   // entries * vertex chunks * 2 classes * kLanes
-  AlignedBuffer<float> information;  // entries * vertex chunks * kLanes
-  std::vector<std::uint8_t> known;   // entries
-
-  void make_room(const Places& size, int n_prefix, Index n_vertex_chunks) {
-    Index n_entries = 1;
-    for (int place = n_prefix - 1; place >= 0; --place) {
-      stride[place] = n_entries;
-      n_entries *= size[place];
-    }
-    counts.resize(n_entries * n_vertex_chunks * 2 * kLanes);
-    information.resize(n_entries * n_vertex_chunks * kLanes);
-    known.assign(static_cast<std::size_t>(n_entries), 0);
-  }
-
-  Index entry(const Places& local, int n_prefix) const {
-    Index sum = 0;
-    for (int place = 0; place < n_prefix; ++place) sum += local[place] * stride[place];
-    return sum;
-  }
-};
-
-// Lanes that share their first variable: consecutive second variables.
-struct PairRun {
-  Index lane, n_lanes;
-  Index first;   // vertex of the first variable
-  Index second;  // vertex of the second variable of the first lane
-};
-
 class TwoLevelSearcher final : public TileSearcher {
  public:
   TwoLevelSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
@@ -126,6 +51,7 @@ class TwoLevelSearcher final : public TileSearcher {
         kernels_(kernels),
         best_(best),
         progress_(progress),
+        pairs_(problem, data),
         n_parts_(n_parts),
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
@@ -139,7 +65,6 @@ class TwoLevelSearcher final : public TileSearcher {
     set_all_samples(masks_[0].data());
     for (auto& list : lists_) list.resize(planes_.n_words * 64 + 8 + kListMultiple);
     fresh_.resize(n_families_ * 2 * kLanes);
-    if (n_parts_ == 2) pair_rows_.resize(data.layout().n_words);
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
       for (int subset = 0; subset < full_; ++subset) {
@@ -158,9 +83,8 @@ class TwoLevelSearcher final : public TileSearcher {
     const Index lane_block = tile[problem_.tiles.dimensions - 1];
     contrast_ = blocks.order[blocks.lane_start[lane_block]] >= planes_.n_vars;
     stopped_ = false;
-    n_vertex_chunks_ = 0;
     if (n_parts_ == 1) {
-      make_room();
+      make_room(0);
       for (Index chunk = data_.first_chunk(lane_block); chunk < data_.last_chunk(lane_block) && !stopped_; ++chunk) {
         lane_begin_ = blocks.lane_start[lane_block] + (chunk - data_.first_chunk(lane_block)) * kLanes;
         n_lanes_ = std::min(kLanes, blocks.lane_start[lane_block + 1] - lane_begin_);
@@ -168,10 +92,12 @@ class TwoLevelSearcher final : public TileSearcher {
         search_chunk();
       }
     } else {
-      set_up_pairs(tile[n_prefix_], lane_block);
-      make_room();
-      for (Index first = 0; first < n_pairs_ && !stopped_; first += kLanes) {
-        start_pairs(first);
+      pairs_.set_up(tile[n_prefix_], lane_block);
+      make_room(pairs_.n_vertex_chunks);
+      for (Index first = 0; first < pairs_.n_pairs && !stopped_; first += kLanes) {
+        pairs_.start_chunk(first);
+        n_lanes_ = pairs_.n_lanes;
+        rows_ = pairs_.rows();
         search_chunk();
       }
     }
@@ -189,83 +115,13 @@ class TwoLevelSearcher final : public TileSearcher {
     }
   }
 
-  void make_room() {
-    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertex_chunks_);
-    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertex_chunks_);
+  void make_room(Index n_vertex_chunks) {
+    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertex_chunks);
+    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertex_chunks);
   }
-
-  // --- Pairs: which there are, and their rows ---------------------------------------------------------------------
-
-  void set_up_pairs(Index first_block, Index lane_block) {
-    const VariableBlocks& blocks = problem_.blocks;
-    first_begin_ = blocks.block_start[first_block];
-    first_end_ = blocks.block_start[first_block + 1];
-    second_begin_ = blocks.lane_start[lane_block];
-    second_end_ = blocks.lane_start[lane_block + 1];
-    const Index first_lane_block = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin_) -
-                                   blocks.lane_start.begin() - 1;
-    // The second variables' chunk comes first; the first variables are in the same one, or in a second.
-    vertex_chunks_ = {data_.first_chunk(lane_block), data_.first_chunk(first_lane_block)};
-    vertex_begin_ = {second_begin_, blocks.lane_start[first_lane_block]};
-    n_vertices_ = {second_end_ - second_begin_, blocks.lane_start[first_lane_block + 1] - vertex_begin_[1]};
-    n_vertex_chunks_ = first_lane_block == lane_block ? 1 : 2;
-    pair_start_.clear();
-    n_pairs_ = 0;
-    for (Index first = first_begin_; first < first_end_; ++first) {
-      pair_start_.push_back(n_pairs_);
-      n_pairs_ += second_end_ - std::max(second_begin_, first + 1);
-    }
-    pair_start_.push_back(n_pairs_);
-  }
-
-  void start_pairs(Index first_pair) {
-    chunk_first_pair_ = first_pair;
-    n_lanes_ = std::min(kLanes, n_pairs_ - first_pair);
-    runs_.clear();
-    for (Index first = first_begin_; first < first_end_; ++first) {
-      const Index i = first - first_begin_;
-      const Index begin = std::max(pair_start_[i], first_pair),
-                  end = std::min(pair_start_[i + 1], first_pair + n_lanes_);
-      if (begin >= end) continue;
-      const Index second = std::max(second_begin_, first + 1) + (begin - pair_start_[i]);
-      const Index vertex = (n_vertex_chunks_ - 1) * kLanes + (first - vertex_begin_[n_vertex_chunks_ - 1]);
-      runs_.push_back({begin - first_pair, end - begin, vertex, second - second_begin_});
-      for (Index lane = begin - first_pair; lane < end - first_pair; ++lane) {
-        pair_members_[lane] = {first, second + lane - (begin - first_pair)};
-      }
-    }
-    const auto word_of = [&](Index lane, Index word) {
-      return plane_at(pair_members_[lane][0])[word] & plane_at(pair_members_[lane][1])[word];
-    };
-    fill_sample_rows(planes_, data_.layout(), n_lanes_, word_of, pair_rows_.data());
-    rows_ = pair_rows_.data();
-  }
-
-  // Spread values per vertex out to the lanes: those of the first variables, or of the second.
-  template <class T>
-  void spread_first(const T* of_vertex, T* of_lane) const {
-    for (const PairRun& run : runs_) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
-  }
-  template <class T>
-  void spread_second(const T* of_vertex, T* of_lane) const {
-    for (const PairRun& run : runs_) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
-  }
-
-  // Counts of both vertex chunks lie [chunk][class][lane]; those of one class are wanted as one row of vertices.
-  void spread_counts(const LaneCount* vertices, LaneCount* lanes) {
-    for (Index q = 0; q < 2; ++q) {
-      for (Index v = 0; v < n_vertex_chunks_; ++v) {
-        std::copy_n(vertices + (v * 2 + q) * kLanes, kLanes, vertex_row_.data() + v * kLanes);
-      }
-      spread_first(vertex_row_.data(), lanes + q * kLanes);
-      spread_second(vertex_row_.data(), lanes + (2 + q) * kLanes);
-    }
-  }
-
-  // --- The search of a chunk --------------------------------------------------------------------------------------
 
   Index lane_member(Index lane, int part) const {
-    return problem_.blocks.order[n_parts_ == 1 ? lane_begin_ + lane : pair_members_[lane][part]];
+    return n_parts_ == 1 ? problem_.blocks.order[lane_begin_ + lane] : pairs_.members[lane][part];
   }
 
   void search_chunk() {
@@ -330,9 +186,9 @@ class TwoLevelSearcher final : public TileSearcher {
     table.ones[entry] = list_samples(a, b);
     count(rows_, lanes + (n_families_ - 1) * 2 * kLanes);
     if (n_parts_ == 2) {
-      LaneCount* vertices = table.vertices.data() + entry * n_vertex_chunks_ * 2 * kLanes;
+      LaneCount* vertices = table.vertices.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
       count_vertices(vertices);
-      spread_counts(vertices, lanes);
+      pairs_.spread_counts(vertices, lanes);
     }
     if (!table.has_information) return;
     // The sub-tuple's own subsets, numbered by its members.
@@ -374,7 +230,8 @@ class TwoLevelSearcher final : public TileSearcher {
   }
 
   void count_vertices(LaneCount* counts) const {
-    for (Index v = 0; v < n_vertex_chunks_; ++v) count(data_.rows(vertex_chunks_[v]), counts + v * 2 * kLanes);
+    for (Index v = 0; v < pairs_.n_vertex_chunks; ++v)
+      count(data_.rows(pairs_.vertex_chunk[v]), counts + v * 2 * kLanes);
   }
 
   // Let subset s of a tuple be the counts of `subset` of the prefix, as it is chosen now.
@@ -392,9 +249,7 @@ class TwoLevelSearcher final : public TileSearcher {
 
   // The first lane whose variables all come after `place`.
   Index first_lane_after(Index place) const {
-    if (n_parts_ == 1) return std::max<Index>(0, place + 1 - lane_begin_);
-    const Index first = std::clamp<Index>(place + 1 - first_begin_, 0, first_end_ - first_begin_);
-    return std::max<Index>(0, pair_start_[first] - chunk_first_pair_);
+    return n_parts_ == 1 ? std::max<Index>(0, place + 1 - lane_begin_) : pairs_.first_lane_after(place);
   }
 
   // The whole prefix is chosen: count, bound, score.
@@ -447,28 +302,29 @@ class TwoLevelSearcher final : public TileSearcher {
   // Counts and informations of the prefix with one variable of each pair.
   void look_up_vertices() {
     const Index entry = vertex_table_.entry(local_, n_prefix_);
-    LaneCount* counts = vertex_table_.counts.data() + entry * n_vertex_chunks_ * 2 * kLanes;
-    float* lower = vertex_table_.information.data() + entry * n_vertex_chunks_ * kLanes;
+    LaneCount* counts = vertex_table_.counts.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
+    float* lower = vertex_table_.information.data() + entry * pairs_.n_vertex_chunks * kLanes;
     if (!vertex_table_.known[entry]) {
       vertex_table_.known[entry] = 1;
       count_vertices(counts);
-      for (Index v = 0; v < n_vertex_chunks_; ++v) {
+      for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
         LaneCounts with_vertex = job_.counts;
         for (int q = 0; q < 2; ++q) {
           for (int subset = 0; subset < full_; ++subset) {
             const SubsetTable& table = subsets_[subset];
             with_vertex.with_lane[q][0][subset] =
-                table.vertices.data() + ((table.entry(local_) * n_vertex_chunks_ + v) * 2 + q) * kLanes;
+                table.vertices.data() + ((table.entry(local_) * pairs_.n_vertex_chunks + v) * 2 + q) * kLanes;
           }
           with_vertex.with_lane[q][0][full_] = counts + (v * 2 + q) * kLanes;
         }
-        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(n_vertices_[v]), lower + v * kLanes);
+        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(pairs_.n_vertices[v]),
+                                   lower + v * kLanes);
       }
     }
-    spread_counts(counts, fresh_.data());
+    pairs_.spread_counts(counts, fresh_.data());
     // Without the first variable, the prefix and the second are left; and the other way round.
-    spread_second(lower, without_part_[0].data());
-    spread_first(lower, without_part_[1].data());
+    pairs_.spread_second(lower, without_part_[0].data());
+    pairs_.spread_first(lower, without_part_[1].data());
   }
 
   void score_exactly(int lane) {
@@ -507,6 +363,7 @@ class TwoLevelSearcher final : public TileSearcher {
   const LaneKernels& kernels_;
   MaxGains& best_;
   SearchProgress& progress_;
+  PairLanes pairs_;
   const int n_parts_;     // variables of a lane
   const int n_families_;  // their non-empty subsets
   const int n_prefix_;    // variables before the lane
@@ -525,15 +382,6 @@ class TwoLevelSearcher final : public TileSearcher {
   std::uint64_t tuples_ = 0;
   Index lane_begin_ = 0;  // single lanes: place of the first in the order
 
-  // Pairs.
-  Index first_begin_ = 0, first_end_ = 0, second_begin_ = 0, second_end_ = 0, n_pairs_ = 0, chunk_first_pair_ = 0;
-  Index n_vertex_chunks_ = 0;
-  std::array<Index, 2> vertex_chunks_{}, vertex_begin_{}, n_vertices_{};
-  std::vector<Index> pair_start_;  // first pair of each first variable
-  std::vector<PairRun> runs_;
-  std::array<std::array<Index, 2>, kLanes> pair_members_{};  // places in the order
-  AlignedBuffer<Word> pair_rows_;
-  std::array<LaneCount, 2 * kLanes> vertex_row_{};
   VertexTable vertex_table_;
 
   std::vector<SubsetTable> subsets_;

@@ -1,0 +1,116 @@
+// Pairs of variables as lanes: which pairs a tile has, their bit rows, and how values per variable ("vertex") spread
+// out to them. Pairs are in order of their first variable, then of the second.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "interplay/two_level_data.hpp"
+
+namespace interplay {
+
+class PairLanes {
+ public:
+  PairLanes(const SearchProblem& problem, const TwoLevelData& data) : problem_(problem), data_(data) {
+    rows_.resize(data.layout().n_words);
+  }
+
+  // All pairs of a variable of a small block with a later one of a lane block of up to 256.
+  void set_up(Index first_block, Index lane_block) {
+    const VariableBlocks& blocks = problem_.blocks;
+    first_begin_ = blocks.block_start[first_block];
+    first_end_ = blocks.block_start[first_block + 1];
+    second_begin_ = blocks.lane_start[lane_block];
+    const Index second_end = blocks.lane_start[lane_block + 1];
+    const auto after = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin_);
+    const Index first_lane_block = after - blocks.lane_start.begin() - 1;
+    // The second variables' chunk comes first; the first variables are in the same one, or in a second.
+    n_vertex_chunks = first_lane_block == lane_block ? 1 : 2;
+    vertex_chunk = {data_.first_chunk(lane_block), data_.first_chunk(first_lane_block)};
+    n_vertices = {second_end - second_begin_, *after - *(after - 1)};
+    first_vertex_ = (n_vertex_chunks - 1) * kLanes + (first_begin_ - *(after - 1));
+    start_.clear();
+    n_pairs = 0;
+    for (Index first = first_begin_; first < first_end_; ++first) {
+      start_.push_back(n_pairs);
+      n_pairs += second_end - std::max(second_begin_, first + 1);
+    }
+    start_.push_back(n_pairs);
+  }
+
+  // Make the lanes of up to 256 pairs from `first_pair` on.
+  void start_chunk(Index first_pair) {
+    first_pair_ = first_pair;
+    n_lanes = std::min(kLanes, n_pairs - first_pair);
+    runs_.clear();
+    for (Index i = 0; i < first_end_ - first_begin_; ++i) {
+      const Index begin = std::max(start_[i], first_pair), end = std::min(start_[i + 1], first_pair + n_lanes);
+      if (begin >= end) continue;
+      const Index first = first_begin_ + i;
+      const Index second = std::max(second_begin_, first + 1) + (begin - start_[i]);
+      runs_.push_back({begin - first_pair, end - begin, first_vertex_ + i, second - second_begin_});
+      for (Index n = 0; n < end - begin; ++n) {
+        members[begin - first_pair + n] = {problem_.blocks.order[first], problem_.blocks.order[second + n]};
+      }
+    }
+    const BitPlanes& planes = problem_.planes;
+    const auto word_of = [&](Index lane, Index word) {
+      return planes.plane(members[lane][0], 1)[word] & planes.plane(members[lane][1], 1)[word];
+    };
+    fill_sample_rows(planes, data_.layout(), n_lanes, word_of, rows_.data());
+  }
+
+  const Word* rows() const { return rows_.data(); }
+
+  // The first lane whose variables all come after `place` in the order.
+  Index first_lane_after(Index place) const {
+    const Index first = std::clamp<Index>(place + 1 - first_begin_, 0, first_end_ - first_begin_);
+    return std::max<Index>(0, start_[first] - first_pair_);
+  }
+
+  // Values per vertex → values per lane, by its first or by its second variable.
+  template <class T>
+  void spread_first(const T* of_vertex, T* of_lane) const {
+    for (const Run& run : runs_) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
+  }
+  template <class T>
+  void spread_second(const T* of_vertex, T* of_lane) const {
+    for (const Run& run : runs_) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
+  }
+
+  // vertices: [chunk][class][kLanes] → lanes: [first, second][class][kLanes]
+  void spread_counts(const LaneCount* vertices, LaneCount* lanes) const {
+    std::array<LaneCount, 2 * kLanes> row;
+    for (Index q = 0; q < 2; ++q) {
+      for (Index v = 0; v < n_vertex_chunks; ++v) {
+        std::copy_n(vertices + (v * 2 + q) * kLanes, kLanes, row.data() + v * kLanes);
+      }
+      spread_first(row.data(), lanes + q * kLanes);
+      spread_second(row.data(), lanes + (2 + q) * kLanes);
+    }
+  }
+
+  Index n_pairs = 0;          // of the tile
+  Index n_vertex_chunks = 0;  // chunks that hold the tile's variables
+  std::array<Index, 2> vertex_chunk{}, n_vertices{};
+  Index n_lanes = 0;                                   // of the chunk of pairs
+  std::array<std::array<Index, 2>, kLanes> members{};  // row numbers
+
+ private:
+  // Lanes that share their first variable: consecutive second variables.
+  struct Run {
+    Index lane, n_lanes;
+    Index first;   // vertex of the first variable
+    Index second;  // vertex of the second variable of the first lane
+  };
+
+  const SearchProblem& problem_;
+  const TwoLevelData& data_;
+  Index first_begin_ = 0, first_end_ = 0, second_begin_ = 0, first_vertex_ = 0, first_pair_ = 0;
+  std::vector<Index> start_;  // first pair of each first variable
+  std::vector<Run> runs_;
+  AlignedBuffer<Word> rows_;
+};
+
+}  // namespace interplay

@@ -1,0 +1,80 @@
+// What a two-level search knows of the sub-tuples of a tile.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "interplay/two_level_data.hpp"
+
+namespace interplay {
+
+using Places = std::array<Index, kMaxPrefix>;
+
+// Counts of a subset of the prefix with every lane, for all variables that its places may hold while those before the
+// first gap stay as they are.
+struct SubsetTable {
+  int subset = 0;                       // places of the prefix, as bits
+  int n_leading = 0;                    // places before the first gap
+  bool has_information = false;         // one place is missing: the information without it is needed
+  std::array<int, kMaxPrefix> inner{};  // places after the gap
+  int n_inner = 0;
+  Places stride{};                                // of each place in the entries
+  AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
+  AlignedBuffer<LaneCount> vertices;              // entries * vertex chunks * 2 classes * kLanes
+  AlignedBuffer<float> information;               // entries * kLanes, lower bounds
+  std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
+
+  SubsetTable(int subset_, int n_prefix) : subset(subset_), n_leading(std::countr_one(static_cast<unsigned>(subset_))) {
+    has_information = std::popcount(static_cast<unsigned>(subset)) == n_prefix - 1;
+    for (int place = n_leading; place < n_prefix; ++place) {
+      if (subset >> place & 1) inner[n_inner++] = place;
+    }
+  }
+
+  void make_room(const Places& size, int n_families, Index n_vertex_chunks) {
+    Index n_entries = 1;
+    stride.fill(0);
+    for (int i = n_inner - 1; i >= 0; --i) {
+      stride[inner[i]] = n_entries;
+      n_entries *= size[inner[i]];
+    }
+    lanes.resize(n_entries * n_families * 2 * kLanes);
+    vertices.resize(n_entries * n_vertex_chunks * 2 * kLanes);
+    if (has_information) information.resize(n_entries * kLanes);
+    ones.resize(static_cast<std::size_t>(n_entries));
+  }
+
+  Index entry(const Places& local) const {
+    Index sum = 0;
+    for (int i = 0; i < n_inner; ++i) sum += local[inner[i]] * stride[inner[i]];
+    return sum;
+  }
+};
+
+// What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
+struct VertexTable {
+  Places stride{};
+  AlignedBuffer<LaneCount> counts;   // entries * vertex chunks * 2 classes * kLanes
+  AlignedBuffer<float> information;  // entries * vertex chunks * kLanes
+  std::vector<std::uint8_t> known;   // entries
+
+  void make_room(const Places& size, int n_prefix, Index n_vertex_chunks) {
+    Index n_entries = 1;
+    for (int place = n_prefix - 1; place >= 0; --place) {
+      stride[place] = n_entries;
+      n_entries *= size[place];
+    }
+    counts.resize(n_entries * n_vertex_chunks * 2 * kLanes);
+    information.resize(n_entries * n_vertex_chunks * kLanes);
+    known.assign(static_cast<std::size_t>(n_entries), 0);
+  }
+
+  Index entry(const Places& local, int n_prefix) const {
+    Index sum = 0;
+    for (int place = 0; place < n_prefix; ++place) sum += local[place] * stride[place];
+    return sum;
+  }
+};
+
+}  // namespace interplay
