@@ -79,15 +79,12 @@ class PairLanes {
     for (const Run& run : runs_) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
   }
 
-  // vertices: [chunk][class][kLanes] → lanes: [first, second][class][kLanes]
+  // vertices: [class][chunk][kLanes] → lanes: [first, second][class][kLanes]
   void spread_counts(const LaneCount* vertices, LaneCount* lanes) const {
-    std::array<LaneCount, 2 * kLanes> row;
     for (Index q = 0; q < 2; ++q) {
-      for (Index v = 0; v < n_vertex_chunks; ++v) {
-        std::copy_n(vertices + (v * 2 + q) * kLanes, kLanes, row.data() + v * kLanes);
-      }
-      spread_first(row.data(), lanes + q * kLanes);
-      spread_second(row.data(), lanes + (2 + q) * kLanes);
+      const LaneCount* of_class = vertices + q * n_vertex_chunks * kLanes;
+      spread_first(of_class, lanes + q * kLanes);
+      spread_second(of_class, lanes + (2 + q) * kLanes);
     }
   }
 

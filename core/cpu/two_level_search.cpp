@@ -222,16 +222,19 @@ class TwoLevelSearcher final : public TileSearcher {
     return ones;
   }
 
-  // Listed samples in which each lane is 1: 2 classes * kLanes.
-  void count(const Word* rows, LaneCount* counts) const {
+  // Listed samples in which each lane is 1: kLanes counts per class, `class_stride` apart.
+  void count(const Word* rows, LaneCount* counts, Index class_stride = kLanes) const {
     for (int q = 0; q < 2; ++q) {
-      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q], counts + q * kLanes);
+      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q],
+                           counts + q * class_stride);
     }
   }
 
+  // The same for the vertices: [class][chunk][kLanes].
   void count_vertices(LaneCount* counts) const {
-    for (Index v = 0; v < pairs_.n_vertex_chunks; ++v)
-      count(data_.rows(pairs_.vertex_chunk[v]), counts + v * 2 * kLanes);
+    for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
+      count(data_.rows(pairs_.vertex_chunk[v]), counts + v * kLanes, pairs_.n_vertex_chunks * kLanes);
+    }
   }
 
   // Let subset s of a tuple be the counts of `subset` of the prefix, as it is chosen now.
@@ -313,9 +316,9 @@ class TwoLevelSearcher final : public TileSearcher {
           for (int subset = 0; subset < full_; ++subset) {
             const SubsetTable& table = subsets_[subset];
             with_vertex.with_lane[q][0][subset] =
-                table.vertices.data() + ((table.entry(local_) * pairs_.n_vertex_chunks + v) * 2 + q) * kLanes;
+                table.vertices.data() + ((table.entry(local_) * 2 + q) * pairs_.n_vertex_chunks + v) * kLanes;
           }
-          with_vertex.with_lane[q][0][full_] = counts + (v * 2 + q) * kLanes;
+          with_vertex.with_lane[q][0][full_] = counts + (q * pairs_.n_vertex_chunks + v) * kLanes;
         }
         information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(pairs_.n_vertices[v]),
                                    lower + v * kLanes);

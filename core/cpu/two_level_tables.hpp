@@ -21,7 +21,7 @@ struct SubsetTable {
   int n_inner = 0;
   Places stride{};                                // of each place in the entries
   AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
-  AlignedBuffer<LaneCount> vertices;              // entries * vertex chunks * 2 classes * kLanes
+  AlignedBuffer<LaneCount> vertices;              // entries * 2 classes * vertex chunks * kLanes
   AlignedBuffer<float> information;               // entries * kLanes, lower bounds
   std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
 
@@ -55,7 +55,7 @@ struct SubsetTable {
 // What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
 struct VertexTable {
   Places stride{};
-  AlignedBuffer<LaneCount> counts;   // entries * vertex chunks * 2 classes * kLanes
+  AlignedBuffer<LaneCount> counts;   // entries * 2 classes * vertex chunks * kLanes
   AlignedBuffer<float> information;  // entries * vertex chunks * kLanes
   std::vector<std::uint8_t> known;   // entries
 
