@@ -59,7 +59,7 @@ def problems(draw: st.DrawFn) -> dict:
     }
 
 
-def run(problem: dict, engine: CpuEngine, block_size: int | None = None, n_lanes: int | None = None) -> MaxGains:
+def run(problem: dict, engine: CpuEngine, **block_sizes: int | None) -> MaxGains:
     n_vars, levels = problem["n_vars"], problem["levels"]
     classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
     asked_for = None
@@ -71,8 +71,7 @@ def run(problem: dict, engine: CpuEngine, block_size: int | None = None, n_lanes
         dimensions=problem["dimensions"],
         asked_for=asked_for,
         require=problem["require"],
-        block_size=block_size,
-        n_lanes=n_lanes,
+        **block_sizes,
     )
     found = None
     for d, codes in enumerate(problem["codes"]):
@@ -129,12 +128,20 @@ def test_equals_plain_loops(problem: dict) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.sampled_from(simd_levels()), st.sampled_from([1, 2, 7]), st.integers(1, 9), st.integers(1, 12))
+@given(
+    problems(),
+    st.sampled_from(simd_levels()),
+    st.sampled_from([1, 2, 7]),
+    st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 12)),
+)
 def test_same_bits_however_it_is_run(
-    problem: dict, simd_level: str, n_threads: int, block_size: int, n_lanes: int
+    problem: dict, simd_level: str, n_threads: int, sizes: tuple[int, int, int]
 ) -> None:
     plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
-    assert_same_bits(run(problem, CpuEngine(n_threads=n_threads, simd_level=simd_level), block_size, n_lanes), plain)
+    engine = CpuEngine(n_threads=n_threads, simd_level=simd_level)
+    blocks = dict(zip(("block_size", "middle_size", "n_lanes"), sizes, strict=True))
+    assert_same_bits(run(problem, engine, **blocks), plain)
+    assert_same_bits(run(problem, CpuEngine(direct_only=True), **blocks), plain)
 
 
 @pytest.mark.parametrize("simd_level", simd_levels())
@@ -155,9 +162,10 @@ def test_same_bits_on_a_wider_table(simd_level: str, dimensions: int) -> None:
     }
     plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
     for n_threads in (1, 2, 7):
-        for block_size, n_lanes in ((None, None), (5, 16), (64, 300), (7, 7)):
+        for block_size, middle_size, n_lanes in ((None, None, None), (5, 8, 16), (64, 64, 300), (7, 60, 60)):
             engine = CpuEngine(n_threads=n_threads, simd_level=simd_level)
-            assert_same_bits(run(problem, engine, block_size, n_lanes), plain)
+            blocks = {"block_size": block_size, "middle_size": middle_size, "n_lanes": n_lanes}
+            assert_same_bits(run(problem, engine, **blocks), plain)
 
 
 @settings(max_examples=40, deadline=None)
@@ -204,7 +212,7 @@ def test_duplicates_tie_and_the_lowest_tuple_wins() -> None:
     }
     for engine in (CpuEngine(), CpuEngine(n_threads=7)):
         for block_size in (None, 1, 2):
-            found = run(problem, engine, block_size)
+            found = run(problem, engine, block_size=block_size)
             assert found.tuples.tolist() == [[0, 1], [0, 1], [1, 2], [1, 3], [0, 4]]
 
 

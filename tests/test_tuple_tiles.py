@@ -22,8 +22,10 @@ def listed(tiles: TupleTiles) -> list[tuple[int, ...]]:
         return tiles.order[start[block] : start[block + 1]].tolist()
 
     found = []
-    for (*prefix, lane), n_tuples in zip(tiles.tiles.tolist(), tiles.n_tuples, strict=True):
-        choices = [members(tiles.block_start, b) for b in prefix] + [members(tiles.lane_start, lane)]
+    k = tiles.dimensions
+    starts = [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
+    for tile, n_tuples in zip(tiles.tiles.tolist(), tiles.n_tuples, strict=True):
+        choices = [members(start, block) for start, block in zip(starts, tile, strict=True)]
         ascending = [t for t in product(*choices) if all(place[a] < place[b] for a, b in pairwise(t))]
         assert len(ascending) == n_tuples > 0
         found += [tuple(sorted(t)) for t in ascending]
@@ -35,11 +37,12 @@ def listed(tiles: TupleTiles) -> list[tuple[int, ...]]:
     n_contrast=st.integers(0, 4),
     dimensions=st.integers(1, 4),
     block_size=st.integers(1, 5),
+    middle_size=st.integers(1, 6),
     n_lanes=st.integers(1, 7),
     require=st.sampled_from(["any", "all", None]),
     seed=st.integers(0, 1000),
 )
-def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, n_lanes, require, seed) -> None:
+def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, middle_size, n_lanes, require, seed) -> None:
     rng = np.random.default_rng(seed)
     n_levels = rng.integers(2, 4, n_vars + n_contrast)
     asked_for = None if require is None else rng.random(n_vars) < 0.5
@@ -50,6 +53,7 @@ def test_every_tuple_once(n_vars, n_contrast, dimensions, block_size, n_lanes, r
         asked_for=asked_for,
         require=require or "any",
         block_size=block_size,
+        middle_size=middle_size,
         n_lanes=n_lanes,
     )
 

@@ -95,14 +95,12 @@ void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
 void check_blocks(const interplay::SearchProblem& problem) {
   const interplay::VariableBlocks& blocks = problem.blocks;
   const Index n_ordered = static_cast<Index>(blocks.order.size());
-  require(is_partition(blocks.block_start, n_ordered) && is_partition(blocks.lane_start, n_ordered),
-          "block_start and lane_start must cut the order into blocks");
   for (const Index row : blocks.order) require(0 <= row && row < problem.planes.n_rows(), "order: row out of range");
-  for (Index b = 0; b < blocks.n_blocks(); ++b) {
-    require(blocks.block_start[b] < blocks.block_start[b + 1], "blocks must not be empty");
+  for (const auto& start : {blocks.block_start, blocks.middle_start, blocks.lane_start}) {
+    require(is_partition(start, n_ordered), "the starts of blocks must cut the order");
+    for (std::size_t b = 1; b < start.size(); ++b) require(start[b - 1] < start[b], "blocks must not be empty");
   }
   for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
-    require(blocks.lane_start[b] < blocks.lane_start[b + 1], "blocks must not be empty");
     const Index first = blocks.order[blocks.lane_start[b]];
     for (Index i = blocks.lane_start[b]; i < blocks.lane_start[b + 1]; ++i) {
       const Index row = blocks.order[i];
@@ -112,31 +110,31 @@ void check_blocks(const interplay::SearchProblem& problem) {
               "a lane block must not mix real and contrast variables");
     }
   }
-  for (const Index start : blocks.lane_start) {
-    require(std::binary_search(blocks.block_start.begin(), blocks.block_start.end(), start),
-            "blocks must not straddle lane blocks");
-  }
+  require(std::includes(blocks.middle_start.begin(), blocks.middle_start.end(), blocks.lane_start.begin(),
+                        blocks.lane_start.end()) &&
+              std::includes(blocks.block_start.begin(), blocks.block_start.end(), blocks.middle_start.begin(),
+                            blocks.middle_start.end()),
+          "blocks must not straddle larger blocks");
   const Index k = problem.tiles.dimensions;
   for (Index t = 0; t < problem.tiles.size(); ++t) {
-    const std::int32_t* tile = problem.tiles[t];
     for (Index m = 0; m < k; ++m) {
-      require(0 <= tile[m] && tile[m] < (m + 1 < k ? blocks.n_blocks() : blocks.n_lane_blocks()),
-              "tiles: block out of range");
+      const Index n_blocks = static_cast<Index>(blocks.starts(m, k).size()) - 1;
+      require(0 <= problem.tiles[t][m] && problem.tiles[t][m] < n_blocks, "tiles: block out of range");
     }
   }
 }
 
 void search_max_gains(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
                       Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
-                      Array<const Index> order, Array<const Index> block_start, Array<const Index> lane_start,
-                      Array<const std::int32_t> tiles, Array<const Index> partner_cells, double pseudocount,
-                      Index discretization, int n_threads, const std::string& simd_level, bool direct_only,
-                      Array<double> gain, Array<Index> gain_discretization, Array<Index> gain_tuples,
+                      Array<const Index> order, Array<const Index> block_start, Array<const Index> middle_start,
+                      Array<const Index> lane_start, Array<const std::int32_t> tiles, Array<const Index> partner_cells,
+                      double pseudocount, Index discretization, int n_threads, const std::string& simd_level,
+                      bool direct_only, Array<double> gain, Array<Index> gain_discretization, Array<Index> gain_tuples,
                       Array<std::uint8_t> tile_done, nb::object on_tick) {
   require(words.ndim() == 2 && tiles.ndim() == 2, "words and tiles must be two-dimensional");
   interplay::SearchProblem problem{{span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start),
                                     span_of(n_levels), span_of(class_word_start), span_of(class_sizes), n_vars},
-                                   {span_of(order), span_of(block_start), span_of(lane_start)},
+                                   {span_of(order), span_of(block_start), span_of(middle_start), span_of(lane_start)},
                                    {span_of(tiles), static_cast<Index>(tiles.shape(1))},
                                    span_of(partner_cells),
                                    pseudocount,
@@ -192,8 +190,8 @@ NB_MODULE(_core, module) {
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");
   module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
-             "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "lane_start"_a, "tiles"_a, "partner_cells"_a,
-             "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a, "gain"_a,
-             "gain_discretization"_a, "gain_tuples"_a, "tile_done"_a, "on_tick"_a.none(),
+             "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
+             "partner_cells"_a, "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a,
+             "gain"_a, "gain_discretization"_a, "gain_tuples"_a, "tile_done"_a, "on_tick"_a.none(),
              "Search the tiles; the results are merged into the gain arrays.");
 }

@@ -73,7 +73,7 @@ class DirectSearcher final : public TileSearcher {
     n_cells_ = 1;
     for (Index m = 0; m < k_; ++m) {
       Position& position = positions_[m];
-      const std::span<const Index> start = m + 1 < k_ ? blocks.block_start : blocks.lane_start;
+      const std::span<const Index> start = blocks.starts(m, k_);
       position.begin = start[tile[m]];
       position.end = start[tile[m] + 1];
       position.n_levels = planes_.n_levels[blocks.order[position.begin]];

@@ -16,11 +16,11 @@ class PairLanes {
     rows_.resize(data.layout().n_words);
   }
 
-  // All pairs of a variable of a small block with a later one of a lane block of up to 256.
+  // All pairs of a variable of a middle block with a later one of a lane block of up to 256.
   void set_up(Index first_block, Index lane_block) {
     const VariableBlocks& blocks = problem_.blocks;
-    first_begin_ = blocks.block_start[first_block];
-    first_end_ = blocks.block_start[first_block + 1];
+    first_begin_ = blocks.middle_start[first_block];
+    first_end_ = blocks.middle_start[first_block + 1];
     second_begin_ = blocks.lane_start[lane_block];
     const Index second_end = blocks.lane_start[lane_block + 1];
     const auto after = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin_);
@@ -39,15 +39,17 @@ class PairLanes {
     start_.push_back(n_pairs);
   }
 
-  // Make the lanes of up to 256 pairs from `first_pair` on.
+  // Make the lanes of up to 256 pairs from `first_pair` on. The first chunk takes what does not fill one: prefixes
+  // often meet the last few pairs only, which should be in one chunk.
   void start_chunk(Index first_pair) {
     first_pair_ = first_pair;
-    n_lanes = std::min(kLanes, n_pairs - first_pair);
+    n_lanes = (n_pairs - first_pair - 1) % kLanes + 1;
     runs_.clear();
     for (Index i = 0; i < first_end_ - first_begin_; ++i) {
       const Index begin = std::max(start_[i], first_pair), end = std::min(start_[i + 1], first_pair + n_lanes);
       if (begin >= end) continue;
       const Index first = first_begin_ + i;
+      last_first = first;
       const Index second = std::max(second_begin_, first + 1) + (begin - start_[i]);
       runs_.push_back({begin - first_pair, end - begin, first_vertex_ + i, second - second_begin_});
       for (Index n = 0; n < end - begin; ++n) {
@@ -69,22 +71,26 @@ class PairLanes {
     return std::max<Index>(0, start_[first] - first_pair_);
   }
 
-  // Values per vertex → values per lane, by its first or by its second variable.
+  // Values per vertex → values per lane, by its first or by its second variable; from some lane of a run on.
   template <class T>
-  void spread_first(const T* of_vertex, T* of_lane) const {
-    for (const Run& run : runs_) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
+  void spread_first(const T* of_vertex, Index from_lane, T* of_lane) const {
+    for (const Run& run : runs_) {
+      if (run.lane + run.n_lanes > from_lane) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
+    }
   }
   template <class T>
-  void spread_second(const T* of_vertex, T* of_lane) const {
-    for (const Run& run : runs_) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
+  void spread_second(const T* of_vertex, Index from_lane, T* of_lane) const {
+    for (const Run& run : runs_) {
+      if (run.lane + run.n_lanes > from_lane) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
+    }
   }
 
   // vertices: [class][chunk][kLanes] → lanes: [first, second][class][kLanes]
-  void spread_counts(const LaneCount* vertices, LaneCount* lanes) const {
+  void spread_counts(const LaneCount* vertices, Index from_lane, LaneCount* lanes) const {
     for (Index q = 0; q < 2; ++q) {
       const LaneCount* of_class = vertices + q * n_vertex_chunks * kLanes;
-      spread_first(of_class, lanes + q * kLanes);
-      spread_second(of_class, lanes + (2 + q) * kLanes);
+      spread_first(of_class, from_lane, lanes + q * kLanes);
+      spread_second(of_class, from_lane, lanes + (2 + q) * kLanes);
     }
   }
 
@@ -92,6 +98,7 @@ class PairLanes {
   Index n_vertex_chunks = 0;  // chunks that hold the tile's variables
   std::array<Index, 2> vertex_chunk{}, n_vertices{};
   Index n_lanes = 0;                                   // of the chunk of pairs
+  Index last_first = 0;                                // the last of their first variables, as a place in the order
   std::array<std::array<Index, 2>, kLanes> members{};  // row numbers
 
  private:

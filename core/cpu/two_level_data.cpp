@@ -52,7 +52,7 @@ bool TwoLevelData::applies_to(const std::int32_t* tile) const {
   const VariableBlocks& blocks = problem_.blocks;
   const Index k = problem_.tiles.dimensions;
   for (Index m = 0; m < k; ++m) {
-    const Index first = (m + 1 < k ? blocks.block_start : blocks.lane_start)[tile[m]];
+    const Index first = blocks.starts(m, k)[tile[m]];
     if (problem_.planes.n_levels[blocks.order[first]] != 2) return false;
   }
   return true;

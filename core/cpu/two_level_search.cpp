@@ -77,8 +77,9 @@ class TwoLevelSearcher final : public TileSearcher {
   bool search(const std::int32_t* tile) override {
     const VariableBlocks& blocks = problem_.blocks;
     for (int m = 0; m < n_prefix_; ++m) {
-      begin_[m] = blocks.block_start[tile[m]];
-      size_[m] = blocks.block_start[tile[m] + 1] - begin_[m];
+      const std::span<const Index> start = blocks.starts(m, problem_.tiles.dimensions);
+      begin_[m] = start[tile[m]];
+      size_[m] = start[tile[m] + 1] - begin_[m];
     }
     const Index lane_block = tile[problem_.tiles.dimensions - 1];
     contrast_ = blocks.order[blocks.lane_start[lane_block]] >= planes_.n_vars;
@@ -89,15 +90,17 @@ class TwoLevelSearcher final : public TileSearcher {
         lane_begin_ = blocks.lane_start[lane_block] + (chunk - data_.first_chunk(lane_block)) * kLanes;
         n_lanes_ = std::min(kLanes, blocks.lane_start[lane_block + 1] - lane_begin_);
         rows_ = data_.rows(chunk);
+        prefix_end_ = lane_begin_ + n_lanes_ - 1;
         search_chunk();
       }
     } else {
       pairs_.set_up(tile[n_prefix_], lane_block);
       make_room(pairs_.n_vertex_chunks);
-      for (Index first = 0; first < pairs_.n_pairs && !stopped_; first += kLanes) {
+      for (Index first = 0; first < pairs_.n_pairs && !stopped_; first += pairs_.n_lanes) {
         pairs_.start_chunk(first);
         n_lanes_ = pairs_.n_lanes;
         rows_ = pairs_.rows();
+        prefix_end_ = pairs_.last_first;
         search_chunk();
       }
     }
@@ -144,7 +147,8 @@ class TwoLevelSearcher final : public TileSearcher {
       if (subsets_[subset].n_leading == depth) fill(subsets_[subset], 0, masks_[depth].data());
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
-    for (Index place = std::max(begin_[depth], after); place < begin_[depth] + size_[depth] && !stopped_; ++place) {
+    const Index end = std::min(begin_[depth] + size_[depth], prefix_end_);
+    for (Index place = std::max(begin_[depth], after); place < end && !stopped_; ++place) {
       local_[depth] = place - begin_[depth];
       if (depth + 1 == n_prefix_) {
         meet_lanes(place);
@@ -169,7 +173,8 @@ class TwoLevelSearcher final : public TileSearcher {
     // Only variables in ascending order ever meet.
     const int before = i == 0 ? table.n_leading - 1 : table.inner[i - 1];
     const Index after = before < 0 ? begin_[place] : begin_[before] + local_[before] + 1;
-    for (Index at = std::max(begin_[place], after); at < begin_[place] + size_[place]; ++at) {
+    const Index end = std::min(begin_[place] + size_[place], prefix_end_);
+    for (Index at = std::max(begin_[place], after); at < end; ++at) {
       local_[place] = at - begin_[place];
       if (i + 1 == table.n_inner) {
         fill_entry(table, mask, plane_at(at));
@@ -188,7 +193,7 @@ class TwoLevelSearcher final : public TileSearcher {
     if (n_parts_ == 2) {
       LaneCount* vertices = table.vertices.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
       count_vertices(vertices);
-      pairs_.spread_counts(vertices, lanes);
+      pairs_.spread_counts(vertices, 0, lanes);
     }
     if (!table.has_information) return;
     // The sub-tuple's own subsets, numbered by its members.
@@ -324,10 +329,10 @@ class TwoLevelSearcher final : public TileSearcher {
                                    lower + v * kLanes);
       }
     }
-    pairs_.spread_counts(counts, fresh_.data());
+    pairs_.spread_counts(counts, job_.first_lane, fresh_.data());
     // Without the first variable, the prefix and the second are left; and the other way round.
-    pairs_.spread_second(lower, without_part_[0].data());
-    pairs_.spread_first(lower, without_part_[1].data());
+    pairs_.spread_second(lower, job_.first_lane, without_part_[0].data());
+    pairs_.spread_first(lower, job_.first_lane, without_part_[1].data());
   }
 
   void score_exactly(int lane) {
@@ -379,6 +384,7 @@ class TwoLevelSearcher final : public TileSearcher {
   Places begin_{}, size_{};
   Places local_{};  // chosen variables, as places in their blocks
   Index n_lanes_ = 0;
+  Index prefix_end_ = 0;  // variables of the prefix come before this place, else no lane is left
   const Word* rows_ = nullptr;
   bool contrast_ = false;
   bool stopped_ = false;
@@ -419,7 +425,7 @@ class TwoLevelChooser final : public TileSearcher {
   bool pairs_pay(const std::int32_t* tile) const {
     const VariableBlocks& blocks = problem_.blocks;
     const Index k = problem_.tiles.dimensions;
-    const Index first_begin = blocks.block_start[tile[k - 2]], first_end = blocks.block_start[tile[k - 2] + 1];
+    const Index first_begin = blocks.middle_start[tile[k - 2]], first_end = blocks.middle_start[tile[k - 2] + 1];
     const Index lane_begin = blocks.lane_start[tile[k - 1]], lane_end = blocks.lane_start[tile[k - 1] + 1];
     const auto after = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin);
     if (lane_end - lane_begin > kLanes || *after - *(after - 1) > kLanes) return false;

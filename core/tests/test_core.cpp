@@ -164,7 +164,7 @@ Found search(const Data& data, const Packed& packed, SimdLevel level, int n_thre
   std::vector<std::uint8_t> done(tiles.size() / data.dimensions, 0);
   const SearchProblem problem{
       {packed.words, packed.n_words, packed.plane_start, data.levels, packed.class_word_start, data.sizes, data.n_vars},
-      {order, block_start, block_start},
+      {order, block_start, block_start, block_start},
       {tiles, data.dimensions},
       cells,
       data.pseudocount,
@@ -236,13 +236,23 @@ void test_two_level_tiles(std::mt19937& rng) {
       for (Index row = 0; row < data.n_rows(); ++row) order.push_back(row);
       for (Index end = 5; end < n_vars - 4; end += 5) block_start.push_back(end);
       block_start.insert(block_start.end(), lane_start.begin() + 1, lane_start.end());
+      // Middle blocks of two or three small ones.
+      std::vector<Index> middle_start;
+      for (std::size_t b = 0; b < block_start.size(); ++b) {
+        const bool ends_lane_block = std::count(lane_start.begin(), lane_start.end(), block_start[b]) > 0;
+        if (ends_lane_block || b % 3 == 0) middle_start.push_back(block_start[b]);
+      }
       const Index n_real_blocks = static_cast<Index>(block_start.size()) - 2;
+      const Index n_real_middles = static_cast<Index>(middle_start.size()) - 2;
       std::vector<std::int32_t> tiles, tile;
       const auto add_tiles = [&](auto&& self, Index from) -> void {
-        if (static_cast<Index>(tile.size()) + 1 == dimensions) {
-          for (std::int32_t lane = 0; lane < 3; ++lane) {
-            tiles.insert(tiles.end(), tile.begin(), tile.end());
-            tiles.push_back(lane);
+        if (static_cast<Index>(tile.size()) + 2 == dimensions) {
+          for (std::int32_t middle = 0; middle < n_real_middles; ++middle) {
+            for (std::int32_t lane = 0; lane < 3; ++lane) {
+              tiles.insert(tiles.end(), tile.begin(), tile.end());
+              tiles.push_back(middle);
+              tiles.push_back(lane);
+            }
           }
           return;
         }
@@ -256,7 +266,7 @@ void test_two_level_tiles(std::mt19937& rng) {
       const std::vector<Index> cells{Index{1} << (dimensions - 1)};
       const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
                                    packed.class_word_start, data.sizes, data.n_vars},
-                                  {order, block_start, lane_start},
+                                  {order, block_start, middle_start, lane_start},
                                   {tiles, dimensions},
                                   cells,
                                   data.pseudocount,
@@ -290,7 +300,7 @@ void test_bounds(std::mt19937& rng) {
       const std::vector<std::int32_t> tiles{0, 0};
       const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
                                    packed.class_word_start, data.sizes, data.n_vars},
-                                  {order, start, lanes},
+                                  {order, start, start, lanes},
                                   {tiles, 2},
                                   cells,
                                   data.pseudocount,

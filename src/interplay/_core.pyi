@@ -23,6 +23,7 @@ def search_max_gains(
     n_vars: int,
     order: npt.NDArray[np.int64],
     block_start: npt.NDArray[np.int64],
+    middle_start: npt.NDArray[np.int64],
     lane_start: npt.NDArray[np.int64],
     tiles: npt.NDArray[np.int32],
     partner_cells: npt.NDArray[np.int64],

@@ -134,20 +134,18 @@ class TupleTiles:
 
     Variables are put in an order and cut into lane blocks, which never mix numbers of levels, real with contrast
     variables, or asked-for with other variables, so that what holds for a tuple of a tile holds for all of them. Lane
-    blocks are cut into small blocks. A tile names k − 1 small blocks, not descending, and a lane block, and holds every
-    tuple that takes one variable from each, ascending in the order. The last variable of a tuple runs over a wide
-    block, so that fixing the others pays.
+    blocks are cut into middle blocks, and these into small blocks. A tile names k − 2 small blocks, not descending, a
+    middle block and a lane block, and holds every tuple that takes one variable from each, ascending in the order. The
+    last variables of a tuple run over wide blocks, so that fixing the others pays.
 
     Attributes
     ----------
     order : (n_ordered,) int64
         Row numbers of the variables that take part, block after block.
-    block_start : (n_blocks + 1,) int64
-        Small block b is ``order[block_start[b] : block_start[b + 1]]``.
-    lane_start : (n_lane_blocks + 1,) int64
-        Lane block b is ``order[lane_start[b] : lane_start[b + 1]]``.
+    block_start, middle_start, lane_start : (n + 1,) int64
+        Small, middle and lane blocks: block b is ``order[start[b] : start[b + 1]]``.
     tiles : (n_tiles, k) int32
-        Numbers of k − 1 small blocks and one lane block.
+        Numbers of k − 2 small blocks, of a middle block and of a lane block (in 1D, of a lane block only).
     n_tuples : (n_tiles,) float64
         Tuples in each tile; whole numbers, as floats since there can be more than 2**63 in all.
     partner_cells : (n_groups,) int64
@@ -156,6 +154,7 @@ class TupleTiles:
 
     order: IntArray
     block_start: IntArray
+    middle_start: IntArray
     lane_start: IntArray
     tiles: npt.NDArray[np.int32]
     n_tuples: FloatArray

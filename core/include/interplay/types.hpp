@@ -31,18 +31,23 @@ struct BitPlanes {
   const Word* plane(Index row, Index level) const { return words.data() + (plane_start[row] + level - 1) * n_words; }
 };
 
-// Rows cut into lane blocks, and these into small blocks; all variables of a lane block have the same number of levels.
+// Rows cut into lane blocks, these into middle blocks, these into small blocks; all variables of a lane block have the
+// same number of levels.
 struct VariableBlocks {
-  std::span<const Index> order;        // row numbers, block after block, ascending within a block
-  std::span<const Index> block_start;  // n_blocks + 1: small blocks, for all places of a tuple but the last
-  std::span<const Index> lane_start;   // n_lane_blocks + 1: wide ones, for the last place
+  std::span<const Index> order;         // row numbers, block after block, ascending within a block
+  std::span<const Index> block_start;   // small blocks, n + 1 entries: for all places of a tuple but the last two
+  std::span<const Index> middle_start;  // middle blocks: for the last but one
+  std::span<const Index> lane_start;    // lane blocks: for the last
 
-  Index n_blocks() const { return static_cast<Index>(block_start.size()) - 1; }
+  // Where the blocks of a place start.
+  std::span<const Index> starts(Index place, Index dimensions) const {
+    return place + 1 == dimensions ? lane_start : place + 2 == dimensions ? middle_start : block_start;
+  }
   Index n_lane_blocks() const { return static_cast<Index>(lane_start.size()) - 1; }
 };
 
-// Tiles of tuples: k − 1 small blocks, not descending, and a lane block each. A tile holds every tuple that takes one
-// variable from each of them, in ascending order of their places in `order`.
+// Tiles of tuples: a block number per place, of small blocks, then a middle block, then a lane block. A tile holds
+// every tuple that takes one variable from each of them, in ascending order of their places in `order`.
 struct TupleTiles {
   std::span<const std::int32_t> blocks;  // n_tiles * dimensions
   Index dimensions;

@@ -84,6 +84,7 @@ class CpuEngine:
                 n_vars=planes.n_vars,
                 order=tiles.order,
                 block_start=tiles.block_start,
+                middle_start=tiles.middle_start,
                 lane_start=tiles.lane_start,
                 tiles=tiles.tiles,
                 partner_cells=tiles.partner_cells,

@@ -30,6 +30,7 @@ def make_tuple_tiles(
     asked_for: BoolArray | None = None,
     require: str = "any",
     block_size: int | None = None,
+    middle_size: int | None = None,
     n_lanes: int | None = None,
 ) -> TupleTiles:
     """Cut the tuples of a search into tiles.
@@ -45,8 +46,8 @@ def make_tuple_tiles(
     asked_for : (n_vars,) bool, optional
         Only tuples that hold one of these variables (``require="any"``) or nothing but these (``"all"``). The real
         members of a contrast variable's tuple count, where there are any.
-    block_size, n_lanes : int, optional
-        Variables per small block and per lane block; they change the speed, never the result.
+    block_size, middle_size, n_lanes : int, optional
+        Variables per small, middle and lane block; they change the speed, never the result.
     """
     kept = np.ones(n_vars, dtype=bool)
     wanted = np.zeros(n_vars, dtype=bool)
@@ -61,47 +62,60 @@ def make_tuple_tiles(
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
 
     size, lanes = block_size or _BLOCK_SIZE.get(dimensions, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
-    while _n_tiles(len(real), len(contrast), dimensions, size, lanes) > _MAX_TILES:
-        size, lanes = 2 * size, max(lanes, 2 * size)
-    real_lanes = _cut(lanes, wanted[real], n_levels[real])
-    contrast_lanes = _cut(lanes, n_levels[contrast])
-    lane_start = np.concatenate([real_lanes, len(real) + contrast_lanes[1:]])
-    lane_of_row = np.repeat(np.arange(len(lane_start) - 1), np.diff(lane_start))
-    block_start = _cut(size, lane_of_row)
+    # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
+    middle = middle_size or (_LANES if dimensions > 3 and len(real) <= _LANES else size)
+    while _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
+        size, middle = 2 * size, max(middle, 2 * size)
+        lanes = max(lanes, middle)
+    lane_start = np.concatenate(
+        [_cut(lanes, wanted[real], n_levels[real]), len(real) + _cut(lanes, n_levels[contrast])[1:]]
+    )
+    middle_start = _cut(middle, _block_of_row(lane_start))
+    block_start = _cut(size, _block_of_row(middle_start))
     order = np.concatenate([real, contrast])
-    n_real_blocks = int(np.searchsorted(block_start, len(real)))
-    lane_of_block = lane_of_row[block_start[:-1]]
+    starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]
 
-    prefixes = _multisets(n_real_blocks, dimensions - 1)
-    first_lane = lane_of_block[prefixes[:, -1]] if dimensions > 1 else np.zeros(len(prefixes), dtype=np.int64)
-    # Every lane block that has variables after the prefix; contrast variables come after all.
-    n_lane_blocks = len(lane_start) - 1 - first_lane
-    tiles = np.column_stack([np.repeat(prefixes, n_lane_blocks, axis=0), _counted_up(first_lane, n_lane_blocks)])
+    tiles = np.zeros((1, 0), dtype=np.int64)
+    for place, start in enumerate(starts):
+        # From the block that holds the variables after the last one, to the end; contrast variables are last members.
+        first = np.zeros(len(tiles), dtype=np.int64)
+        if place:
+            first = np.searchsorted(start, starts[place - 1][tiles[:, -1]], side="right") - 1
+        n_blocks = np.searchsorted(start, len(order) if place + 1 == dimensions else len(real))
+        tiles = np.column_stack([np.repeat(tiles, n_blocks - first, axis=0), _counted_up(first, n_blocks - first)])
     tiles = tiles.astype(np.int32)
     if asked_for is not None and require == "any":
         wanted_row = np.concatenate([wanted[real], np.zeros(len(contrast), dtype=bool)])
-        lane_counts = wanted_row[lane_start[:-1]]
         if dimensions == 1:  # alone, a contrast variable has no real partner to be judged by
-            lane_counts |= lane_start[:-1] >= len(real)
-        tiles = tiles[wanted_row[block_start[:-1]][tiles[:, :-1]].any(axis=1) | lane_counts[tiles[:, -1]]]
+            wanted_row[len(real) :] = True
+        holds = [wanted_row[start[tiles[:, place]]] for place, start in enumerate(starts)]
+        tiles = tiles[np.any(holds, axis=0)]
 
-    n_tuples = _tuples_in(tiles, block_start, lane_start)
+    n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
     tiles, n_tuples = tiles[n_tuples > 0], n_tuples[n_tuples > 0]
     return TupleTiles(
         order=order,
         block_start=block_start,
+        middle_start=middle_start,
         lane_start=lane_start,
         tiles=np.ascontiguousarray(tiles),
         n_tuples=n_tuples,
-        partner_cells=_partner_cells(tiles, n_levels[order[block_start[:-1]]], n_levels[order[lane_start[:-1]]]),
+        partner_cells=_partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts]),
     )
 
 
-def _n_tiles(n_real: int, n_contrast: int, dimensions: int, size: int, lanes: int) -> float:
+def _n_tiles(n_real: int, n_contrast: int, dimensions: int, size: int, middle: int, lanes: int) -> float:
     """Estimate the number of tiles, a little high."""
-    n_prefixes = comb(max(-(-n_real // size), 1) + dimensions - 2, dimensions - 1)
-    # On average a prefix leaves 1/k of the real variables to come after it.
-    return n_prefixes * (-(-n_real // lanes) / dimensions + 1 + -(-n_contrast // lanes))
+    if dimensions == 1:
+        return -(-n_real // lanes) + -(-n_contrast // lanes)
+    # In order, k variables leave 1/k of all to come after the last, 2/k after the last but one.
+    n_prefixes = comb(max(-(-n_real // size), 1) + dimensions - 3, dimensions - 2)
+    n_middles = -(-n_real // middle) * 2 / dimensions + 1
+    return n_prefixes * n_middles * (-(-n_real // lanes) / dimensions + 1 + -(-n_contrast // lanes))
+
+
+def _block_of_row(start: IntArray) -> IntArray:
+    return np.asarray(np.repeat(np.arange(len(start) - 1), np.diff(start)))
 
 
 def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
@@ -121,16 +135,6 @@ def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
     return np.array([*starts, n], dtype=np.int64)
 
 
-def _multisets(n_blocks: int, size: int) -> npt.NDArray[np.int32]:
-    """All non-descending rows of `size` block numbers, in lexicographic order."""
-    rows = np.zeros((1, 0), dtype=np.int32)
-    for _ in range(size):
-        last = rows[:, -1].astype(np.int64) if rows.shape[1] else np.zeros(len(rows), dtype=np.int64)
-        following = _counted_up(last, n_blocks - last).astype(np.int32)
-        rows = np.column_stack([np.repeat(rows, n_blocks - last, axis=0), following])
-    return rows
-
-
 def _counted_up(first: IntArray, number: IntArray) -> IntArray:
     """Return first[0], first[0] + 1, … (number[0] of them), first[1], ….
 
@@ -144,34 +148,52 @@ def _counted_up(first: IntArray, number: IntArray) -> IntArray:
     return np.asarray(np.repeat(first, number) + place)
 
 
-def _tuples_in(tiles: npt.NDArray[np.int32], block_start: IntArray, lane_start: IntArray) -> FloatArray:
-    """Tuples of each tile: a block named m times gives C(size, m) choices, in order with the lane that follows."""
-    sizes = np.diff(block_start)
+def _tuples_in(
+    tiles: npt.NDArray[np.int32], block_start: IntArray, middle_start: IntArray, lane_start: IntArray
+) -> FloatArray:
+    """Tuples of each tile: choices in ascending order, where smaller blocks may lie in larger ones."""
     lane_begin, lane_end = lane_start[tiles[:, -1]], lane_start[tiles[:, -1] + 1]
+    if tiles.shape[1] == 1:
+        return (lane_end - lane_begin).astype(np.float64)
+    middle_begin, middle_end = middle_start[tiles[:, -2]], middle_start[tiles[:, -2] + 1]
+    same_lane_block = middle_begin >= lane_begin
+
+    def lanes_after(place: IntArray) -> IntArray:
+        return np.where(same_lane_block, lane_end - place, lane_end - lane_begin)
+
+    def pairs_from(place: IntArray) -> FloatArray:
+        """Choices of the last two variables, the first of them from `place` on."""
+        n_firsts = (middle_end - place).astype(np.float64)
+        both_in_middle = np.where(same_lane_block, n_firsts * (n_firsts - 1) / 2, 0)
+        return np.asarray(both_in_middle + n_firsts * lanes_after(middle_end))
+
+    if tiles.shape[1] == 2:
+        return pairs_from(middle_begin)
+    sizes = np.diff(block_start)
     n_prefixes = np.ones(len(tiles))
     mention = np.zeros(len(tiles))
     # Place by place: the m-th mention of a block multiplies by (size − m + 1) / m.
-    for place in range(tiles.shape[1] - 1):
+    for place in range(tiles.shape[1] - 2):
         same = tiles[:, place] == tiles[:, place - 1] if place else np.zeros(len(tiles), dtype=bool)
         mention = np.where(same, mention + 1, 1)
         n_prefixes *= (sizes[tiles[:, place]] - mention + 1) / mention
-    if tiles.shape[1] == 1:
-        return (lane_end - lane_begin).astype(np.float64)
-    last = tiles[:, -2]
-    inside = block_start[last] >= lane_begin
-    # Where the last block lies in the lane block, the lane is one more of its variables or comes after the block.
-    one_more = (sizes[last] - mention) / (mention + 1)
-    n_lanes = np.where(inside, one_more + (lane_end - block_start[last + 1]), lane_end - lane_begin)
-    return np.asarray(np.round(n_prefixes * n_lanes))
+    last = tiles[:, -3]
+    size, end = sizes[last], block_start[last + 1]
+    # Where the last small block lies in the middle block, one or two of the last variables may be in it too.
+    one_more = (size - mention) / (mention + 1)
+    two_more = np.where(same_lane_block, one_more * (size - mention - 1) / (mention + 2), 0)
+    nested = pairs_from(end) + one_more * lanes_after(end) + two_more
+    in_middle = block_start[last] >= middle_begin
+    return np.asarray(np.round(n_prefixes * np.where(in_middle, nested, pairs_from(middle_begin))))
 
 
-def _partner_cells(tiles: npt.NDArray[np.int32], block_levels: IntArray, lane_levels: IntArray) -> IntArray:
+def _partner_cells(tiles: npt.NDArray[np.int32], levels_by_place: list[IntArray]) -> IntArray:
     """Distinct products of the levels of a variable's partners."""
     found: set[int] = set()
     chunk = 100_000
     for begin in range(0, len(tiles), chunk):
         part = tiles[begin : begin + chunk]
-        levels = np.column_stack([block_levels[part[:, :-1]], lane_levels[part[:, -1]]])
+        levels = np.column_stack([levels[part[:, place]] for place, levels in enumerate(levels_by_place)])
         partners = levels.prod(axis=1, keepdims=True) // levels
         found.update(np.unique(partners).tolist())
     return np.array(sorted(found), dtype=np.int64)

@@ -1,0 +1,318 @@
+"""MDFSSelector: select() as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from interplay.arrays import BoolArray, FloatArray
+from interplay.engines.base import Engine
+from interplay.pipeline import select
+from interplay.result import Selection
+from interplay.search import Discrete
+from interplay.steps.decision import DECISION_CHOICES
+from interplay.steps.discrete_codes import MISSING_CHOICES
+from interplay.steps.null_fit import FITS
+from interplay.steps.p_values import ADJUST_METHODS
+from interplay.steps.table import Table, as_table
+
+#: Columns of a frame that are looked through for infinities at a time.
+_BLOCK_COLUMNS = 64
+
+
+class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+    """Keep the variables that carry information about the decision, alone or together with others.
+
+    A scikit-learn transformer around `select`: the same arguments, the same results.
+
+    Parameters
+    ----------
+    dimensions, divisions, discretizations, range_, pseudocount
+        As in `select`. X must have at least `dimensions` variables.
+    n_contrast, p_adjust, level
+        As in `select`.
+    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+        What `select` calls `fit`: how the null distribution is fitted. An estimator's `fit` is its method.
+    decision, decision_divisions, multiclass, discrete
+        As in `select`. Numbers in y are cut into classes where `decision` says so: the selector serves classifiers
+        and regressors alike.
+    missing : {"error", "level", "impute"}
+        As in `select`. With "error", infinite values are refused too, as scikit-learn does.
+    max_features : int, optional
+        Keep at most this many of the relevant variables, those with the smallest p-values (of equal ones, those with
+        the larger gain). Variables that are not relevant are never kept, however many are asked for.
+    random_state, engine, n_jobs, progress
+        As in `select`.
+
+    Attributes
+    ----------
+    result_ : Selection
+        All that `select` returns: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+    support_ : (n_features_in_,) bool
+        Which variables are kept.
+    gains_ : (n_features_in_,) float64
+        Maximum information gain of each variable; with several runs (`multiclass`) that of the most significant run.
+    p_values_ : (n_features_in_,) float64
+        Before adjustment for the number of variables; ``result_.p_adjusted`` are those after it.
+    n_features_in_ : int
+    feature_names_in_ : (n_features_in_,) object
+        Only if X in `fit` had names of columns that are all text.
+
+    See Also
+    --------
+    select : The same as a function.
+
+    Notes
+    -----
+    Dataframes (pandas, polars, pyarrow) are read column by column, each as what it is: numbers, bools, text or
+    categories. `transform` returns an array, or a frame that keeps the kinds of its columns after
+    ``set_output(transform="pandas")`` or ``"polars"``.
+
+    If nothing is relevant, `transform` warns and returns a table without columns.
+
+    Examples
+    --------
+    Two variables that say nothing alone, and everything together:
+
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from interplay import MDFSSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['x3', 'x11'], dtype=object)
+    >>> selector.transform(X).shape
+    (400, 2)
+    >>> model = make_pipeline(selector, DecisionTreeClassifier(random_state=0)).fit(X, y)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "dimensions": [Interval(Integral, 1, None, closed="left")],
+        "divisions": [Interval(Integral, 1, 255, closed="both")],
+        "discretizations": [Interval(Integral, 1, None, closed="left")],
+        "range_": [Interval(Real, 0, 1, closed="both"), None],
+        "pseudocount": [Interval(Real, 0, None, closed="left")],
+        "n_contrast": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "p_adjust": [StrOptions(set(ADJUST_METHODS))],
+        "level": [Interval(Real, 0, 1, closed="neither")],
+        "null_fit": [StrOptions(set(FITS))],
+        "decision": [StrOptions(set(DECISION_CHOICES))],
+        "decision_divisions": [Interval(Integral, 1, 255, closed="both")],
+        "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
+        "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
+        "missing": [StrOptions(set(MISSING_CHOICES))],
+        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state", np.random.Generator],
+        "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
+        "n_jobs": [Integral, None],
+        "progress": ["boolean", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        dimensions: int = 2,
+        divisions: int = 1,
+        discretizations: int = 1,
+        range_: float | None = None,
+        pseudocount: float = 0.25,
+        n_contrast: int | str = "auto",
+        p_adjust: str = "holm",
+        level: float = 0.05,
+        null_fit: str = "auto",
+        decision: str = "auto",
+        decision_divisions: int = 1,
+        multiclass: str = "joint",
+        discrete: Discrete = "auto",
+        missing: str = "error",
+        max_features: int | None = None,
+        random_state: Any = None,
+        engine: str | Engine = "auto",
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.dimensions = dimensions
+        self.divisions = divisions
+        self.discretizations = discretizations
+        self.range_ = range_
+        self.pseudocount = pseudocount
+        self.n_contrast = n_contrast
+        self.p_adjust = p_adjust
+        self.level = level
+        self.null_fit = null_fit
+        self.decision = decision
+        self.decision_divisions = decision_divisions
+        self.multiclass = multiclass
+        self.discrete = discrete
+        self.missing = missing
+        self.max_features = max_features
+        self.random_state = random_state
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    # What fit() finds.
+    result_: Selection
+    support_: BoolArray
+    gains_: FloatArray
+    p_values_: FloatArray
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+        """Find the relevant variables.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            numpy, lists, pandas, polars, pyarrow or scipy sparse.
+        y : (n_samples,) array-like
+            The decision: labels of any kind, or numbers.
+        **fit_params
+            Nothing is taken. ``sample_weight`` is refused, with the reason.
+
+        Returns
+        -------
+        MDFSSelector
+            Itself.
+        """
+        self._validate_params()
+        _refuse(fit_params)
+        table = self._checked_table(X, y)
+        settings = self.get_params(deep=False)
+        settings["fit"] = settings.pop("null_fit")
+        max_features = settings.pop("max_features")
+        result = select(table, y, **settings)
+
+        support = np.zeros(len(result.names), dtype=np.bool_)
+        support[result.ranked[:max_features]] = True
+        self.result_ = result
+        self.support_ = support
+        # The table knows which of several runs counts for each variable, but takes long to make for a million of them.
+        self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
+        self.p_values_ = result.p_value
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return X with the selected variables only.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            With the variables that `fit` saw.
+
+        Returns
+        -------
+        (n_samples, n_selected) array, sparse matrix, or the frame that `set_output` asks for
+        """
+        check_is_fitted(self)
+        # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
+        if type(X).__module__.partition(".")[0] == "polars" and _output_container(self) == "polars":
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._selected_of_polars(X)
+        return super().transform(_with_own_types(X))
+
+    def _selected_of_polars(self, frame: Any) -> Any:
+        chosen = np.flatnonzero(self.support_)
+        if not len(chosen):
+            warnings.warn(
+                "No features were selected: either the data is too noisy or the selection test too strict.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return frame.select([frame.columns[v] for v in chosen])
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def _checked_table(self, X: Any, y: Any) -> Table:
+        """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
+        # Sets n_features_in_ and feature_names_in_; refuses y=None.
+        validate_data(self, X, y, skip_check_array=True)
+        refuse_infinite = self.missing == "error"
+        if _is_frame(X):
+            table = as_table(X)
+            if refuse_infinite:
+                _refuse_infinite(table)
+        else:
+            array = check_array(
+                _with_own_types(X),
+                dtype=None,
+                accept_sparse="csc",
+                ensure_all_finite=refuse_infinite,
+                estimator=self,
+                input_name="X",
+            )
+            table = as_table(array)
+        if table.n_vars < self.dimensions:
+            raise ValueError(
+                f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
+                f"n_features={table.n_vars}: lower dimensions"
+            )
+        return table
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32", "int64", "int32"]
+        return tags
+
+
+def _is_frame(X: Any) -> bool:
+    import narwhals.stable.v2 as nw
+
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def _output_container(estimator: MDFSSelector) -> str:
+    """Return what `set_output` or the global configuration asks for: "default", "pandas" or "polars"."""
+    return str(_get_output_config("transform", estimator)["dense"])
+
+
+def _with_own_types(X: Any) -> Any:
+    """Return a list of rows such as [1.5, "a"] as objects: NumPy would turn the number into text."""
+    if not isinstance(X, list | tuple):
+        return X
+    try:
+        holds_text = np.asarray(X).dtype.kind in "UST"
+    except ValueError:  # rows of different lengths, of which check_array says more
+        return X
+    return np.array(X, dtype=object) if holds_text else X
+
+
+def _refuse(fit_params: dict[str, Any]) -> None:
+    given = [name for name, value in fit_params.items() if not (name == "sample_weight" and value is None)]
+    if "sample_weight" in given:
+        raise TypeError(
+            "sample_weight is not supported: gains and p-values rest on counts of samples, each of which counts once; "
+            "leave it out"
+        )
+    if given:
+        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X and y only")
+
+
+def _refuse_infinite(table: Table) -> None:
+    """Refuse infinities in a frame, as check_array does in an array."""
+    if table.dtype.kind != "f":
+        return
+    for start in range(0, table.n_vars, _BLOCK_COLUMNS):
+        holds_infinity = np.isinf(table.block(start, min(start + _BLOCK_COLUMNS, table.n_vars))).any(axis=1)
+        if holds_infinity.any():
+            name = table.names[start + int(np.argmax(holds_infinity))]
+            raise ValueError(f"column {name!r} of X holds infinity: replace it, or use missing='level' or 'impute'")
