@@ -48,7 +48,12 @@ def test_variables_by_name_and_number(data) -> None:
         ({"variables": []}, "at least 1 different"),
         ({"variables": [1, 1], "require": "all"}, "at least 2 different"),
         ({"variables": [1], "require": "some"}, "require must be one of"),
+        ({"variables": 3}, "variables must be a list"),
         ({"contrast": np.zeros((10, 3))}, "contrast has 10 samples and X has 200"),
+        ({"contrast": np.zeros(200)}, "contrast: X must be two-dimensional"),
+        ({"contrast": np.full((200, 2), np.nan)}, "contrast: "),
+        ({"contrast": np.zeros((200, 2)), "contrast_sources": [1]}, "one entry per contrast variable"),
+        ({"contrast": np.zeros((200, 2)), "contrast_sources": [1, 12]}, "from 0 to 11"),
     ],
 )
 def test_bad_arguments(data, settings: dict, message: str) -> None:
@@ -86,6 +91,61 @@ def test_interrupt_stops_within_a_second_and_leaves_what_was_found() -> None:
     assert isinstance(caught.value, KeyboardInterrupt)
     assert 0 < caught.value.done < 1
     assert np.isfinite(caught.value.partial.gain).any()
+
+
+def test_interrupted_between_discretisations(monkeypatch, data) -> None:
+    """Wherever Ctrl-C strikes, what was found is handed over, and how far it came is told of the whole."""
+    import pickle
+
+    import interplay.search as search
+
+    calls = []
+
+    def make_bit_planes(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return original(*args, **kwargs)
+
+    original = search.make_bit_planes
+    monkeypatch.setattr(search, "make_bit_planes", make_bit_planes)
+    with pytest.raises(SearchInterrupted) as caught:
+        interplay.max_information_gain(*data, discretizations=10)
+    assert caught.value.done == pytest.approx(0.3)
+    assert np.isfinite(caught.value.partial.gain).all()
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert copy.done == caught.value.done
+    assert "30.0% of the search" in str(copy)
+
+
+def test_contrast_is_taken_like_its_source() -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": list("abcdef") * 10, "b": rng.normal(size=60)})
+    contrast, sources = interplay.contrast_variables(table, 2)
+    y = np.arange(60) % 2
+    found = interplay.max_information_gain(table, y, contrast=contrast, contrast_sources=sources)
+    # Six levels beside two or six, not two levels.
+    assert found.contrast_df[sources.tolist().index(0)] in (10, 30)
+
+
+@pytest.mark.parametrize("pseudocount", [1e-4, 50.0, 5000.0, 1e6])
+def test_the_bound_holds_for_any_pseudocount(pseudocount: float) -> None:
+    from interplay.engines.cpu import CpuEngine
+
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(64, 120)), np.arange(64) < 3
+    fast = interplay.max_information_gain(X, y, pseudocount=pseudocount)
+    direct = interplay.max_information_gain(X, y, pseudocount=pseudocount, engine=CpuEngine(direct_only=True))
+    assert np.array_equal(fast.gain, direct.gain)
+    assert np.array_equal(fast.tuples, direct.tuples)
+
+
+def test_no_stderr_is_no_error(monkeypatch, data) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    for progress in (None, True, False):
+        interplay.max_information_gain(*data, progress=progress)
 
 
 def test_an_error_in_the_progress_display_stops_the_search() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -137,6 +140,32 @@ def result() -> Selection:
     return interplay.select(X, y, random_state=7)
 
 
+@pytest.mark.parametrize(
+    "X",
+    [np.zeros((40, 30)), np.random.default_rng(0).normal(size=(4, 10)), np.arange(40.0)[:, np.newaxis] * np.ones(3)],
+    ids=["constant", "4 samples", "3 copies"],
+)
+def test_degenerate_data_are_no_error(X: np.ndarray) -> None:
+    assert interplay.select(X, np.arange(len(X)) // (len(X) // 2), random_state=0).p_value.max() <= 1
+
+
+def test_a_predictor_among_constants_is_found() -> None:
+    X = np.zeros((60, 200))
+    X[:, 7] = y = np.arange(60) % 2
+    assert interplay.select(X, y, random_state=0).relevant == ["x7"]
+
+
+def test_many_constant_columns_do_not_spoil_the_null() -> None:
+    """The contrast variables are then of two kinds; a fit to all of them selected something in 18 % of noise."""
+    n_with_finds = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = np.zeros((100, 100))
+        X[:, :10] = rng.normal(size=(100, 10))
+        n_with_finds += bool(interplay.select(X, rng.permutation(np.arange(100) % 2), random_state=seed).relevant)
+    assert n_with_finds <= 6
+
+
 class TestSelection:
     def test_table(self, result: Selection) -> None:
         assert list(result.table.columns) == [
@@ -193,12 +222,53 @@ class TestSelection:
     def test_damaged_files_are_refused(self, result: Selection, tmp_path) -> None:
         path = tmp_path / "run.interplay"
         result.save(path)
-        path.write_bytes(path.read_bytes()[:-200])
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-200])
         with pytest.raises(ValueError, match="damaged"):
             interplay.load(path)
         (tmp_path / "text").write_text("hello")
         with pytest.raises(ValueError, match="not a saved selection"):
             interplay.load(tmp_path / "text")
+        rng = np.random.default_rng(0)
+        for _ in range(30):  # a flipped byte is noticed, or changes nothing that is read
+            damaged = bytearray(whole)
+            damaged[rng.integers(len(whole))] ^= 0xFF
+            path.write_bytes(bytes(damaged))
+            with contextlib.suppress(ValueError):
+                assert interplay.load(path).table.equals(result.table)
+
+    @pytest.mark.parametrize("content", ["null", "[]", "{}", '{"format": "interplay selection", "version": "2"}'])
+    def test_foreign_zips_are_refused(self, content: str, tmp_path) -> None:
+        with zipfile.ZipFile(tmp_path / "foreign", "w") as archive:
+            archive.writestr("selection.json", content)
+        with pytest.raises(ValueError, match="not a saved selection"):
+            interplay.load(tmp_path / "foreign")
+
+    def test_newer_files_are_refused(self, tmp_path) -> None:
+        with zipfile.ZipFile(tmp_path / "newer", "w") as archive:
+            archive.writestr("selection.json", '{"format": "interplay selection", "version": 99}')
+        with pytest.raises(ValueError, match="newer interplay"):
+            interplay.load(tmp_path / "newer")
+
+    def test_changing_the_table_changes_nothing_else(self, result: Selection) -> None:
+        before = result.summary()
+        table = result.table
+        table["variable"] = table["variable"].to_numpy()[::-1].copy()
+        assert result.summary() == before
+        assert result.table["variable"].tolist() == result.names
+
+    @pytest.mark.parametrize(
+        "discrete", [{0, 3}, range(2), iter([1, 2]), np.array([0, 1]), ("x0", 1), np.arange(25) < 2]
+    )
+    def test_discrete_may_be_any_collection(self, discrete, tmp_path) -> None:
+        X, _ = xor_data(1)
+        X = (X * 2).round()
+        X[:, 3] = X[:, 3] > 0
+        y = np.arange(len(X)) % 3
+        result = interplay.select(X, y, multiclass="ovr", discrete=discrete, random_state=0)
+        result.save(tmp_path / "run")
+        again = interplay.select(X, y, **interplay.load(tmp_path / "run").settings)
+        assert again.table.equals(result.table)
 
     def test_a_failed_save_leaves_nothing(self, result: Selection, tmp_path) -> None:
         with pytest.raises(FileNotFoundError):
@@ -254,6 +324,9 @@ class TestSelection:
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"random_state": -1}, "random_state"),
         ({"pseudocount": -1}, "pseudocount must be a number"),
+        ({"pseudocount": 1e15}, "pseudocount must be a number"),
+        ({"n_jobs": 2**31}, "n_jobs must be a whole number"),
+        ({"n_contrast": np.array([30, 40])}, "n_contrast must be a whole number"),
         ({"decision": "maybe"}, "decision must be one of"),
     ],
 )

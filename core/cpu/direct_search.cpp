@@ -10,6 +10,9 @@ namespace {
 
 // Entries of a tile's table of sub-tuple informations (8 MB); a tile with more does without.
 constexpr Index kMaxSubInformations = Index{1} << 20;
+// Counts of a batch of last variables (16 MB): as many as fit are counted at a time.
+constexpr Index kMaxPlaneCounts = Index{1} << 22;
+
 constexpr Fixed kUnknown = std::numeric_limits<Fixed>::min();
 
 // Searches one tile after another, with buffers of its own. One per thread.
@@ -91,9 +94,10 @@ class DirectSearcher final : public TileSearcher {
     n_prefix_ = last.outer;
     for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
     contrast_ = blocks.order[last.begin] >= planes_.n_vars;
-    const std::size_t n_last = static_cast<std::size_t>((last.end - last.begin) * (last.n_levels - 1));
-    last_planes_.resize(n_last);
-    plane_counts_.resize(n_last * static_cast<std::size_t>(n_prefix_ * n_classes_));
+    const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
+    batch_ = std::clamp<Index>(kMaxPlaneCounts / per_variable, 1, last.end - last.begin);
+    last_planes_.resize(static_cast<std::size_t>(batch_ * (last.n_levels - 1)));
+    plane_counts_.resize(static_cast<std::size_t>(batch_ * per_variable));
     prefix_counts_.resize(static_cast<std::size_t>(n_prefix_ * n_classes_));
     counts_.resize(static_cast<std::size_t>(n_cells_ * n_classes_));
     summed_.resize(counts_.size());
@@ -156,32 +160,34 @@ class DirectSearcher final : public TileSearcher {
   // Count and score the fixed prefix with every variable of the last block from `begin` on.
   void meet_last(Index begin) {
     const Position& last = positions_[k_ - 1];
-    const Index per_variable = last.n_levels - 1;
-    Index n_planes = 0;
-    for (Index i = begin; i < last.end; ++i) {
+    CountJob job{prefixes_[k_ - 1].data(),        n_prefix_,  &ones_,          1,
+                 planes_.class_word_start.data(), n_classes_, planes_.n_words, prefix_counts_.data()};
+    count_(job);
+    prefix_information_ = information(*last.summed_over, prefix_counts_.data(), n_prefix_, n_classes_);
+    for (Index first = begin; first < last.end && !stopped_; first += batch_) {
+      meet_batch(job, first, std::min(first + batch_, last.end));
+      stopped_ = progress_.stop.load(std::memory_order_relaxed);
+    }
+  }
+
+  void meet_batch(CountJob job, Index begin, Index end) {
+    const Index per_variable = positions_[k_ - 1].n_levels - 1;
+    job.planes = last_planes_.data();
+    job.n_planes = 0;
+    job.counts = plane_counts_.data();
+    for (Index i = begin; i < end; ++i) {
       for (Index level = 1; level <= per_variable; ++level) {
-        last_planes_[n_planes++] = planes_.plane(problem_.blocks.order[i], level);
+        last_planes_[job.n_planes++] = planes_.plane(problem_.blocks.order[i], level);
       }
     }
-    CountJob job{prefixes_[k_ - 1].data(),        n_prefix_,  last_planes_.data(), n_planes,
-                 planes_.class_word_start.data(), n_classes_, planes_.n_words,     plane_counts_.data()};
     count_(job);
-    CountJob prefix_job = job;
-    prefix_job.planes = &ones_;
-    prefix_job.n_planes = 1;
-    prefix_job.counts = prefix_counts_.data();
-    count_(prefix_job);
-    prefix_information_ = information(*last.summed_over, prefix_counts_.data(), n_prefix_, n_classes_);
-
-    const Index per_plane = n_prefix_ * n_classes_;
-    for (Index i = begin; i < last.end; ++i) {
+    for (Index i = begin; i < end; ++i) {
       chosen_[k_ - 1] = i;
       members_[k_ - 1] = problem_.blocks.order[i];
-      gather_cells(plane_counts_.data() + (i - begin) * per_variable * per_plane);
+      gather_cells(plane_counts_.data() + (i - begin) * per_variable * n_prefix_ * n_classes_);
       score();
     }
-    tuples_ += static_cast<std::uint64_t>(last.end - begin);
-    stopped_ = progress_.stop.load(std::memory_order_relaxed);
+    tuples_ += static_cast<std::uint64_t>(end - begin);
   }
 
   // The counts of all cells, the last variable's levels side by side; level 0 by subtraction.
@@ -249,6 +255,7 @@ class DirectSearcher final : public TileSearcher {
   const Word* ones_ = nullptr;
   Index n_cells_ = 0;
   Index n_prefix_ = 0;
+  Index batch_ = 0;  // last variables counted at a time
   bool contrast_ = false;
   bool stopped_ = false;
   std::uint64_t tuples_ = 0;

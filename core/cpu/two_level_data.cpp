@@ -91,8 +91,9 @@ void TwoLevelData::make_model() {
   model_.c_upper = static_cast<float>(c_upper * 1.001);
   // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the third power.
   model_.inflation = 1.0f + 0x1p-8f;
-  // Logarithms are good to 4e-7 and sums of them are rounded; see the test of the kernels for what is left.
-  model_.slack = static_cast<float>(0.01 + 1e-5 * n);
+  // Logarithms are good to 4e-7 and sums of them are rounded: in proportion to all that is counted, pseudocounts
+  // included.
+  model_.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + n_cells * beta));
   bound_is_tight_ = std::min(q, 1 - q) >= kMinShareForBound;
   offset_ = (n_0 + n_cells * beta * n_0) * std::log2(q) + (n_1 + n_cells * beta * n_1) * std::log2(1 - q);
 }

@@ -224,6 +224,7 @@ void test_two_level_tiles(std::mt19937& rng) {
       const Index n_vars = std::array{0, 0, 300, 70, 24, 15}[dimensions];
       const Index n_contrast = 9;
       Data data = make_data(rng, 701, n_vars, n_contrast, 2, dimensions, 2);
+      data.pseudocount = std::array{0.25, 0.25, 500.0}[rng() % 3];
       data.sizes = {0, 0};
       for (Index i = 0; i < data.n_samples; ++i) {
         data.decision[i] = static_cast<double>(rng() % 1000) < 1000 * share ? 0 : 1;
@@ -292,6 +293,7 @@ void test_bounds(std::mt19937& rng) {
   for (const Index n_samples : {40, 2000, 50000}) {
     for (const double share : {0.5, 0.35, 0.1}) {
       Data data = make_data(rng, n_samples, 2, 0, 2, 2, 2);
+      data.pseudocount = std::array{0.25, 1e-3, 5000.0}[rng() % 3];
       data.sizes = {static_cast<Index>(share * static_cast<double>(n_samples)), 0};
       data.sizes[1] = n_samples - data.sizes[0];
       for (Index i = 0; i < n_samples; ++i) data.decision[i] = i < data.sizes[0] ? 0 : 1;

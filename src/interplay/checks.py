@@ -8,19 +8,25 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import reprlib
 from collections.abc import Collection
 from typing import Any
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error message shows it: short, and on one line."""
+    return " ".join(reprlib.repr(value).split())
 
 
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within [low, high], or say why not."""
     wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
     if isinstance(value, bool):
-        raise TypeError(f"{name} must be {wanted}, not {value!r}")
+        raise TypeError(f"{name} must be {wanted}, not {shown(value)}")
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be {wanted}, not {value!r}") from None
+        raise TypeError(f"{name} must be {wanted}, not {shown(value)}") from None
     if number < low or (high is not None and number > high):
         raise ValueError(f"{name} must be {wanted}, not {number}")
     return number
@@ -32,7 +38,7 @@ def check_real(
     """Return `value` as a float within the interval, or say why not."""
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number in {interval}, not {value!r}")
+        raise TypeError(f"{name} must be a number in {interval}, not {shown(value)}")
     number = float(value)
     inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
     if not inside or math.isinf(number):
@@ -44,5 +50,5 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return `value` if it is one of `choices`, or list them."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, not {value!r}")
+        raise ValueError(f"{name} must be one of {listed}, not {shown(value)}")
     return value

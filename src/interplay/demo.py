@@ -43,8 +43,9 @@ def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) ->
 
     alone = set(selections["1D"].relevant)
     last = selections[f"{max_dimensions}D"]
-    console.print(f"\nFound in {max_dimensions}D and missed alone, with the partners they need:")
     hidden = [name for name in last.relevant if name not in alone]
+    if hidden:
+        console.print(f"\nFound in {max_dimensions}D and missed alone, with the partners they need:")
     rows = last.table.set_index("variable")
     for name in hidden[:8]:
         row = rows.loc[name]

@@ -18,7 +18,7 @@ def resolve_n_jobs(n_jobs: Any) -> int:
     None is one thread (or what an enclosing ``joblib.parallel_config`` says), -1 is every core, -2 all but one.
     """
     if n_jobs is not None:
-        n_jobs = check_int("n_jobs", n_jobs, low=-(2**31))
+        n_jobs = check_int("n_jobs", n_jobs, low=-(2**15), high=2**15)
         if n_jobs == 0:
             raise ValueError("n_jobs must not be 0: use a number of threads, -1 for every core, or None for one")
     # joblib comes with scikit-learn; it is imported late because it is slow to import.

@@ -126,6 +126,7 @@ def select(
             part_classes,
             settings,
             contrast=contrast,
+            contrast_sources=None if contrast is None else contrast.sources,
             alone=settings.dimensions > 1,
             engine=worker,
             n_jobs=n_jobs,
@@ -182,7 +183,7 @@ def select(
             "decision": classes.kind,
             "decision_divisions": decision_divisions,
             "multiclass": multiclass,
-            "discrete": _plain(discrete),
+            "discrete": settings.discrete,
             "missing": missing,
             "random_state": settings.seed,
         },
@@ -198,7 +199,7 @@ def select(
 
 
 def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettings) -> int:
-    if n_contrast == "auto":
+    if isinstance(n_contrast, str) and n_contrast == "auto":
         if settings.dimensions == 1 and settings.discretizations == 1:
             return 0
         low, high = _AUTO_CONTRAST_BOUNDS
@@ -249,8 +250,3 @@ def _correlation(table: Table, ranked: IntArray) -> FloatArray:
     norms = np.sqrt((centred**2).sum(axis=1, keepdims=True))
     scaled = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0)
     return np.asarray(np.clip(scaled @ scaled.T, -1.0, 1.0))
-
-
-def _plain(discrete: Discrete) -> Any:
-    """Make the setting fit for JSON."""
-    return discrete if isinstance(discrete, str) else np.asarray(discrete).tolist()

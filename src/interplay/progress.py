@@ -25,16 +25,24 @@ def show_progress(progress: bool | None, *, n_tuples: float, what: str) -> Itera
         True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never. None: a bar
         where it can be seen, for work that takes a while.
     """
-    can_draw = sys.stderr.isatty() or "ipykernel" in sys.modules
+    can_draw = _stderr_is_terminal() or "ipykernel" in sys.modules
     if progress is None:
         progress = can_draw and n_tuples >= _MIN_TUPLES_SHOWN
-    if not progress:
+    if not progress or sys.stderr is None:
         yield None
     elif can_draw:
         with _bar(n_tuples, what) as show:
             yield show
     else:
         yield _lines(n_tuples, what)
+
+
+def _stderr_is_terminal() -> bool:
+    """Ask a stderr that may be missing (services), closed, or not quite a file."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False
 
 
 @contextmanager

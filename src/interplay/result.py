@@ -114,7 +114,7 @@ class Selection:
             frames.append(pd.DataFrame(frame))
         return pd.concat(frames, ignore_index=True)
 
-    @cached_property
+    @property
     def table(self) -> pd.DataFrame:
         """One row per variable, in the order of the input.
 
@@ -122,6 +122,10 @@ class Selection:
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
         with the smallest p-value, which the column decision names.
         """
+        return self._table.copy()  # to be sorted, cut and added to without harm
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
         import pandas as pd
 
         best = np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0)
@@ -214,14 +218,14 @@ class Selection:
         found = f"{len(self.ranked)} of {n} variables relevant"
         lines = [
             f"{found} ({s['dimensions']}D{runs}, {s['p_adjust']}-adjusted p < {s['level']:g})",
-            f"{self.provenance['n_samples']} samples; {_class_list(self.runs[0])}; "
+            f"{self.provenance['n_samples']} samples; {self._classes()}; "
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
             + f"seed {s['random_state']}",
         ]
         if len(self.ranked):
             top = self.ranked[:20]
-            shown = self.table.iloc[top][["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]]
+            shown = self._table.iloc[top][["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]]
             shown = shown.assign(partners=[", ".join(p) for p in shown["partners"]])
             lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
             if len(self.ranked) > len(top):
@@ -233,11 +237,21 @@ class Selection:
 
     def _repr_html_(self) -> str:
         heading, details, *_ = self.summary().splitlines()
-        shown = self.table.iloc[self.ranked[:20]].drop(columns=["relevant"])
+        shown = self._table.iloc[self.ranked[:20]].drop(columns=["relevant"])
         more = len(self.ranked) - len(shown)
         rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
         rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
         return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+
+    def _classes(self) -> str:
+        """The classes and their sizes, in one line."""
+        sizes: dict[str, int] = {}
+        for run in self.runs:
+            sizes.update(zip(run.class_labels, run.class_sizes.tolist(), strict=True))
+        if len(self.runs) > 1:
+            sizes.pop("rest", None)
+        listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
+        return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
 
     def _only_run(self) -> Run:
         if len(self.runs) > 1:
@@ -258,11 +272,6 @@ class Selection:
                 )
             return self.names.index(variable)
         return check_int("variable", variable, low=0, high=len(self.names) - 1)
-
-
-def _class_list(run: Run) -> str:
-    listed = ", ".join(f"{label}: {size}" for label, size in zip(run.class_labels, run.class_sizes, strict=True))
-    return f"classes {listed}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ import math
 import os
 import tempfile
 import zipfile
+import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,9 @@ def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, npt.NDArray[Any]] = {}
     tree = _to_json(selection, "selection", arrays)
     document = {"format": _FORMAT, "version": _VERSION, "content": tree}
-    target = Path(path)
+    target = Path(path).resolve()  # a link stays one
     # Written beside the target and moved there, so that an interrupted save leaves no half file.
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".interplay-", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("selection.json", json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
@@ -39,6 +40,7 @@ def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
                 buffer = io.BytesIO()
                 np.save(buffer, array, allow_pickle=False)
                 archive.writestr(f"{name}.npy", buffer.getvalue())
+        os.chmod(temporary, 0o666 & ~_umask())  # as any new file; temporary ones are private
         os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -58,20 +60,37 @@ def load(path: str | os.PathLike[str]) -> Selection:
     >>> interplay.load(file).relevant == result.relevant
     True
     """
+    shown = repr(os.fspath(path))
     try:
         with zipfile.ZipFile(path) as archive:
             document = json.loads(archive.read("selection.json"))
-            if document.get("format") != _FORMAT:
-                raise ValueError(f"{os.fspath(path)!r} is not a saved selection")
-            if document["version"] > _VERSION:
-                newer = f"a newer interplay (format {document['version']})"
-                raise ValueError(f"{os.fspath(path)!r} was saved by {newer}: upgrade to read it")
-            selection = _from_json(document["content"], archive)
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, UnicodeDecodeError):
-        raise ValueError(f"{os.fspath(path)!r} is not a saved selection, or is damaged: save it again") from None
-    if not isinstance(selection, Selection):
-        raise ValueError(f"{os.fspath(path)!r} is not a saved selection")
-    return selection
+            if not isinstance(document, dict) or document.get("format") != _FORMAT:
+                raise ValueError("another format")
+            if document["version"] <= _VERSION:
+                selection: Selection = _from_json(document["content"], archive)
+                _check_shapes(selection)
+                return selection
+    # Damage shows in many ways; all of them mean the same to the reader.
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError,
+        AttributeError, IndexError, KeyError, TypeError, ValueError,
+    ):  # fmt: skip
+        raise ValueError(f"{shown} is not a saved selection, or is damaged: save it again") from None
+    raise ValueError(f"{shown} was saved by a newer interplay (format {document['version']}): upgrade to read it")
+
+
+def _check_shapes(selection: Selection) -> None:
+    n_vars = len(selection.names)
+    per_variable = (selection.log_p, selection.p_value, selection.p_adjusted, selection.is_relevant)
+    shapes = [array.shape for array in per_variable] + [run.gains.gain.shape for run in selection.runs]
+    if any(shape != (n_vars,) for shape in shapes):
+        raise ValueError("arrays of the wrong length")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:

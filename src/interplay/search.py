@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,12 +12,11 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, get_engine
+from interplay.engines.base import Engine, SearchInterrupted, get_engine
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import ShowDone, show_progress
 from interplay.steps.bit_planes import make_bit_planes
-from interplay.steps.contrast import ContrastTable
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
 from interplay.steps.seeds import resolve_seed
@@ -73,8 +73,8 @@ def check_search_settings(
             divisions=divisions,
             discretizations=discretizations,
         ),
-        pseudocount=check_real("pseudocount", pseudocount, low=0.0),
-        discrete=discrete,
+        pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
+        discrete=discrete if isinstance(discrete, str) else _listed("discrete", discrete),
         missing=check_choice("missing", missing, ("error", "level", "impute")),
         seed=resolve_seed(random_state),
     )
@@ -90,6 +90,7 @@ def max_information_gain(
     range_: float | None = None,
     pseudocount: float = 0.25,
     contrast: Any = None,
+    contrast_sources: IntArray | Sequence[int] | None = None,
     variables: Iterable[Any] | None = None,
     require: str = "any",
     decision: str = "auto",
@@ -126,6 +127,9 @@ def max_information_gain(
     contrast : table-like, (n_samples, n_contrast), optional
         Contrast variables, such as `contrast_variables` makes. Each is met with every tuple of real variables, and
         the gain counts for the contrast variable alone.
+    contrast_sources : (n_contrast,) int, optional
+        The column of `X` each contrast variable is made from, as `contrast_variables` returns them: it is then taken
+        as it is, or cut by rank, like that column. Without them, `discrete` decides anew.
     variables : iterable of names or numbers, optional
         Look only at tuples that hold one of these (``require="any"``) or nothing but these (``require="all"``).
         Variables in no such tuple have a gain of −inf.
@@ -185,16 +189,13 @@ def max_information_gain(
         missing=missing,
         random_state=random_state,
     )
-    contrast_table = None if contrast is None else as_table(contrast)
-    if contrast_table is not None and contrast_table.n_samples != table.n_samples:
-        raise ValueError(
-            f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same"
-        )
+    contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
     (gains,) = search(
         table,
         classes,
         settings,
         contrast=contrast_table,
+        contrast_sources=contrast_sources,
         asked_for=_asked_for(table, variables, require, settings.dimensions),
         require=require,
         engine=engine,
@@ -210,6 +211,7 @@ def search(
     settings: SearchSettings,
     *,
     contrast: Table | None = None,
+    contrast_sources: IntArray | Sequence[int] | None = None,
     asked_for: BoolArray | None = None,
     require: str = "any",
     alone: bool = False,
@@ -234,8 +236,12 @@ def search(
     )
     coders = [code(table, discrete=settings.discrete)]
     if contrast is not None:
-        discrete = _discrete_contrast(contrast, settings.discrete, coders[0].is_discrete)
-        coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
+        if contrast_sources is not None:
+            discrete = coders[0].is_discrete[np.asarray(contrast_sources)]
+        else:  # a list of columns of X does not speak of other columns
+            discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
+        with _naming_contrast():
+            coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
     _check_workspace(n_levels, classes, settings.dimensions)
@@ -248,22 +254,30 @@ def search(
     if alone:
         searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1))
     found: list[MaxGains | None] = [None] * len(searches)
-    per_discretization = sum(tiles.n_tuples.sum() for tiles in searches)
-    n_tuples = per_discretization * settings.discretizations
-    with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
-        done = 0.0
-        for d in range(settings.discretizations):
-            planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
-            for i, tiles in enumerate(searches):
-                found[i] = worker.max_gains(
-                    planes if i == 0 else _real_rows(planes),
-                    tiles,
-                    pseudocount=settings.pseudocount,
-                    discretization=d,
-                    known=found[i],
-                    on_progress=None if show is None else partial(_show_after, show, done),
-                )
-                done += tiles.n_tuples.sum()
+    n_tuples = settings.discretizations * sum(tiles.n_tuples.sum() for tiles in searches)
+    done = 0.0
+    try:
+        with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
+            for d in range(settings.discretizations):
+                planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
+                for i, tiles in enumerate(searches):
+                    found[i] = worker.max_gains(
+                        planes if i == 0 else _real_rows(planes),
+                        tiles,
+                        pseudocount=settings.pseudocount,
+                        discretization=d,
+                        known=found[i],
+                        on_progress=None if show is None else partial(_show_after, show, done),
+                    )
+                    done += tiles.n_tuples.sum()
+    except KeyboardInterrupt as interrupt:
+        # Wherever it struck, what was found until then is handed over, counted against the whole search.
+        if isinstance(interrupt, SearchInterrupted):
+            done += interrupt.done * tiles.n_tuples.sum()
+            found[i] = interrupt.partial
+        if found[0] is None:
+            raise
+        raise SearchInterrupted(found[0], float(done / n_tuples)) from None
     return tuple(gains for gains in found if gains is not None)
 
 
@@ -271,12 +285,39 @@ def _show_after(show: ShowDone, before: float, done: int) -> None:
     show(before + done)
 
 
-def _discrete_contrast(contrast: Table, discrete: Discrete, is_discrete: BoolArray) -> Discrete:
-    """Say which contrast variables are taken as they are: those whose source column is."""
-    if isinstance(contrast, ContrastTable):
-        return is_discrete[contrast.sources]
-    # Columns from the user have no known source, and a list of columns of X does not speak of them.
-    return discrete if isinstance(discrete, str) else "auto"
+@contextmanager
+def _naming_contrast() -> Iterator[None]:
+    """Say in errors about contrast variables that it is these which are meant."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"contrast: {error}") from None
+
+
+def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, table: Table) -> Table:
+    with _naming_contrast():
+        contrast_table = as_table(contrast)
+    if contrast_table.n_samples != table.n_samples:
+        raise ValueError(
+            f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same"
+        )
+    if sources is not None:
+        numbers = [check_int("each number in contrast_sources", v, low=0, high=table.n_vars - 1) for v in sources]
+        if len(numbers) != contrast_table.n_vars:
+            raise ValueError(
+                f"contrast_sources must have one entry per contrast variable: {len(numbers)} entries, "
+                f"{contrast_table.n_vars} contrast variables"
+            )
+    return contrast_table
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """Return an argument that is a collection as a list of plain values, to be used and recorded more than once."""
+    try:
+        entries = list(values)
+    except TypeError:
+        raise TypeError(f"{name} must be a list of names or numbers of columns, not {values!r}") from None
+    return [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
 
 
 def _real_rows(planes: BitPlanes) -> BitPlanes:
@@ -300,7 +341,7 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     if isinstance(variables, str):
         raise TypeError(f"variables must be a list of names or numbers, not a string: write [{variables!r}]")
     mask = np.zeros(table.n_vars, dtype=bool)
-    mask[table.numbers_of(variables, "variables")] = True
+    mask[table.numbers_of(_listed("variables", variables), "variables")] = True
     needed = dimensions if require == "all" else 1
     if mask.sum() < needed:
         raise ValueError(
@@ -315,7 +356,8 @@ def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: i
     largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
     n_cells = float(np.prod(largest))
     plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
-    workspace = n_cells * classes.n_classes * 8 + 2 * n_cells / largest[-1] * plane_bytes
+    # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
+    workspace = 12 * n_cells * classes.n_classes + 2 * n_cells / largest[-1] * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "

@@ -45,9 +45,12 @@ class SearchInterrupted(KeyboardInterrupt):
     """Ctrl-C during a search; `partial` holds the maxima found until then."""
 
     def __init__(self, partial: MaxGains, done: float) -> None:
-        super().__init__(f"interrupted after {done:.1%} of the tiles; .partial holds the gains found until then")
+        super().__init__(partial, done)
         self.partial = partial
         self.done = done
+
+    def __str__(self) -> str:
+        return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then"
 
 
 def get_engine(engine: str | Engine = "auto", *, n_jobs: int = 1) -> Engine:
@@ -58,7 +61,7 @@ def get_engine(engine: str | Engine = "auto", *, n_jobs: int = 1) -> Engine:
     from interplay.engines.cpu import CpuEngine
 
     if isinstance(engine, str):
-        name = os.environ.get("INTERPLAY_ENGINE", "cpu") if engine == "auto" else engine
+        name = (os.environ.get("INTERPLAY_ENGINE") or "cpu") if engine == "auto" else engine
         if name in ("cpu", "auto"):
             return CpuEngine(n_threads=n_jobs)
         source = "engine" if engine != "auto" else "the environment variable INTERPLAY_ENGINE"

@@ -26,7 +26,7 @@ def simd_levels() -> list[str]:
 
 def default_simd_level() -> str:
     """Return the best level, or what ``INTERPLAY_SIMD_LEVEL`` asks for."""
-    wanted = os.environ.get("INTERPLAY_SIMD_LEVEL", "auto")
+    wanted = os.environ.get("INTERPLAY_SIMD_LEVEL") or "auto"
     levels = simd_levels()
     if wanted == "auto":
         return levels[-1]

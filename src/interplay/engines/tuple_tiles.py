@@ -75,15 +75,15 @@ def make_tuple_tiles(
     order = np.concatenate([real, contrast])
     starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]
 
-    tiles = np.zeros((1, 0), dtype=np.int64)
+    rows = np.zeros((1, 0), dtype=np.int64)
     for place, start in enumerate(starts):
         # From the block that holds the variables after the last one, to the end; contrast variables are last members.
-        first = np.zeros(len(tiles), dtype=np.int64)
+        first = np.zeros(len(rows), dtype=np.int64)
         if place:
-            first = np.searchsorted(start, starts[place - 1][tiles[:, -1]], side="right") - 1
+            first = np.searchsorted(start, starts[place - 1][rows[:, -1]], side="right") - 1
         n_blocks = np.searchsorted(start, len(order) if place + 1 == dimensions else len(real))
-        tiles = np.column_stack([np.repeat(tiles, n_blocks - first, axis=0), _counted_up(first, n_blocks - first)])
-    tiles = tiles.astype(np.int32)
+        rows = np.column_stack([np.repeat(rows, n_blocks - first, axis=0), _counted_up(first, n_blocks - first)])
+    tiles: npt.NDArray[np.int32] = rows.astype(np.int32)
     if asked_for is not None and require == "any":
         wanted_row = np.concatenate([wanted[real], np.zeros(len(contrast), dtype=bool)])
         if dimensions == 1:  # alone, a contrast variable has no real partner to be judged by

@@ -38,6 +38,10 @@ LIKELIHOOD_FITS = ("mle", "weibull", "tail")
 #: "auto" trusts the two parameters of "weibull" to no fewer contrast variables.
 MIN_CONTRAST_FOR_WEIBULL = 30
 
+#: "auto" does not trust a fit whose reference variables are this unlike it. Mostly these are then of several kinds,
+#: such as many constant or rare columns among others, and no one distribution holds for all.
+MIN_KS_P = 0.01
+
 #: 1D only: with fewer thresholds than this in all discretisations, p is taken as proportional to V.
 MIN_THRESHOLDS_FOR_EXP = 12
 
@@ -102,7 +106,8 @@ def fit_null(
         and 3D, with 4.5 % to 5.2 % of p-values below 0.05, and up to 0.059 in 1D; 0.03 to 0.10 for "lsq". Therefore:
         "weibull" with at least 30 contrast variables in 2D and more; "union" with fewer, and in 1D. Without contrast
         variables in 2D and more "lsq", as it is the one that finds the irrelevant variables among relevant ones.
-        "lsq", too, where `mode` rules out the others.
+        "lsq", too, where `mode` rules out the others. Where the fit fails or its Kolmogorov–Smirnov p is below 0.01
+        (many constant or rare columns, all gains the same), "union".
     df : float or (n_vars,) array_like, optional
         Degrees of freedom; (n_classes − 1)·divisions·(divisions + 1)^(dimensions − 1) if not given. 0 (a variable
         with one level) gives p = 1.
@@ -139,7 +144,7 @@ def fit_null(
     >>> bool(null.p_values()[-1] < 1e-10)
     True
     """
-    dimensions = check_int("dimensions", dimensions, low=1)
+    dimensions = check_int("dimensions", dimensions, low=1, high=64)
     divisions = check_int("divisions", divisions, low=1)
     discretizations = check_int("discretizations", discretizations, low=1)
     search_points = check_int("search_points", search_points, low=3)
@@ -162,6 +167,8 @@ def fit_null(
     has_contrast = len(contrast) > 0
     reference, df_reference = with_gain(contrast, df_contrast) if has_contrast else with_gain(statistic, df_real)
     n = len(reference)
+    options = (n_irrelevant, n_ignored, min_irrelevant, max_ignored)
+    may_fall_back = fit == "auto" and mode == "auto" and options == (None,) * 4
     fit, mode = _resolve(
         fit,
         mode,
@@ -170,7 +177,7 @@ def fit_null(
         discretizations=discretizations,
         n_contrast=n if has_contrast else 0,
     )
-    if n < MIN_REFERENCE_VARIABLES and fit != "union" and mode != "raw":
+    if n < MIN_REFERENCE_VARIABLES and fit != "union" and mode != "raw" and not may_fall_back:
         kind = "contrast variables" if has_contrast else "variables"
         raise ValueError(
             f"fit={fit!r} needs at least {MIN_REFERENCE_VARIABLES} {kind} with a gain, and there are {n}: "
@@ -180,12 +187,10 @@ def fit_null(
     order = np.argsort(reference, kind="stable")
     reference = reference[order]
     df_reference = df_reference[order] if isinstance(df_reference, np.ndarray) else df_reference
-    if fit == "union" and mode != "raw":
-        n_tests = _number_of_tests(n_vars, dimensions=dimensions, discretizations=discretizations)
-        found = _Found(gamma=n_tests, n_irrelevant=n if has_contrast else 0)
-    elif n < MIN_REFERENCE_VARIABLES:
+    found: _Found | None = None
+    if mode == "raw" and n < MIN_REFERENCE_VARIABLES:
         found = _Found(gamma=1.0, n_irrelevant=n)
-    else:
+    elif fit != "union" and n >= MIN_REFERENCE_VARIABLES:
         if n_ignored is None and has_contrast and fit in LIKELIHOOD_FITS:
             n_ignored = 0  # these have their own way with low gains
         bounds = check_bounds(
@@ -195,15 +200,28 @@ def fit_null(
             min_irrelevant=min_irrelevant,
             max_ignored=max_ignored,
         )
-        found = _fit_reference(
-            reference,
-            df_reference,
-            fit=fit,
-            mode=mode,
-            has_contrast=has_contrast,
-            bounds=bounds,
-            search_points=search_points,
-        )
+        try:
+            found = _fit_reference(
+                reference,
+                df_reference,
+                fit=fit,
+                mode=mode,
+                has_contrast=has_contrast,
+                bounds=bounds,
+                search_points=search_points,
+            )
+        except ValueError:
+            if not may_fall_back:
+                raise
+    if found is not None and may_fall_back and mode != "raw":
+        fitted_p = null_p_values(reference, df_reference, mode=mode, gamma=found.gamma, delta=found.delta)
+        if not _goodness_of_fit(fitted_p, found) >= MIN_KS_P:
+            found = None
+    if found is None:
+        # Asked for, or what "auto" falls back on: nothing is fitted, so nothing can be fitted badly.
+        fit, mode = "union", "raw" if mode == "raw" else "lin"
+        n_tests = _number_of_tests(n_vars, dimensions=dimensions, discretizations=discretizations)
+        found = _Found(gamma=1.0 if mode == "raw" else n_tests, n_irrelevant=n if has_contrast else 0)
 
     reference_p = null_p_values(reference, df_reference, mode=mode, gamma=found.gamma, delta=found.delta)
     return NullFit(
@@ -310,7 +328,7 @@ def _resolve(
 def _number_of_tests(n_vars: int, *, dimensions: int, discretizations: int) -> float:
     if n_vars < dimensions:
         raise ValueError(f"n_vars must be at least dimensions ({dimensions}) for fit='union', not {n_vars}")
-    return float(math.comb(n_vars - 1, dimensions - 1) * discretizations)
+    return min(float(math.comb(n_vars - 1, dimensions - 1)) * discretizations, 1e300)
 
 
 def _df_of_contrast(df: float | FloatArray, contrast_df: float | npt.ArrayLike | None) -> float | npt.ArrayLike:

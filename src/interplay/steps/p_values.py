@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BoolArray, FloatArray, IntArray
-from interplay.checks import check_choice, check_real
+from interplay.checks import check_choice, check_real, shown
 from interplay.chi_squared import chi2_tail, log_chi2_cdf, log_chi2_tail
 
 #: Doubled nats below this count as this: a gain of 0 (or a hair below, by rounding) has a tail probability near 1.
@@ -36,6 +36,8 @@ def chi2_statistic(gains: npt.ArrayLike, *, unit: str, name: str = "gains") -> F
         raise TypeError(f"{name} must be a one-dimensional array of numbers") from None
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, not of shape {values.shape}")
+    if len(values) == 0 and name == "gains":
+        raise ValueError("gains must hold at least one gain; it is empty")
     if np.isposinf(values).any():
         raise ValueError(f"{name} holds an infinite gain at position {int(np.argmax(np.isposinf(values)))}: remove it")
     values[np.isneginf(values)] = np.nan
@@ -48,10 +50,13 @@ def with_df(name: str, statistic: FloatArray, df: float | npt.ArrayLike) -> tupl
 
     Variables without degrees of freedom, which have one level, get a statistic of 0: V = 1.
     """
-    values = np.array(df, dtype=np.float64)
+    try:
+        values = np.array(df, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number or one number per gain, not {shown(df)}") from None
     has_gain = ~np.isnan(statistic)
     if values.ndim == 0:
-        if not (np.isfinite(values) and values > 0):
+        if not (np.isfinite(values) and values >= 1e-6):
             raise ValueError(f"{name} must be positive, not {values:g}")
         return statistic, float(values)
     if values.shape != statistic.shape:
