@@ -11,13 +11,17 @@
 namespace interplay {
 
 class PairLanes {
+ private:
+  static constexpr Index kMaxKeptWords = Index{1} << 21;  // 16 MB
+
  public:
-  PairLanes(const SearchProblem& problem, const TwoLevelData& data) : problem_(problem), data_(data) {
-    rows_.resize(data.layout().n_words);
-  }
+  PairLanes(const SearchProblem& problem, const TwoLevelData& data) : problem_(problem), data_(data) {}
 
   // All pairs of a variable of a middle block with a later one of a lane block of up to 256.
   void set_up(Index first_block, Index lane_block) {
+    if (first_block == first_block_ && lane_block == lane_block_) return;
+    first_block_ = first_block;
+    lane_block_ = lane_block;
     const VariableBlocks& blocks = problem_.blocks;
     first_begin_ = blocks.middle_start[first_block];
     first_end_ = blocks.middle_start[first_block + 1];
@@ -37,6 +41,11 @@ class PairLanes {
       n_pairs += second_end - std::max(second_begin_, first + 1);
     }
     start_.push_back(n_pairs);
+    // Neighbouring tiles often have the same pairs: their rows are kept, unless they are very many.
+    const Index n_chunks = (n_pairs + kLanes - 1) / kLanes;
+    n_kept_ = n_chunks * data_.layout().n_words <= kMaxKeptWords ? n_chunks : 0;
+    rows_made_.assign(static_cast<std::size_t>(n_kept_), 0);
+    rows_.resize(std::max<Index>(n_kept_, 1) * data_.layout().n_words);
   }
 
   // Make the lanes of up to 256 pairs from `first_pair` on. The first chunk takes what does not fill one: prefixes
@@ -56,14 +65,16 @@ class PairLanes {
         members[begin - first_pair + n] = {problem_.blocks.order[first], problem_.blocks.order[second + n]};
       }
     }
+    const Index chunk = n_kept_ ? (first_pair + kLanes - 1) / kLanes : 0;
+    rows = rows_.data() + chunk * data_.layout().n_words;
+    if (n_kept_ && rows_made_[chunk]) return;
     const BitPlanes& planes = problem_.planes;
     const auto word_of = [&](Index lane, Index word) {
       return planes.plane(members[lane][0], 1)[word] & planes.plane(members[lane][1], 1)[word];
     };
-    fill_sample_rows(planes, data_.layout(), n_lanes, word_of, rows_.data());
+    fill_sample_rows(planes, data_.layout(), n_lanes, word_of, rows_.data() + chunk * data_.layout().n_words);
+    if (n_kept_) rows_made_[chunk] = 1;
   }
-
-  const Word* rows() const { return rows_.data(); }
 
   // The first lane whose variables all come after `place` in the order.
   Index first_lane_after(Index place) const {
@@ -97,7 +108,8 @@ class PairLanes {
   Index n_pairs = 0;          // of the tile
   Index n_vertex_chunks = 0;  // chunks that hold the tile's variables
   std::array<Index, 2> vertex_chunk{}, n_vertices{};
-  Index n_lanes = 0;                                   // of the chunk of pairs
+  const Word* rows = nullptr;  // of the chunk of pairs
+  Index n_lanes = 0;
   Index last_first = 0;                                // the last of their first variables, as a place in the order
   std::array<std::array<Index, 2>, kLanes> members{};  // row numbers
 
@@ -114,6 +126,9 @@ class PairLanes {
   Index first_begin_ = 0, first_end_ = 0, second_begin_ = 0, first_vertex_ = 0, first_pair_ = 0;
   std::vector<Index> start_;  // first pair of each first variable
   std::vector<Run> runs_;
+  Index first_block_ = -1, lane_block_ = -1;
+  Index n_kept_ = 0;  // chunks whose rows are kept
+  std::vector<std::uint8_t> rows_made_;
   AlignedBuffer<Word> rows_;
 };
 

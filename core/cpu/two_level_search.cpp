@@ -99,7 +99,7 @@ class TwoLevelSearcher final : public TileSearcher {
       for (Index first = 0; first < pairs_.n_pairs && !stopped_; first += pairs_.n_lanes) {
         pairs_.start_chunk(first);
         n_lanes_ = pairs_.n_lanes;
-        rows_ = pairs_.rows();
+        rows_ = pairs_.rows;
         prefix_end_ = pairs_.last_first;
         search_chunk();
       }
