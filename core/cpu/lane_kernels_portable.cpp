@@ -138,10 +138,11 @@ struct PortableSimd {
   }
   static void split(const Floats& x, Floats& exponent, Floats& y) {
     for (int i = 0; i < 8; ++i) {
-      const std::int32_t bits = std::bit_cast<std::int32_t>(x.lane[i]);
-      const std::int32_t e = (bits - 0x3f400000) >> 23;
+      // Unsigned: lanes that hold no variable may hold anything, and must not overflow.
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(x.lane[i]);
+      const std::int32_t e = static_cast<std::int32_t>(bits - 0x3f400000u) >> 23;
       exponent.lane[i] = static_cast<float>(e);
-      y.lane[i] = std::bit_cast<float>(bits - e * (1 << 23)) - 1.0f;
+      y.lane[i] = std::bit_cast<float>(bits - (static_cast<std::uint32_t>(e) << 23)) - 1.0f;
     }
   }
 };

@@ -1,6 +1,8 @@
 """MultiDimensional Feature Selection: which variables tell about a decision, alone or only together."""
 
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from interplay import datasets
 from interplay.arrays import MaxGains
@@ -13,9 +15,13 @@ from interplay.steps.contrast import contrast_variables
 from interplay.steps.discrete_codes import discretize, suggest_range
 from interplay.steps.null_fit import NullFit, fit_null
 
+if _TYPE_CHECKING:
+    from interplay.selector import MDFSSelector
+
 __version__ = _version("interplay")
 
 __all__ = [
+    "MDFSSelector",
     "MaxGains",
     "NullFit",
     "SearchInterrupted",
@@ -29,3 +35,17 @@ __all__ = [
     "select",
     "suggest_range",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    """Import MDFSSelector when it is first asked for: scikit-learn takes about a second."""
+    if name == "MDFSSelector":
+        from interplay.selector import MDFSSelector
+
+        globals()[name] = MDFSSelector
+        return MDFSSelector
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

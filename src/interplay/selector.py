@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,18 +15,20 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from interplay.arrays import BoolArray, FloatArray
-from interplay.engines.base import Engine
 from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.search import Discrete
-from interplay.steps.decision import DECISION_CHOICES
-from interplay.steps.discrete_codes import MISSING_CHOICES
+from interplay.steps.column_survey import column_blocks
+from interplay.steps.columns import ColumnKind
+from interplay.steps.decision import DECISION_CHOICES, MIN_CLASS_SIZE, decision_column, is_continuous
+from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS, MISSING_CHOICES
 from interplay.steps.null_fit import FITS
 from interplay.steps.p_values import ADJUST_METHODS
+from interplay.steps.row_subset import RowSubset
 from interplay.steps.table import Table, as_table
 
-#: Columns of a frame that are looked through for infinities at a time.
-_BLOCK_COLUMNS = 64
+if TYPE_CHECKING:
+    from interplay.engines.base import Engine
 
 
 class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -77,7 +79,8 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
     categories. `transform` returns an array, or a frame that keeps the kinds of its columns after
     ``set_output(transform="pandas")`` or ``"polars"``.
 
-    If nothing is relevant, `transform` warns and returns a table without columns.
+    If nothing is relevant, `transform` warns and returns a table without columns. Samples of a class that has only one
+    are left out, with a warning, where `select` refuses them: cross-validation may leave such a class in a fold.
 
     Examples
     --------
@@ -103,7 +106,7 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         "divisions": [Interval(Integral, 1, 255, closed="both")],
         "discretizations": [Interval(Integral, 1, None, closed="left")],
         "range_": [Interval(Real, 0, 1, closed="both"), None],
-        "pseudocount": [Interval(Real, 0, None, closed="left")],
+        "pseudocount": [Interval(Real, 0, 1e6, closed="both")],
         "n_contrast": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "p_adjust": [StrOptions(set(ADJUST_METHODS))],
         "level": [Interval(Real, 0, 1, closed="neither")],
@@ -193,7 +196,7 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         max_features = settings.pop("max_features")
-        result = select(table, y, **settings)
+        result = select(*_without_rare_classes(table, y, self.decision), **settings)
 
         support = np.zeros(len(result.names), dtype=np.bool_)
         support[result.ranked[:max_features]] = True
@@ -218,20 +221,10 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         """
         check_is_fitted(self)
         # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
-        if type(X).__module__.partition(".")[0] == "polars" and _output_container(self) == "polars":
+        if _stays_polars(self, X) and self.support_.any():
             validate_data(self, X, skip_check_array=True, reset=False)
-            return self._selected_of_polars(X)
+            return X.select([X.columns[v] for v in np.flatnonzero(self.support_)])
         return super().transform(_with_own_types(X))
-
-    def _selected_of_polars(self, frame: Any) -> Any:
-        chosen = np.flatnonzero(self.support_)
-        if not len(chosen):
-            warnings.warn(
-                "No features were selected: either the data is too noisy or the selection test too strict.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return frame.select([frame.columns[v] for v in chosen])
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -241,21 +234,13 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
         # Sets n_features_in_ and feature_names_in_; refuses y=None.
         validate_data(self, X, y, skip_check_array=True)
-        refuse_infinite = self.missing == "error"
+        must_be_finite = self.missing == "error"
         if _is_frame(X):
             table = as_table(X)
-            if refuse_infinite:
+            if must_be_finite:
                 _refuse_infinite(table)
         else:
-            array = check_array(
-                _with_own_types(X),
-                dtype=None,
-                accept_sparse="csc",
-                ensure_all_finite=refuse_infinite,
-                estimator=self,
-                input_name="X",
-            )
-            table = as_table(array)
+            table = as_table(_checked_array(X, must_be_finite=must_be_finite))
         if table.n_vars < self.dimensions:
             raise ValueError(
                 f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
@@ -263,13 +248,18 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
             )
         return table
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # By default any attribute that ends in an underscore tells, and range_ is one.
+        return hasattr(self, "result_")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.sparse = True
+        # Categories in a frame are fine, but the tag "categorical" says that X holds little else, as for CategoricalNB,
+        # and scikit-learn would then test with whole numbers alone.
         tags.input_tags.string = True
-        tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32", "int64", "int32"]
         return tags
 
@@ -280,9 +270,23 @@ def _is_frame(X: Any) -> bool:
     return bool(nw.dependencies.is_into_dataframe(X))
 
 
-def _output_container(estimator: MDFSSelector) -> str:
-    """Return what `set_output` or the global configuration asks for: "default", "pandas" or "polars"."""
-    return str(_get_output_config("transform", estimator)["dense"])
+def _stays_polars(estimator: MDFSSelector, X: Any) -> bool:
+    """Say whether X is a polars frame, and `set_output` or the global configuration asks for one."""
+    import narwhals.stable.v2 as nw
+
+    asked_for = _get_output_config("transform", estimator)["dense"]
+    return asked_for == "polars" and bool(nw.dependencies.is_polars_dataframe(X))
+
+
+def _checked_array(X: Any, *, must_be_finite: bool) -> Any:
+    try:
+        return check_array(
+            _with_own_types(X), dtype=None, accept_sparse="csc", ensure_all_finite=must_be_finite, input_name="X"
+        )
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise ValueError("X contains NaN: fill in, or use missing='level' or missing='impute'") from None
 
 
 def _with_own_types(X: Any) -> Any:
@@ -294,6 +298,34 @@ def _with_own_types(X: Any) -> Any:
     except ValueError:  # rows of different lengths, of which check_array says more
         return X
     return np.array(X, dtype=object) if holds_text else X
+
+
+def _without_rare_classes(table: Table, y: Any, decision: str) -> tuple[Table, Any]:
+    """Leave out the samples of classes too small for `select`, which refuses them.
+
+    A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
+    small one, and a fit of many must not fail for that.
+    """
+    column = decision_column(y)
+    values = column.read()
+    is_number = column.kind == ColumnKind.NUMBER
+    if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
+        return table, y
+    if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
+        return table, y  # select refuses it
+    codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
+    is_rare = sizes < MIN_CLASS_SIZE
+    if not is_rare.any() or (~is_rare).sum() < 2:
+        return table, y
+    rows = np.flatnonzero(~is_rare[codes])
+    warnings.warn(
+        f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
+        "merge small classes, or use decision='continuous' if y is a measurement",
+        UserWarning,
+        stacklevel=3,
+    )
+    kept = values[rows]
+    return RowSubset(table, rows), kept if column.levels is None else [column.levels[int(level)] for level in kept]
 
 
 def _refuse(fit_params: dict[str, Any]) -> None:
@@ -308,11 +340,12 @@ def _refuse(fit_params: dict[str, Any]) -> None:
 
 
 def _refuse_infinite(table: Table) -> None:
-    """Refuse infinities in a frame, as check_array does in an array."""
+    """Refuse infinities in a frame, as check_array does in an array; select refuses NaN."""
     if table.dtype.kind != "f":
         return
-    for start in range(0, table.n_vars, _BLOCK_COLUMNS):
-        holds_infinity = np.isinf(table.block(start, min(start + _BLOCK_COLUMNS, table.n_vars))).any(axis=1)
+    block_columns = max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // (table.n_samples * table.dtype.itemsize))
+    for block in column_blocks(table, block_columns):
+        holds_infinity = np.isinf(table.columns(block)).any(axis=1)
         if holds_infinity.any():
-            name = table.names[start + int(np.argmax(holds_infinity))]
-            raise ValueError(f"column {name!r} of X holds infinity: replace it, or use missing='level' or 'impute'")
+            name = table.names[block.start + int(np.argmax(holds_infinity))]
+            raise ValueError(f"column {name!r} of X holds infinity: replace it by a finite number")

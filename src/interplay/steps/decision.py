@@ -54,14 +54,14 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     """
     check_choice("decision", decision, DECISION_CHOICES)
     decision_divisions = check_int("decision_divisions", decision_divisions, low=1, high=255)
-    column = _decision_column(y)
+    column = decision_column(y)
     values = column.read()
     if len(values) != n_samples:
         raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
     _check_not_missing(values)
     if decision == "continuous" and column.kind == ColumnKind.LABEL:
         raise ValueError("decision='continuous' needs numbers in y, not labels: use decision='classes'")
-    if decision == "continuous" or (decision == "auto" and column.kind == ColumnKind.NUMBER and _is_continuous(values)):
+    if decision == "continuous" or (decision == "auto" and column.kind == ColumnKind.NUMBER and is_continuous(values)):
         classes = _classes_by_rank(values, decision_divisions)
     else:
         classes = _classes_by_value(values, column.levels)
@@ -76,7 +76,7 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     return classes
 
 
-def _decision_column(y: Any) -> Column:
+def decision_column(y: Any) -> Column:
     """Return `y` as one column."""
     if y is None:
         raise TypeError("y must hold one value per sample, not None")
@@ -137,7 +137,8 @@ def _check_not_missing(values: npt.NDArray[Any]) -> None:
         )
 
 
-def _is_continuous(values: npt.NDArray[Any]) -> bool:
+def is_continuous(values: npt.NDArray[Any]) -> bool:
+    """Say whether "auto" takes numbers as continuous: fractions, or many different whole numbers."""
     distinct = np.unique(values)
     # Two values are two classes however they are written; a split by rank could only give the same, or fail.
     if len(distinct) <= 2:

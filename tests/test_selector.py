@@ -1,0 +1,447 @@
+"""MDFSSelector: scikit-learn's own checks, none excused, and what they do not look at."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from joblib import parallel_config
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import interplay
+from interplay.selector import MDFSSelector
+
+#: The checks' tables are small (pure noise, or decisions with a class of one sample), and some checks fit an array and
+#: transform a frame.
+WARNINGS_OF_CHECKS = (
+    "ignore:No features were selected",
+    "ignore:y has . of . classes with fewer than 2 samples",
+    "ignore:X has feature names, but",
+    "ignore:X does not have valid feature names",
+)
+
+#: The defaults select nothing from tables of noise; the second selects most columns; the third takes missing values.
+SELECTORS = (
+    MDFSSelector(),
+    MDFSSelector(dimensions=1, p_adjust="none", level=0.9),
+    MDFSSelector(n_contrast=40, missing="level", max_features=2),
+)
+
+#: scikit-learn runs these on its own estimators only.
+FURTHER_CHECKS = (
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_global_output_transform_pandas",
+    "check_set_output_transform_polars",
+    "check_global_set_output_transform_polars",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+    "check_dataframe_column_names_consistency",
+    "check_param_validation",
+    "check_get_params_invariance",
+    "check_n_features_in",
+    "check_inplace_ensure_writeable",
+)
+
+
+@pytest.mark.filterwarnings(*WARNINGS_OF_CHECKS)
+class TestChecksOfScikitLearn:
+    @pytest.fixture(autouse=True)
+    def _array_api(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without it, the check with array API dispatch is skipped."""
+        monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+    @parametrize_with_checks(list(SELECTORS))
+    def test_every_estimator(self, estimator, check) -> None:
+        check(estimator)
+
+    @pytest.mark.parametrize("selector", SELECTORS, ids=str)
+    @pytest.mark.parametrize("check", FURTHER_CHECKS)
+    def test_own_estimators(self, selector: MDFSSelector, check: str) -> None:
+        getattr(estimator_checks, check)("MDFSSelector", selector)
+
+
+def xor_data(seed: int = 1, n_samples: int = 400, n_vars: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """Noise, and a decision that columns 4 and 17 make together."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_vars))
+    return X, (X[:, 4] > 0) ^ (X[:, 17] > 0) ^ (rng.random(n_samples) < 0.1)
+
+
+def mixed_data() -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers, a bool, text and categories; the decision is a matter of a number, the text and the category."""
+    rng = np.random.default_rng(0)
+    n = 400
+    colour = np.array(["red", "green", "blue"])[rng.integers(0, 3, n)]
+    frame = pd.DataFrame(rng.normal(size=(n, 8)), columns=[f"v{v}" for v in range(8)], index=np.arange(n) + 1000)
+    frame["flag"] = rng.integers(0, 2, n).astype(bool)
+    frame["colour"] = colour
+    frame["category"] = pd.Categorical(colour)
+    return frame, np.where((frame["v3"] > 0) ^ (colour == "red"), "yes", "no")
+
+
+RELEVANT_IN_MIXED = ["v3", "colour", "category"]
+
+
+class TestSameAsSelect:
+    def test_every_argument_of_select_is_passed_on(self) -> None:
+        X, y = xor_data()
+        settings = {
+            "dimensions": 3, "divisions": 2, "discretizations": 2, "range_": 0.3, "pseudocount": 0.5, "n_contrast": 35,
+            "p_adjust": "BH", "level": 0.1, "decision": "classes", "decision_divisions": 2, "multiclass": "ovr",
+            "discrete": "none", "missing": "impute", "random_state": 3, "n_jobs": 2, "progress": False,
+        }  # fmt: skip
+        selector = MDFSSelector(**settings, null_fit="tail", engine="cpu").fit(X[:, [1, 4, 5, 17]], y)
+        result = interplay.select(X[:, [1, 4, 5, 17]], y, **settings, fit="tail", engine="cpu")
+        assert selector.result_.settings == result.settings
+        assert selector.result_.table.equals(result.table)
+
+    def test_it_has_the_arguments_of_select_and_their_defaults(self) -> None:
+        import inspect
+
+        ours = {name: p.default for name, p in inspect.signature(MDFSSelector).parameters.items()}
+        theirs = {name: p.default for name, p in inspect.signature(interplay.select).parameters.items()}
+        assert ours.pop("max_features") is None
+        theirs["null_fit"] = theirs.pop("fit")
+        # What belongs to one run and not to a model that is fitted many times.
+        for name in ("X", "y", "checkpoint"):
+            theirs.pop(name, None)
+        assert ours == theirs
+
+    def test_attributes(self) -> None:
+        X, y = xor_data()
+        selector = MDFSSelector(random_state=0).fit(X, y)
+        assert np.flatnonzero(selector.get_support()).tolist() == [4, 17]
+        assert selector.get_support(indices=True).tolist() == [4, 17]
+        assert selector.get_feature_names_out().tolist() == ["x4", "x17"]
+        assert np.array_equal(selector.gains_, selector.result_.gains.gain)
+        assert np.array_equal(selector.p_values_, selector.result_.p_value)
+        assert selector.n_features_in_ == 20
+        assert not hasattr(selector, "feature_names_in_")
+        assert np.array_equal(selector.transform(X), X[:, [4, 17]])
+
+    def test_gains_of_several_runs(self) -> None:
+        X, y = xor_data()
+        classes = np.where(np.arange(len(y)) % 3 == 0, "third", np.where(y, "yes", "no"))
+        selector = MDFSSelector(multiclass="ovo", random_state=0).fit(X, classes)
+        assert np.flatnonzero(selector.support_).tolist() == [4, 17]
+        assert np.array_equal(selector.gains_, selector.result_.table["gain"])
+
+    def test_continuous_decision(self) -> None:
+        X, y = xor_data()
+        selector = MDFSSelector(random_state=0).fit(X, y + np.random.default_rng(0).normal(scale=0.3, size=len(y)))
+        assert selector.result_.settings["decision"] == "continuous"
+        assert np.flatnonzero(selector.support_).tolist() == [4, 17]
+
+
+class TestMaxFeatures:
+    @pytest.mark.parametrize("max_features", [1, 2, 3])
+    def test_keeps_the_most_significant_of_the_relevant(self, max_features: int) -> None:
+        frame, y = mixed_data()
+        selector = MDFSSelector(max_features=max_features, random_state=0).fit(frame, y)
+        assert set(selector.get_feature_names_out()) == set(selector.result_.relevant[:max_features])
+
+    def test_never_adds_what_is_not_relevant(self) -> None:
+        X, y = xor_data()
+        assert MDFSSelector(max_features=15, random_state=0).fit(X, y).support_.sum() == 2
+
+    def test_none_at_all(self) -> None:
+        X, y = xor_data()
+        with pytest.raises(InvalidParameterError, match="max_features"):
+            MDFSSelector(max_features=0).fit(X, y)
+
+
+class TestFrames:
+    def test_columns_are_taken_as_what_they_are(self) -> None:
+        frame, y = mixed_data()
+        selector = MDFSSelector(random_state=0).fit(frame, y)
+        assert selector.result_.table.equals(interplay.select(frame, y, random_state=0).table)
+        assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
+        assert selector.feature_names_in_.tolist() == frame.columns.tolist()
+        assert np.array_equal(selector.transform(frame), frame[RELEVANT_IN_MIXED].to_numpy(dtype=object))
+
+    def test_pandas_to_pandas(self) -> None:
+        frame, y = mixed_data()
+        found = MDFSSelector(random_state=0).set_output(transform="pandas").fit_transform(frame, y)
+        pd.testing.assert_frame_equal(found, frame[RELEVANT_IN_MIXED])
+
+    def test_polars_to_polars(self) -> None:
+        from polars.testing import assert_frame_equal
+
+        frame, y = mixed_data()
+        polars = pl.from_pandas(frame)
+        selector = MDFSSelector(random_state=0).set_output(transform="polars")
+        assert_frame_equal(selector.fit_transform(polars, pl.Series(y)), polars.select(RELEVANT_IN_MIXED))
+        with config_context(transform_output="polars"):
+            found = MDFSSelector(random_state=0).fit_transform(polars, y)
+        assert_frame_equal(found, polars.select(RELEVANT_IN_MIXED))
+        with pytest.raises(ValueError, match="must be in the same order"):
+            selector.transform(polars.select(polars.columns[::-1]))
+
+    def test_pandas_to_polars(self) -> None:
+        frame, y = mixed_data()
+        found = MDFSSelector(random_state=0).set_output(transform="polars").fit_transform(frame, y)
+        assert found.columns == RELEVANT_IN_MIXED
+        assert found["v3"].to_list() == frame["v3"].tolist()
+
+    def test_pyarrow(self) -> None:
+        pyarrow = pytest.importorskip("pyarrow")
+        frame, y = mixed_data()
+        table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+        selector = MDFSSelector(random_state=0).fit(table, y)
+        assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
+        assert selector.transform(table).tolist() == frame[RELEVANT_IN_MIXED].to_numpy(dtype=object).tolist()
+
+    def test_discrete_may_name_columns(self) -> None:
+        frame, y = mixed_data()
+        frame["v3"] = np.round(frame["v3"] > 0)
+        frame["v4"] = np.round(frame["v4"])
+        selector = MDFSSelector(discrete=["v3"], random_state=0).fit(frame, y)
+        assert selector.result_.settings["discrete"] == ["v3"]
+        assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
+
+    def test_lists_and_objects_keep_their_types(self) -> None:
+        frame, y = mixed_data()
+        rows = [list(row) for row in frame.itertuples(index=False)]
+        for table in (rows, frame.to_numpy(dtype=object)):
+            selector = MDFSSelector(random_state=0).fit(table, y.tolist())
+            assert np.flatnonzero(selector.support_).tolist() == [3, 9, 10]
+            first = selector.transform(table)[0].tolist()
+            assert first == frame[RELEVANT_IN_MIXED].iloc[0].tolist()
+            assert isinstance(first[0], float)
+
+    def test_names_of_columns_may_be_numbers(self) -> None:
+        X, y = xor_data()
+        selector = MDFSSelector(random_state=0).fit(pd.DataFrame(X), y)
+        assert selector.get_feature_names_out().tolist() == ["x4", "x17"]
+        assert not hasattr(selector, "feature_names_in_")
+
+
+@pytest.mark.parametrize("container", ["csr_array", "csc_matrix", "coo_array"])
+def test_sparse_in_sparse_out(container: str) -> None:
+    X, y = xor_data()
+    X = np.where(np.abs(X) < 0.2, 0, X)
+    selector = MDFSSelector(random_state=0)
+    found = selector.fit_transform(getattr(scipy.sparse, container)(X), y)
+    assert scipy.sparse.issparse(found)
+    assert np.array_equal(found.toarray(), X[:, [4, 17]])
+    assert np.array_equal(selector.gains_, interplay.select(X, y, random_state=0).gains.gain)
+
+
+class TestMissingAndInfinite:
+    @pytest.mark.parametrize("as_frame", [False, True])
+    @pytest.mark.parametrize(
+        ("value", "message"), [(np.nan, r"NaN.*missing='level'|missing value .*missing='level'"), (np.inf, "infinity")]
+    )
+    def test_refused_by_default(self, as_frame: bool, value: float, message: str) -> None:
+        X, y = xor_data()
+        X[3, 2] = value
+        table = pd.DataFrame(X) if as_frame else X
+        with pytest.raises(ValueError, match=message) as caught:
+            MDFSSelector().fit(table, y)
+        assert "\n" not in str(caught.value)
+        kept = MDFSSelector(missing="level", random_state=0).fit(table, y)
+        assert np.flatnonzero(kept.support_).tolist() == [4, 17]
+
+    def test_in_the_tags(self) -> None:
+        tags = [MDFSSelector(missing=missing).__sklearn_tags__() for missing in ("error", "level", "impute")]
+        assert [tag.input_tags.allow_nan for tag in tags] == [False, True, True]
+        assert all(tag.target_tags.required and tag.input_tags.sparse and tag.input_tags.string for tag in tags)
+
+    @pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+    def test_transform_keeps_gaps(self, output: str) -> None:
+        frame, y = mixed_data()
+        frame.loc[1003, ["v3", "colour", "category"]] = None
+        selector = MDFSSelector(missing="level", random_state=0).set_output(transform=output)
+        found = pd.DataFrame(np.asarray(selector.fit_transform(frame, y)))
+        assert found.shape == (400, 3)
+        assert found.isna().to_numpy().sum() == 3
+        assert found.iloc[3].isna().all()
+
+
+@pytest.mark.parametrize("make_frame", [None, pd.DataFrame, pl.DataFrame])
+def test_nothing_relevant_warns_and_selects_nothing(make_frame) -> None:
+    X, _ = xor_data()
+    y = np.arange(len(X)) % 2
+    if make_frame is not None:
+        X = make_frame({f"v{v}": X[:, v] for v in range(X.shape[1])})
+    output = {None: "default", pd.DataFrame: "pandas", pl.DataFrame: "polars"}[make_frame]
+    selector = MDFSSelector(level=1e-6, random_state=0).set_output(transform=output).fit(X, y)
+    assert not selector.get_support().any()
+    assert selector.get_feature_names_out().tolist() == []
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert selector.transform(X).shape[1] == 0
+
+
+class TestAmongOtherEstimators:
+    def test_grid_search_over_dimensions(self) -> None:
+        X, y = xor_data()
+        # A third of the samples follow one variable: that much is there to find in one dimension.
+        y = np.where(np.arange(len(y)) % 3 == 0, X[:, 2] > 0, y)
+        model = make_pipeline(
+            StandardScaler(), MDFSSelector(n_contrast=60, random_state=0), KNeighborsClassifier(n_neighbors=11)
+        )
+        grid = {"mdfsselector__dimensions": [1, 2], "mdfsselector__p_adjust": ["holm", "bonferroni"]}
+        search = GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, y)
+        assert search.best_params_["mdfsselector__dimensions"] == 2
+        assert set(search.best_estimator_["mdfsselector"].result_.relevant) == {"x2", "x4", "x17"}
+        alone = clone(model).set_params(mdfsselector__dimensions=1).fit(X, y)
+        assert alone["mdfsselector"].result_.relevant == ["x2"]
+
+    def test_cross_validation_in_threads(self) -> None:
+        X, y = xor_data()
+        model = make_pipeline(MDFSSelector(n_contrast=60, random_state=0), DecisionTreeClassifier(random_state=0))
+        scores = cross_val_score(model, X, y, cv=3)
+        with parallel_config(backend="threading", n_jobs=2):
+            assert np.array_equal(cross_val_score(model, X, y, cv=3), scores)
+
+    def test_names_through_a_pipeline(self) -> None:
+        frame, y = mixed_data()
+        numbers = [f"v{v}" for v in range(8)]
+        columns = make_column_transformer(
+            (StandardScaler(), numbers), remainder="passthrough", verbose_feature_names_out=False
+        )
+        model = make_pipeline(columns, MDFSSelector(random_state=0)).set_output(transform="pandas")
+        assert model.fit_transform(frame, y).columns.tolist() == RELEVANT_IN_MIXED
+        assert model.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
+
+    def test_clone_pickle_and_repr(self) -> None:
+        X, y = xor_data()
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
+        again = pickle.loads(pickle.dumps(selector))
+        assert np.array_equal(again.transform(X), selector.transform(X))
+        assert again.result_.table.equals(selector.result_.table)
+        assert clone(selector).get_params() == selector.get_params()
+        assert not hasattr(clone(selector), "result_")
+        assert repr(MDFSSelector(dimensions=3)) == "MDFSSelector(dimensions=3)"
+        assert "MDFSSelector" in selector._repr_html_()
+
+    def test_metadata_routing_asks_for_nothing(self) -> None:
+        X, y = xor_data()
+        with config_context(enable_metadata_routing=True):
+            tree = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=True)
+            model = make_pipeline(MDFSSelector(random_state=0), tree)
+            assert model.fit(X, y, sample_weight=np.ones(len(y))).score(X, y) == 1.0
+
+    def test_inverse_transform(self) -> None:
+        X, y = xor_data()
+        selector = MDFSSelector(random_state=0).fit(X, y)
+        expected = np.zeros_like(X)
+        expected[:, [4, 17]] = X[:, [4, 17]]
+        assert np.array_equal(selector.inverse_transform(selector.transform(X)), expected)
+
+
+class TestBadInput:
+    def test_sample_weight_is_refused_with_a_reason(self) -> None:
+        X, y = xor_data()
+        weights = np.ones(len(y))
+        with pytest.raises(TypeError, match="sample_weight is not supported: gains and p-values rest on counts"):
+            MDFSSelector().fit(X, y, sample_weight=weights)
+        with pytest.raises(TypeError, match="sample_weight is not supported"):
+            make_pipeline(MDFSSelector(), DecisionTreeClassifier()).fit(X, y, mdfsselector__sample_weight=weights)
+        assert MDFSSelector(random_state=0).fit(X, y, sample_weight=None).support_.sum() == 2
+        with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
+            MDFSSelector().fit(X, y, groups=weights)
+
+    @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
+    def test_fewer_variables_than_dimensions(self, container) -> None:
+        X, y = xor_data()
+        with pytest.raises(ValueError, match=r"^dimensions=2 needs at least 2 variables, and X has n_features=1"):
+            MDFSSelector().fit(container(X[:, :1]), y)
+        assert MDFSSelector(dimensions=1).fit(container(X[:, :1]), y).n_features_in_ == 1
+
+    def test_y_is_required(self) -> None:
+        X, _ = xor_data()
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            MDFSSelector().fit(X)
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            MDFSSelector().fit_transform(pd.DataFrame(X))
+
+    def test_not_fitted(self) -> None:
+        X, _ = xor_data()
+        for call in (lambda s: s.transform(X), lambda s: s.get_support(), lambda s: s.get_feature_names_out()):
+            with pytest.raises(NotFittedError):
+                call(MDFSSelector())
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"dimensions": 0}, {"dimensions": 2.5}, {"divisions": 256}, {"range_": 1.5}, {"level": 1.0},
+            {"p_adjust": "foo"}, {"null_fit": "best"}, {"multiclass": "all"}, {"missing": "drop"}, {"engine": 3},
+            {"n_contrast": "many"}, {"random_state": "seven"}, {"discrete": "some"}, {"progress": "yes"},
+        ],
+    )  # fmt: skip
+    def test_bad_settings_name_the_parameter(self, settings: dict) -> None:
+        X, y = xor_data(n_samples=60)
+        (name,) = settings
+        with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of MDFSSelector must be"):
+            MDFSSelector(**settings).fit(X, y)
+
+    @pytest.mark.parametrize("settings", [{"n_contrast": 3}, {"engine": "abacus"}, {"n_jobs": 0}])
+    def test_what_only_select_can_tell(self, settings: dict) -> None:
+        X, y = xor_data(n_samples=60)
+        (name,) = settings
+        with pytest.raises(ValueError, match=f"^{name} must"):
+            MDFSSelector(**settings).fit(X, y)
+
+
+class TestClassesOfOneSample:
+    @pytest.mark.parametrize("container", [list, np.array, pd.Series, pl.Series, pd.Categorical])
+    @pytest.mark.parametrize("labels", [["no", "yes", "once"], [0, 1, 7]])
+    def test_are_left_out_with_a_warning(self, container, labels: list) -> None:
+        X, y = xor_data()
+        decision = [labels[int(value)] for value in y]
+        decision[5] = labels[2]
+        with pytest.warns(UserWarning, match="y has 1 of 3 classes with fewer than 2 samples"):
+            selector = MDFSSelector(random_state=0).fit(X, container(decision))
+        rest = np.arange(len(y)) != 5
+        alone = interplay.select(X[rest], [decision[i] for i in np.flatnonzero(rest)], random_state=0)
+        assert selector.result_.table.equals(alone.table)
+        assert selector.result_.runs[0].class_labels == [str(label) for label in labels[:2]]
+
+    def test_unless_too_few_classes_remain(self) -> None:
+        X, _ = xor_data()
+        with pytest.raises(ValueError, match="class with fewer than 2 samples, 1:"):
+            MDFSSelector().fit(X[:3], [0, 0, 1])
+
+    def test_numbers_of_a_measurement_are_no_classes(self) -> None:
+        X, _ = xor_data()
+        assert MDFSSelector().fit(X, np.arange(len(X))).result_.provenance["n_samples"] == len(X)
+        whole = np.random.default_rng(0).permutation(12)
+        assert MDFSSelector(decision="continuous").fit(X[:12], whole).result_.provenance["n_samples"] == 12
+
+    @pytest.mark.parametrize(
+        ("y", "message"),
+        [
+            ([0.0, 1.0, np.nan] + [0.0, 1.0] * 10, "missing value"),
+            ([0, 1] * 5, "one value per sample"),
+            (np.zeros((23, 2)), "one column"),
+        ],
+    )
+    def test_other_faults_of_y_are_for_select_to_tell(self, y, message: str) -> None:
+        X, _ = xor_data(n_samples=23)
+        with pytest.raises(ValueError, match=message):
+            MDFSSelector().fit(X, y)
+
+
+def test_importing_interplay_does_not_import_scikit_learn() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, interplay; sys.exit(any(name.partition('.')[0] == 'sklearn' for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
