@@ -24,7 +24,7 @@ def processor() -> str:
 
 def commit() -> str:
     try:
-        command = ["git", "describe", "--always", "--dirty"]
+        command = ["git", "describe", "--always"]
         return subprocess.run(command, capture_output=True, text=True, check=True, cwd=RESULTS.parent).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

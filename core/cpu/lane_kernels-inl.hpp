@@ -136,23 +136,28 @@ void cells_with_lane(const LaneCount* const* with_lane, int lane, typename Simd:
 template <class Simd>
 struct BoundScore {
   using Floats = typename Simd::Floats;
-  Floats share, pseudo, a, b, c;
+  Floats share, pseudo, a, b, c, d, e;
 
-  BoundScore(const LaneModel& model, float multiplicity, float c_)
+  BoundScore(const LaneModel& model, float multiplicity, float e_)
       : share(Simd::set_float(model.share)),
         pseudo(Simd::set_float(multiplicity * (model.pseudo_0 + model.pseudo_1))),
         a(Simd::set_float(model.a)),
         b(Simd::set_float(model.b)),
-        c(Simd::set_float(c_)) {}
-  static BoundScore of_tuple(const LaneModel& model) { return BoundScore(model, 1.0f, model.c_upper); }
-  static BoundScore of_sub_tuple(const LaneModel& model) { return BoundScore(model, 2.0f, model.c_lower); }
+        c(Simd::set_float(model.c)),
+        d(Simd::set_float(model.d)),
+        e(Simd::set_float(e_)) {}
+  static BoundScore of_tuple(const LaneModel& model) { return BoundScore(model, 1.0f, model.e_upper); }
+  static BoundScore of_sub_tuple(const LaneModel& model) { return BoundScore(model, 2.0f, model.e_lower); }
 
   Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
     // The pseudocounts are shared out like the classes, so they drop out of D.
-    const Floats d = Simd::negative_multiply_add(share, total, of_class_0);
-    const Floats delta = Simd::multiply(d, Simd::reciprocal(Simd::add(total, pseudo)));
-    const Floats factor = Simd::multiply_add(Simd::multiply_add(c, delta, b), delta, a);
-    return Simd::multiply_add(Simd::multiply(d, delta), factor, sum);
+    const Floats difference = Simd::negative_multiply_add(share, total, of_class_0);
+    const Floats delta = Simd::multiply(difference, Simd::reciprocal(Simd::add(total, pseudo)));
+    Floats factor = Simd::multiply_add(e, delta, d);
+    factor = Simd::multiply_add(factor, delta, c);
+    factor = Simd::multiply_add(factor, delta, b);
+    factor = Simd::multiply_add(factor, delta, a);
+    return Simd::multiply_add(Simd::multiply(difference, delta), factor, sum);
   }
   static float upper_factor(const LaneModel& model) { return model.inflation; }
   static float lower_factor(const LaneModel& model) { return 2.0f - model.inflation; }

@@ -66,18 +66,21 @@ void TwoLevelData::make_model() {
   const double beta = problem_.pseudocount / std::min(n_0, n_1);
   const double n_cells = std::exp2(static_cast<double>(problem_.tiles.dimensions));
 
-  // Taylor to the third order is exact at δ = 0; the fourth coefficient is the least and the most that covers all δ.
-  const double a = 1 / (2 * q * (1 - q) * std::log(2.0));
-  const double b = (2 * q - 1) / (6 * q * q * (1 - q) * (1 - q) * std::log(2.0));
-  double c_upper = (1 / (q * q * q) + 1 / ((1 - q) * (1 - q) * (1 - q))) / (12 * std::log(2.0));
-  double c_lower = c_upper;
+  // Taylor's coefficients of KL / δ², exact at δ = 0; the last one is the least and the most that covers all δ.
+  const auto taylor = [&](int order) {
+    const double sign = order % 2 ? -1.0 : 1.0;
+    return (sign * std::pow(q, 1 - order) + std::pow(1 - q, 1 - order)) / (order * (order - 1) * std::log(2.0));
+  };
+  const double a = taylor(2), b = taylor(3), c = taylor(4), d = taylor(5);
+  double e_lower = taylor(6), e_upper = e_lower;
   constexpr int n_steps = 4000;
   for (int step = 0; step <= n_steps; ++step) {
     const double delta = -q + static_cast<double>(step) / n_steps;
-    if (std::abs(delta) < 1e-2) continue;  // cancellation; the limit at 0 is the value above
-    const double c = (divergence(q + delta, q) / (delta * delta) - a - b * delta) / (delta * delta);
-    c_upper = std::max(c_upper, c);
-    c_lower = std::min(c_lower, c);
+    if (std::abs(delta) < 3e-2) continue;  // cancellation; the limit at 0 is the value above
+    const double rest = divergence(q + delta, q) / (delta * delta) - (((d * delta + c) * delta + b) * delta + a);
+    const double e = rest / (delta * delta * delta * delta);
+    e_lower = std::min(e_lower, e);
+    e_upper = std::max(e_upper, e);
   }
 
   model_.share = static_cast<float>(q);
@@ -87,9 +90,11 @@ void TwoLevelData::make_model() {
   model_.pseudo_1 = static_cast<float>(beta * n_1);
   model_.a = static_cast<float>(a);
   model_.b = static_cast<float>(b);
-  model_.c_lower = static_cast<float>(c_lower * 0.999);
-  model_.c_upper = static_cast<float>(c_upper * 1.001);
-  // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the third power.
+  model_.c = static_cast<float>(c);
+  model_.d = static_cast<float>(d);
+  model_.e_lower = static_cast<float>(e_lower - 1e-3 * std::abs(e_lower));
+  model_.e_upper = static_cast<float>(e_upper + 1e-3 * std::abs(e_upper));
+  // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the fifth power.
   model_.inflation = 1.0f + 0x1p-8f;
   // Logarithms are good to 4e-7 and sums of them are rounded: in proportion to all that is counted, pseudocounts
   // included.

@@ -354,7 +354,12 @@ class TwoLevelSearcher final : public TileSearcher {
     const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, 2);
     const int k = n_prefix_ + n_parts_;
     // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    const double most = data_.information_of(tables_.to_bits(whole));
     for (int member = contrast_ ? k - 1 : 0; member < k; ++member) {
+      // Mostly one member made the tuple survive; the others are told by the bounds at hand.
+      const float* without_lower =
+          member < n_prefix_ ? job_.without_member[member] : job_.without_part[member - n_prefix_];
+      if (most - static_cast<double>(without_lower[lane]) < best_.gain[slot(members_[member])]) continue;
       const Index inner = Index{1} << member;
       const Fixed without =
           summed_information(tables_.summed_over(2), cells_.data(), n_cells / (2 * inner), 2, inner, 2, summed_.data());

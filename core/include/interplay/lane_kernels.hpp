@@ -38,8 +38,9 @@ struct LaneModel {
   float log_scale_1;  // 1 / (1 − share)
   float pseudo_0;     // pseudocounts of a cell of the full table
   float pseudo_1;
-  // n·KL lies between D²/n · (a + b·δ + c·δ²) with the lower and the upper c; D = n·δ, δ = share in the cell − share.
-  float a, b, c_lower, c_upper;
+  // n·KL lies between D²/n · (a + b·δ + c·δ² + d·δ³ + e·δ⁴) with the lower and the upper e; D = n·δ, δ = share in the
+  // cell − share of all.
+  float a, b, c, d, e_lower, e_upper;
   float inflation;  // makes up for the rounding of these bounds
   float slack;      // and for that of sums, in bits
 };
