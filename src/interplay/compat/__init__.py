@@ -1,0 +1,51 @@
+"""The functions of the older package ``mdfs`` (PyPI, version 1.5.2), for scripts that were written for it.
+
+::
+
+    from interplay import compat as mdfs
+
+Names, arguments and results are the same. So are the numbers for the same seed, up to that package's float32 rounding.
+Its contrast variables and its use of seeds are kept, as are its oddities where results depend on them: one
+discretisation is random too, 1 is the second discretisation, and `fit_p_value` with contrast variables has a search of
+its own and leaves out one variable more than ``ign_low_ig_vars_num`` says.
+
+Its faults are not kept. Data may be any table and the decision any labels, of two or more classes. `run` works in 1D
+with one discretisation and without contrast variables, and `compute_max_ig_discrete` works at all. Gains are float64.
+p-values below 1e-16 keep their value and none exceeds 1. A fit that ends at its borders, and a narrow suggested range,
+warn instead of stopping the run; a fit that would give negative p-values is an error. A variable that was in no tuple
+has the numbers −1, not what lay in memory.
+
+What to use in a new script:
+
+=========================  ==========================================================================================
+here                       there
+=========================  ==========================================================================================
+`run`                      `interplay.select`, with ``fit="lsq"`` for the same kind of null
+`compute_max_ig`           `interplay.max_information_gain`, with ``discrete="none"``
+`compute_max_ig_discrete`  `interplay.max_information_gain`, with ``discrete="all"``
+`fit_p_value`              `interplay.fit_null`, with ``fit="lsq"``; it takes gains rather than χ² probabilities
+`discretize`               `interplay.discretize`
+`get_suggested_range`      `interplay.suggest_range`
+`gen_contrast_variables`   `interplay.contrast_variables`; other draws for the same seed
+=========================  ==========================================================================================
+
+and, of the arguments, ``data`` → ``X``, ``decision`` → ``y``, ``seed`` → ``random_state``, ``pc_xi`` → ``pseudocount``,
+``p_adjust_method`` → ``p_adjust``, ``contrast_data`` → ``contrast``, ``interesting_vars`` → ``variables``,
+``require_all_vars=True`` → ``require="all"``, ``use_CUDA`` → ``engine``. Some messages use the new names.
+"""
+
+from interplay.compat.codes import discretize, get_suggested_range
+from interplay.compat.contrast import gen_contrast_variables
+from interplay.compat.max_gains import compute_max_ig, compute_max_ig_discrete
+from interplay.compat.p_values import fit_p_value
+from interplay.compat.selection import run
+
+__all__ = [
+    "compute_max_ig",
+    "compute_max_ig_discrete",
+    "discretize",
+    "fit_p_value",
+    "gen_contrast_variables",
+    "get_suggested_range",
+    "run",
+]

@@ -1,0 +1,123 @@
+"""Discretised columns and the suggested range, as the older package numbers and names them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import MAX_LEVELS
+from interplay.checks import check_int, check_real
+from interplay.compat.seeds import check_seed
+from interplay.steps.discrete_codes import make_coder
+from interplay.steps.rank_thresholds import NARROW_RANGE, suggest_range
+from interplay.steps.table import as_table
+
+
+@dataclass(frozen=True, eq=False)
+class DiscretizeResult:
+    """A discretised column: ``discretized_var``, (n_samples,) int32."""
+
+    discretized_var: npt.NDArray[np.int32]
+
+
+def discretize(
+    data: Any, *, variable_idx: int, divisions: int, discretization_nr: int, seed: int, range_: float
+) -> DiscretizeResult:
+    """Discretise one variable by rank.
+
+    In new scripts `interplay.discretize`, which gives all variables and discretisations at once.
+
+    Parameters
+    ----------
+    data : table-like, (n_samples, n_vars)
+    variable_idx : int
+        The variable, from 0.
+    divisions : int
+        Thresholds; there are `divisions` + 1 levels.
+    discretization_nr : int
+        0 is the first discretisation, 1 the second: the numbers that `compute_max_ig` returns. The older package
+        takes these numbers as well, but refuses 0.
+    seed : int
+    range_ : float
+        How far the sizes of the levels vary, 0 to 1.
+
+    Returns
+    -------
+    DiscretizeResult
+        ``.discretized_var``
+
+    Examples
+    --------
+    >>> from interplay import compat as mdfs
+    >>> data = [[0.1], [0.9], [0.4], [0.7], [0.2], [0.6]]
+    >>> mdfs.discretize(
+    ...     data, variable_idx=0, divisions=1, discretization_nr=1, seed=0, range_=0.5
+    ... ).discretized_var
+    array([0, 1, 0, 1, 0, 1], dtype=int32)
+    """
+    table = as_table(data)
+    variable = check_int("variable_idx", variable_idx, low=0, high=table.n_vars - 1)
+    number = check_int("discretization_nr", discretization_nr, low=0)
+    coder = make_coder(
+        as_table(table.block(variable, variable + 1).T),
+        divisions=divisions,
+        discretizations=number + 1,
+        range_=range_,
+        seed=check_seed(seed),
+        discrete="none",
+        first_variable=variable,
+    )
+    return DiscretizeResult(coder.codes(number).codes[0].astype(np.int32))
+
+
+def get_suggested_range(n: int, dimensions: int, divisions: int, k: float = 3) -> float:
+    """Suggest how far the sizes of the levels may vary, so that the smallest cell expects `k` samples.
+
+    In new scripts `interplay.suggest_range`, which returns 0 where this raises.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    dimensions, divisions : int
+    k : float
+
+    Returns
+    -------
+    float
+
+    Warns
+    -----
+    UserWarning
+        If the range is so narrow that discretisations are much alike. The older package raises.
+
+    Examples
+    --------
+    >>> from interplay import compat as mdfs
+    >>> round(mdfs.get_suggested_range(2000, 2, 1), 4)
+    0.9225
+    """
+    span = range_for_test(check_int("n", n, low=1), dimensions, divisions, check_real("k", k, low=0, low_open=True))
+    if span < NARROW_RANGE:
+        warnings.warn(
+            f"a range of {span:.2g} makes discretizations much alike: use one, or fewer dimensions or divisions",
+            UserWarning,
+            stacklevel=2,
+        )
+    return span
+
+
+def range_for_test(n_samples: int, dimensions: int, divisions: int, k: float = 3) -> float:
+    """Return the suggested range, which must not be 0."""
+    divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
+    span = suggest_range(n_samples, dimensions=dimensions, divisions=divisions, k=k)
+    if span == 0:
+        raise ValueError(
+            f"range_: {n_samples} samples are too few for dimensions={dimensions} and divisions={divisions}: "
+            "lower these, or give range_=0"
+        )
+    return span

@@ -1,0 +1,278 @@
+"""Maximum gains under the older package's names, with its rules for the discretisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
+from interplay.checks import check_int, check_real
+from interplay.compat.codes import range_for_test
+from interplay.compat.seeds import check_seed
+from interplay.engines.base import get_engine
+from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.jobs import resolve_n_jobs
+from interplay.search import SearchSettings, check_search_settings, search
+from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.decision import decision_classes
+from interplay.steps.table import Table, as_table
+
+#: Cells of a tuple's table, of which every thread holds one: 16 levels in 5D, the older package's limit, are a quarter.
+_MAX_CELLS = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class ComputeMaxIGResult:
+    """Maximum gains, and the tuples they were found in.
+
+    Attributes
+    ----------
+    max_igs : (n_vars,) float64
+        In bits times samples; −inf for a variable in no tuple.
+    max_igs_contrast : (n_contrast,) float64 or None
+    tuples : (n_vars, dimensions) int32 or None
+        Variables numbered from 0, ascending; −1 for a variable in no tuple. None unless asked for.
+    discretization_nrs : (n_vars,) int32 or None
+        From 0; −1 for a variable in no tuple. None unless asked for.
+    """
+
+    max_igs: FloatArray
+    max_igs_contrast: FloatArray | None
+    tuples: npt.NDArray[np.int32] | None
+    discretization_nrs: npt.NDArray[np.int32] | None
+
+
+def compute_max_ig(
+    data: Any,
+    decision: Any,
+    contrast_data: Any = None,
+    dimensions: int = 1,
+    divisions: int = 1,
+    discretizations: int = 1,
+    seed: int | None = None,
+    range_: float | None = None,
+    pc_xi: float = 0.25,
+    return_tuples: bool = False,
+    interesting_vars: Iterable[int] | None = None,
+    require_all_vars: bool = False,
+    use_CUDA: bool = False,
+) -> ComputeMaxIGResult:
+    """Find the maximum information gain of every variable.
+
+    In new scripts `interplay.max_information_gain` with ``discrete="none"``.
+
+    Parameters
+    ----------
+    data : table-like, (n_samples, n_vars)
+        Every column is discretised by rank, also one with few values.
+    decision : (n_samples,) array-like
+        Classes of any kind, two or more.
+    contrast_data : table-like, (n_samples, n_contrast), optional
+        As `gen_contrast_variables` makes them.
+    dimensions, divisions, discretizations : int
+        As in `interplay.max_information_gain`.
+    seed : int, optional
+        The same seed gives the same thresholds as in the older package.
+    range_ : float, optional
+        As in `interplay.max_information_gain`, but the default is `get_suggested_range` for one discretisation too,
+        so that its thresholds are random. ``range_=0`` gives equal shares.
+    pc_xi : float
+        The pseudocount.
+    return_tuples : bool
+        Also return tuples and numbers of discretisations.
+    interesting_vars : iterable of int, optional
+        Look only at tuples that hold one of these variables, or nothing but these (`require_all_vars`). An empty
+        list is no restriction. In 1D, contrast variables have gains all the same.
+    require_all_vars : bool
+    use_CUDA : bool
+        Accepted, and changes no number: the engine is what ``engine="auto"`` means.
+
+    Returns
+    -------
+    ComputeMaxIGResult
+        ``.max_igs``, ``.max_igs_contrast``, ``.tuples``, ``.discretization_nrs``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from interplay import compat as mdfs
+    >>> data = np.random.default_rng(0).normal(size=(400, 6))
+    >>> decision = (data[:, 1] > 0) ^ (data[:, 4] > 0)
+    >>> found = mdfs.compute_max_ig(data, decision, dimensions=2, range_=0, return_tuples=True)
+    >>> np.flatnonzero(found.max_igs > 100)
+    array([1, 4])
+    >>> found.tuples[4]
+    array([1, 4], dtype=int32)
+    """
+    table = as_table(data)
+    classes = decision_classes(decision, n_samples=table.n_samples, decision="classes")
+    settings = search_settings(
+        table,
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        seed=check_seed(seed),
+        range_=range_,
+        pc_xi=pc_xi,
+    )
+    (gains,) = search(
+        table,
+        classes,
+        settings,
+        contrast=_contrast_table(contrast_data, table.n_samples),
+        asked_for=_asked_for(table, interesting_vars, require_all_vars, settings.dimensions),
+        require=_require(require_all_vars),
+    )
+    return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
+
+
+def search_settings(
+    table: Table,
+    *,
+    dimensions: int,
+    divisions: int,
+    discretizations: int,
+    seed: int,
+    range_: float | None,
+    pc_xi: float,
+) -> SearchSettings:
+    """Check the settings of a search and fill in what the older package takes by default."""
+    if range_ is None and discretizations == 1:
+        range_ = range_for_test(table.n_samples, dimensions, divisions)
+    return check_search_settings(
+        table,
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        range_=range_,
+        pseudocount=check_real("pc_xi", pc_xi, low=0.0),
+        discrete="none",
+        missing="error",
+        random_state=seed,
+    )
+
+
+def compute_max_ig_discrete(
+    data: Any,
+    decision: Any,
+    contrast_data: Any = None,
+    dimensions: int = 1,
+    pc_xi: float = 0.25,
+    return_tuples: bool = False,
+    interesting_vars: Iterable[int] | None = None,
+    require_all_vars: bool = False,
+) -> ComputeMaxIGResult:
+    """Find the maximum information gain of every variable, all of which are discrete.
+
+    In new scripts `interplay.max_information_gain` with ``discrete="all"``, where every column has its own number of
+    levels. Here all columns have the levels that any of them has, so that all gains have the same degrees of freedom.
+
+    Parameters
+    ----------
+    data : table-like, (n_samples, n_vars)
+        Numbers of levels, or any numbers: each distinct value is a level.
+    decision, contrast_data, dimensions, pc_xi, return_tuples, interesting_vars, require_all_vars
+        As in `compute_max_ig`.
+
+    Returns
+    -------
+    ComputeMaxIGResult
+        ``.max_igs``, ``.max_igs_contrast``, ``.tuples``, ``.discretization_nrs``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from interplay import compat as mdfs
+    >>> data = np.random.default_rng(0).integers(0, 2, size=(400, 6))
+    >>> found = mdfs.compute_max_ig_discrete(data, data[:, 1] ^ data[:, 4], dimensions=2)
+    >>> np.flatnonzero(found.max_igs > 100)
+    array([1, 4])
+    """
+    table = as_table(data)
+    classes = decision_classes(decision, n_samples=table.n_samples, decision="classes")
+    dimensions = check_int("dimensions", dimensions, low=1, high=table.n_vars)
+    pc_xi = check_real("pc_xi", pc_xi, low=0.0)
+    asked_for = _asked_for(table, interesting_vars, require_all_vars, dimensions)
+    contrast = _contrast_table(contrast_data, table.n_samples)
+    parts = _codes_of_same_levels([table] if contrast is None else [table, contrast])
+
+    n_levels = np.concatenate([part.n_levels for part in parts])
+    n_cells = int(n_levels[0]) ** dimensions
+    if n_cells > _MAX_CELLS:
+        raise ValueError(
+            f"dimensions={dimensions} with {n_levels[0]} levels gives tables of {n_cells:.4g} cells, more than "
+            f"{_MAX_CELLS:.4g}: lower dimensions or merge levels"
+        )
+    n_jobs = resolve_n_jobs(None)
+    gains = get_engine(n_jobs=n_jobs).max_gains(
+        make_bit_planes(parts, classes, n_jobs=n_jobs),
+        make_tuple_tiles(
+            n_levels,
+            n_vars=table.n_vars,
+            dimensions=dimensions,
+            asked_for=asked_for,
+            require=_require(require_all_vars),
+        ),
+        pseudocount=pc_xi,
+    )
+    return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
+
+
+def _codes_of_same_levels(tables: list[Table]) -> list[DiscreteCodes]:
+    """Code all tables by the distinct values of all of them together."""
+    values = [table.block(0, table.n_vars) for table in tables]
+    levels = np.unique(np.concatenate([np.unique(part) for part in values]))
+    if levels.dtype.kind == "f" and np.isnan(levels[-1]):
+        raise ValueError("data or contrast_data has missing values: fill them in, or make them a level")
+    if len(levels) > MAX_LEVELS:
+        raise ValueError(f"data has {len(levels)} distinct values, more than {MAX_LEVELS}: use compute_max_ig")
+    # A column with one value counts as two levels, one of them empty.
+    n_levels = max(len(levels), 2)
+    return [
+        DiscreteCodes(np.searchsorted(levels, part).astype(np.uint8), np.full(len(part), n_levels, dtype=np.int64))
+        for part in values
+    ]
+
+
+def _contrast_table(contrast_data: Any, n_samples: int) -> Table | None:
+    if contrast_data is None:
+        return None
+    contrast = as_table(contrast_data)
+    if contrast.n_samples != n_samples:
+        raise ValueError(
+            f"contrast_data has {contrast.n_samples} samples and data has {n_samples}: they must be the same"
+        )
+    return contrast
+
+
+def _asked_for(
+    table: Table, interesting_vars: Iterable[int] | None, require_all_vars: bool, dimensions: int
+) -> BoolArray | None:
+    """Return a mask of the interesting variables; None if all are."""
+    mask = np.zeros(table.n_vars, dtype=bool)
+    if interesting_vars is not None:
+        mask[table.numbers_of(interesting_vars, "interesting_vars")] = True
+    n_asked_for = int(mask.sum())
+    if require_all_vars and 0 < n_asked_for < dimensions:
+        raise ValueError(
+            f"interesting_vars must hold at least {dimensions} different variables for dimensions={dimensions} and "
+            f"require_all_vars=True, not {n_asked_for}"
+        )
+    return mask if n_asked_for else None
+
+
+def _require(require_all_vars: bool) -> str:
+    return "all" if require_all_vars else "any"
+
+
+def _result(gains: MaxGains, *, has_contrast: bool, return_tuples: bool) -> ComputeMaxIGResult:
+    return ComputeMaxIGResult(
+        max_igs=gains.gain,
+        max_igs_contrast=gains.contrast_gain if has_contrast else None,
+        tuples=gains.tuples.astype(np.int32) if return_tuples else None,
+        discretization_nrs=gains.discretization.astype(np.int32) if return_tuples else None,
+    )
