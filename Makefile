@@ -54,13 +54,8 @@ sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.
 	cmake --build build/sanitize --parallel 4
 	build/sanitize/core/test_core
 
-ifneq ($(wildcard docs/conf.py),)
 docs: $(PACKAGE_READY) $(DOCS_READY)  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
-else
-docs:
-	@echo "There is no docs/conf.py yet, so there is nothing to build."
-endif
 
 clean:  ## Remove everything built or cached; .venv stays.
 	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

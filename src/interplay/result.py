@@ -177,7 +177,7 @@ class Selection:
         return frame.iloc[order].reset_index(drop=True)
 
     def clusters(self, threshold: float = 0.99) -> list[list[str]]:
-        """Group the relevant variables that say the same: chains of |correlation| of at least `threshold`.
+        """Group the relevant variables that say the same: chains of absolute correlations of at least `threshold`.
 
         The correlation counts as it reads with two decimals, so 0.99 stands for 0.985 and more. (It does in the paper:
         Madelon's groups at 0.99 have correlations from 0.988 to 0.990.) Groups and their members come in order of

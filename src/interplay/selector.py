@@ -59,14 +59,14 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
     ----------
     result_ : Selection
         All that `select` returns: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
-    support_ : (n_features_in_,) bool
+    support_ : (n_features,) bool
         Which variables are kept.
-    gains_ : (n_features_in_,) float64
+    gains_ : (n_features,) float64
         Maximum information gain of each variable; with several runs (`multiclass`) that of the most significant run.
-    p_values_ : (n_features_in_,) float64
+    p_values_ : (n_features,) float64
         Before adjustment for the number of variables; ``result_.p_adjusted`` are those after it.
     n_features_in_ : int
-    feature_names_in_ : (n_features_in_,) object
+    feature_names_in_ : (n_features,) object
         Only if X in `fit` had names of columns that are all text.
 
     See Also
