@@ -66,7 +66,7 @@ def _write_picture(console: Console, folder: Path, selections: dict[str, Selecti
     try:
         figure = plot_gains_by_dimension(selections)
     except ImportError as missing:
-        console.print(f"\nNo picture: {missing}")
+        console.print(f"\nNo picture: {missing}", markup=False)  # its brackets are to be read
         return
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "gains.png"
