@@ -168,6 +168,23 @@ def test_same_bits_on_a_wider_table(simd_level: str, dimensions: int) -> None:
             assert_same_bits(run(problem, engine, **blocks), plain)
 
 
+def test_tiles_too_large_for_tables_are_searched_directly() -> None:
+    rng = np.random.default_rng(3)
+    problem = {
+        "dimensions": 5,
+        "n_classes": 2,
+        "n_vars": 36,
+        "levels": np.full(36, 2),
+        "codes": rng.integers(0, 2, (1, 36, 90)).astype(np.uint8),
+        "decision": rng.integers(0, 2, 90),
+        "pseudocount": 0.25,
+        "variables": [3, 4],
+        "require": "any",
+    }
+    # 34³ entries, more than a table may have.
+    assert_same_bits(run(problem, CpuEngine(n_threads=2), block_size=36, middle_size=36), run(problem, CpuEngine()))
+
+
 @settings(max_examples=40, deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_order_of_samples_variables_and_classes_changes_nothing(problem: dict, seed: int) -> None:

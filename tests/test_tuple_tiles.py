@@ -80,6 +80,11 @@ def test_large_searches_have_a_list_of_tiles_that_fits(n_vars: int, dimensions: 
     assert tiles.n_tuples.sum() == pytest.approx(comb(n_vars, dimensions), rel=1e-9)
 
 
+def test_hopeless_searches_are_refused() -> None:
+    with pytest.raises(ValueError, match="dimensions=4 over 200000 variables is 6.7e"):
+        make_tuple_tiles(np.full(200_000, 2), n_vars=200_000, dimensions=4)
+
+
 def test_some_of_the_tiles() -> None:
     tiles = make_tuple_tiles(np.full(20, 2), n_vars=20, dimensions=2, block_size=3, n_lanes=7)
     parts = listed(tiles[: len(tiles) // 2]) + listed(tiles[len(tiles) // 2 :])

@@ -63,7 +63,8 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
-        TileSearcher& searcher = fast && two_level->applies_to(blocks) ? *fast : *direct;
+        const bool is_fast = fast && two_level->applies_to(blocks) && fast->takes(blocks);
+        TileSearcher& searcher = is_fast ? *fast : *direct;
         if (searcher.search(blocks)) tile_done[tile] = 1;
       }
       const std::lock_guard lock(mutex);

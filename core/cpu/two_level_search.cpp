@@ -22,6 +22,9 @@ namespace {
 // be made, which in 3D only the variables of one block share.
 constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.0 : 1.5; }
 
+// Entries of a table, of 2 to 4 KB each: a thread holds a few tables.
+constexpr Index kMaxEntries = Index{1} << 15;
+
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Largest float that is not above x.
@@ -422,18 +425,41 @@ class TwoLevelChooser final : public TileSearcher {
     }
   }
 
+  bool takes(const std::int32_t* tile) const override { return single_fits(tile) || pairs_fit(tile); }
+
   bool search(const std::int32_t* tile) override {
-    return pairs_ && pairs_pay(tile) ? pairs_->search(tile) : single_.search(tile);
+    const bool use_pairs = pairs_fit(tile) && (pairs_pay(tile) || !single_fits(tile));
+    return use_pairs ? pairs_->search(tile) : single_.search(tile);
   }
 
  private:
+  Index block_size(Index place, const std::int32_t* tile) const {
+    const std::span<const Index> start = problem_.blocks.starts(place, problem_.tiles.dimensions);
+    return start[tile[place] + 1] - start[tile[place]];
+  }
+
+  // The largest table is over all places of the prefix but the first; with pairs, over all of a shorter prefix.
+  bool single_fits(const std::int32_t* tile) const {
+    Index n_entries = 1;
+    for (Index place = 1; place + 1 < problem_.tiles.dimensions; ++place) n_entries *= block_size(place, tile);
+    return n_entries <= kMaxEntries;
+  }
+  bool pairs_fit(const std::int32_t* tile) const {
+    if (!pairs_) return false;
+    const VariableBlocks& blocks = problem_.blocks;
+    const Index k = problem_.tiles.dimensions;
+    const auto after =
+        std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), blocks.middle_start[tile[k - 2]]);
+    if (block_size(k - 1, tile) > kLanes || *after - *(after - 1) > kLanes) return false;
+    Index n_entries = 1;
+    for (Index place = 0; place + 2 < k; ++place) n_entries *= block_size(place, tile);
+    return n_entries <= kMaxEntries;
+  }
   bool pairs_pay(const std::int32_t* tile) const {
     const VariableBlocks& blocks = problem_.blocks;
     const Index k = problem_.tiles.dimensions;
     const Index first_begin = blocks.middle_start[tile[k - 2]], first_end = blocks.middle_start[tile[k - 2] + 1];
     const Index lane_begin = blocks.lane_start[tile[k - 1]], lane_end = blocks.lane_start[tile[k - 1] + 1];
-    const auto after = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin);
-    if (lane_end - lane_begin > kLanes || *after - *(after - 1) > kLanes) return false;
     Index n_pairs = 0;
     for (Index first = first_begin; first < first_end; ++first) n_pairs += lane_end - std::max(lane_begin, first + 1);
     const double n_chunks = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));

@@ -32,6 +32,8 @@ struct SearchProgress {
 class TileSearcher {
  public:
   virtual ~TileSearcher() = default;
+  // Whether this searcher has the memory for a tile's blocks.
+  virtual bool takes(const std::int32_t* /*tile*/) const { return true; }
   // Search a tile; returns whether all of it was searched.
   virtual bool search(const std::int32_t* tile) = 0;
 };

@@ -18,8 +18,12 @@ _BLOCK_SIZE_BEYOND = 16
 #: Variables per lane block: the bits of one AVX2 register.
 _LANES = 256
 
-#: Blocks grow where there would be more tiles than this: they are listed in memory.
+#: Blocks grow where there would be more tiles than this: they are listed in memory. In 4D and more not beyond the
+#: size for which the tables over a tile's blocks still fit.
 _MAX_TILES = 1_000_000
+_MAX_TILES_AT_ALL = 100_000_000
+_MAX_BLOCK_SIZE = {4: 128}
+_MAX_BLOCK_SIZE_BEYOND = 32
 
 
 def make_tuple_tiles(
@@ -64,9 +68,16 @@ def make_tuple_tiles(
     size, lanes = block_size or _BLOCK_SIZE.get(dimensions, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
     middle = middle_size or (_LANES if dimensions > 3 and len(real) <= _LANES else size)
-    while _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
+    max_size = _MAX_BLOCK_SIZE.get(dimensions, _MAX_BLOCK_SIZE_BEYOND) if dimensions > 3 else len(n_levels)
+    while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
         size, middle = 2 * size, max(middle, 2 * size)
         lanes = max(lanes, middle)
+    if _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES_AT_ALL:
+        n_tuples = float(comb(len(real), dimensions))
+        raise ValueError(
+            f"dimensions={dimensions} over {len(real)} variables is {n_tuples:.1e} tuples, more than can be searched: "
+            "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
+        )
     lane_start = np.concatenate(
         [_cut(lanes, wanted[real], n_levels[real]), len(real) + _cut(lanes, n_levels[contrast])[1:]]
     )
