@@ -81,7 +81,7 @@ def test_large_searches_have_a_list_of_tiles_that_fits(n_vars: int, dimensions: 
 
 
 def test_hopeless_searches_are_refused() -> None:
-    with pytest.raises(ValueError, match="dimensions=4 over 200000 variables is 6.7e"):
+    with pytest.raises(ValueError, match="dimensions=4 over 200000 variables is"):
         make_tuple_tiles(np.full(200_000, 2), n_vars=200_000, dimensions=4)
 
 

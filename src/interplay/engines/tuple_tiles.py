@@ -73,9 +73,9 @@ def make_tuple_tiles(
         size, middle = 2 * size, max(middle, 2 * size)
         lanes = max(lanes, middle)
     if _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES_AT_ALL:
-        n_tuples = float(comb(len(real), dimensions))
+        how_many = f"{float(comb(len(real), dimensions)):.1e} tuples"
         raise ValueError(
-            f"dimensions={dimensions} over {len(real)} variables is {n_tuples:.1e} tuples, more than can be searched: "
+            f"dimensions={dimensions} over {len(real)} variables is {how_many}, more than can be searched: "
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
     lane_start = np.concatenate(
