@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+from shared_data import NO_DATA, SHARED
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not SHARED.is_dir():
         for item in items:
             if "shared" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.skip(reason="no reference data beside this checkout"))
+                item.add_marker(pytest.mark.skip(reason=NO_DATA))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -27,7 +27,7 @@ def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def
     if os.environ.get("INTERPLAY_REQUIRE_ALL") != "1" or not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    excused = ("no reference data" in reason and not SHARED.is_dir()) or "no CUDA device" in reason
+    excused = (NO_DATA in reason and not SHARED.is_dir()) or "no CUDA device" in reason
     if not excused:
         report.outcome = "failed"
         report.longrepr = f"skipped although INTERPLAY_REQUIRE_ALL=1: {reason}"

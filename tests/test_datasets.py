@@ -13,11 +13,7 @@ from scipy.stats import chi2
 import reference
 from interplay import datasets
 from interplay.datasets import fetch_madelon, make_madelon
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
-
-needs_madelon = pytest.mark.skipif(not SHARED.is_dir(), reason="the Madelon data are not here")
-
+from shared_data import SHARED, needs_shared
 
 # --- make_madelon ---------------------------------------------------------------------------------------------
 
@@ -202,7 +198,7 @@ def no_sources():
     return [(datasets._from_uci, "http://127.0.0.1:9/MADELON")]
 
 
-@needs_madelon
+@needs_shared
 def test_fetched_from_uci_then_from_the_cache(site, madelon, tmp_path, no_sources):
     address, folder = site
     write_as_uci(folder, *madelon)
@@ -217,7 +213,7 @@ def test_fetched_from_uci_then_from_the_cache(site, madelon, tmp_path, no_source
     assert sorted(path.name for path in cache.iterdir()) == [datasets.DATA_FILE, datasets.LABEL_FILE]
 
 
-@needs_madelon
+@needs_shared
 def test_fetched_from_openml_when_uci_is_down(site, madelon, tmp_path, no_sources):
     address, folder = site
     write_as_openml(address, folder, *madelon)
@@ -226,7 +222,7 @@ def test_fetched_from_openml_when_uci_is_down(site, madelon, tmp_path, no_source
     assert np.array_equal(y, madelon[1])
 
 
-@needs_madelon
+@needs_shared
 def test_files_put_there_by_hand_are_used(madelon, tmp_path, no_sources, monkeypatch):
     write_as_uci(tmp_path, *madelon)
     monkeypatch.setenv("INTERPLAY_DATA", str(tmp_path))
@@ -234,7 +230,7 @@ def test_files_put_there_by_hand_are_used(madelon, tmp_path, no_sources, monkeyp
     assert np.array_equal(X, madelon[0])
 
 
-@needs_madelon
+@needs_shared
 @pytest.mark.parametrize("damage", ["one value", "one label", "cut off", "web page", "empty", "huge value"])
 def test_wrong_data_are_refused_and_not_kept(damage, site, madelon, tmp_path):
     address, folder = site
@@ -263,7 +259,7 @@ def test_wrong_data_are_refused_and_not_kept(damage, site, madelon, tmp_path):
     assert np.array_equal(fetch_madelon(cache_dir=cache, _sources=[(datasets._from_uci, address)])[0], madelon[0])
 
 
-@needs_madelon
+@needs_shared
 def test_damaged_cache_is_replaced_or_reported(site, madelon, tmp_path, no_sources):
     address, folder = site
     write_as_uci(folder, *madelon)
@@ -277,7 +273,7 @@ def test_damaged_cache_is_replaced_or_reported(site, madelon, tmp_path, no_sourc
     assert np.array_equal(fetch_madelon(cache_dir=cache, _sources=no_sources)[0], madelon[0])
 
 
-@needs_madelon
+@needs_shared
 def test_cache_that_cannot_be_written_gives_a_warning(site, madelon, tmp_path):
     address, folder = site
     write_as_uci(folder, *madelon)

@@ -1,7 +1,6 @@
 import itertools
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,7 @@ from interplay.steps.discrete_codes import discretize, make_coder, resolve_range
 from interplay.steps.mersenne_twister import first_draws
 from interplay.steps.seeds import Purpose, random_stream, resolve_seed
 from interplay.steps.table import as_table
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the reference outputs are not here")
+from shared_data import SHARED, needs_shared
 
 nan = np.nan
 

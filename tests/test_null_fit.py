@@ -7,7 +7,6 @@ import math
 import re
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from scipy import special, stats
 
 from interplay.steps.likelihood_fit import fit_likelihood
 from interplay.steps.null_fit import MIN_REFERENCE_VARIABLES, NullFit, fit_null
-
-REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "reference"
-needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason="the original's outputs are not here")
+from shared_data import REFERENCE, needs_shared
 
 # The calls behind pvalue_options.npz, as fit_null says them.
 OPTION_GRID = {
@@ -80,13 +77,13 @@ def assert_equals_original(null, reference, prefix, contrast_gain=None):
     np.testing.assert_allclose(null.chi2_p, original("chi_squared_p")[: len(null.chi2_p)], rtol=1e-8)
 
 
-@needs_reference
+@needs_shared
 def test_the_option_grid_is_complete():
     prefixes = {key.removesuffix("_dist_param")[3:] for key in load("pvalue_options") if key.endswith("_dist_param")}
     assert prefixes == set(OPTION_GRID)
 
 
-@needs_reference
+@needs_shared
 @pytest.mark.parametrize("name", OPTION_GRID)
 def test_lsq_equals_the_original_in_every_option(name):
     reference = load("pvalue_options")
@@ -127,7 +124,7 @@ def reference_runs():
             )
 
 
-@needs_reference
+@needs_shared
 @pytest.mark.parametrize(("stem", "prefix", "arguments"), list(reference_runs()))
 def test_lsq_equals_the_original_in_every_run(stem, prefix, arguments):
     reference = load(stem)
@@ -141,7 +138,7 @@ def test_lsq_equals_the_original_in_every_run(stem, prefix, arguments):
     assert_equals_original(null, reference, prefix, contrast)
 
 
-@needs_reference
+@needs_shared
 @pytest.mark.parametrize(
     ("stem", "mode", "arguments"),
     [
@@ -157,7 +154,7 @@ def test_mode_auto_is_the_one_of_the_original(stem, mode, arguments):
     np.testing.assert_allclose(null.p_values(), np.minimum(reference["mdfs_p_value"][:500], 1), rtol=1e-8)
 
 
-@needs_reference
+@needs_shared
 def test_auto_finds_what_the_paper_finds_with_contrast_variables():
     reference = load("madelon_2d_blind_seed118912")
     null = fit_null(reference["ig"], dimensions=2, discretizations=30, contrast_gain=reference["contrast_ig"])

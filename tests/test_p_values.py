@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,9 +17,8 @@ from interplay.steps.p_values import (
     relevant_mask,
     significance_order,
 )
+from shared_data import REFERENCE, needs_shared
 
-REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "reference"
-needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason="the original's outputs are not here")
 R_METHODS = ("holm", "BH", "BY", "bonferroni", "hochberg", "hommel")
 
 
@@ -29,7 +26,7 @@ def reference_files():
     return sorted(path.stem for path in REFERENCE.glob("*.npz")) if REFERENCE.is_dir() else []
 
 
-@needs_reference
+@needs_shared
 @pytest.mark.parametrize("stem", reference_files())
 def test_adjust_equals_r(stem):
     with np.load(REFERENCE / f"{stem}.npz") as archive:

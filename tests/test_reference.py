@@ -7,17 +7,14 @@ entropies, by up to twice that; without a decision everything is divided by the 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import reference
+from shared_data import SHARED, needs_shared
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 FLOAT32_ERROR = 5e-4
-
-needs_reference_outputs = pytest.mark.skipif(not SHARED.is_dir(), reason="the outputs of the original are not here")
 
 
 def stored(name):
@@ -92,7 +89,7 @@ def test_filter_looks_at_real_members_only():
     assert admitted(3, "all") == [(1, 2, 3), (1, 2, 4)]
 
 
-@needs_reference_outputs
+@needs_shared
 def test_discretize_matches_original():
     grid = stored("madelon_discretize_grid")
     columns = np.load(SHARED / "data" / "madelon.npz")["x"][:, :8].T.tolist()
@@ -111,14 +108,14 @@ def test_discretize_matches_original():
         assert codes == grid[key][:, variable, discretization].tolist(), key
 
 
-@needs_reference_outputs
+@needs_shared
 def test_suggest_range_matches_original():
     for k, n_samples, dimensions, divisions, expected in stored("getrange")["k_n_dim_div_range"].tolist():
         found = reference.suggest_range(int(n_samples), dimensions=int(dimensions), divisions=int(divisions), k=k)
         assert found == pytest.approx(expected, abs=1e-12)
 
 
-@needs_reference_outputs
+@needs_shared
 @pytest.mark.parametrize("dimensions", [1, 2])
 @pytest.mark.parametrize("name", ["discrete30_div1", "discrete20_div3"])
 def test_max_gain_of_discrete_columns_matches_original(name, dimensions):
@@ -129,7 +126,7 @@ def test_max_gain_of_discrete_columns_matches_original(name, dimensions):
     np.testing.assert_allclose(gains_of(best), original[f"ig_{dimensions}d"], atol=FLOAT32_ERROR)
 
 
-@needs_reference_outputs
+@needs_shared
 @pytest.mark.parametrize("dimensions", [1, 2])
 def test_max_gain_with_ties_and_constants_matches_original(dimensions):
     data, original = stored("synth_s2"), stored("synth_s2_div1_range0")
@@ -139,7 +136,7 @@ def test_max_gain_with_ties_and_constants_matches_original(dimensions):
     np.testing.assert_allclose(gains_of(best), original[f"ig_{dimensions}d"], atol=FLOAT32_ERROR)
 
 
-@needs_reference_outputs
+@needs_shared
 def test_max_gain_over_discretizations_matches_original():
     data, original = stored("synth_s2"), stored("synth_s2_div1_disc10_seed5")
     codes = original["discretized_n_p_d"].transpose(2, 1, 0).tolist()
@@ -153,7 +150,7 @@ def test_max_gain_over_discretizations_matches_original():
         assert original["disc_nr_1based_2d"][variable] - 1 in {found.discretization for found in candidates}
 
 
-@needs_reference_outputs
+@needs_shared
 def test_contrast_gain_matches_original():
     original = stored("discrete30_div1_contrast")
     codes, contrast = original["data"].T.tolist(), original["contrast_data"].T.tolist()
@@ -171,7 +168,7 @@ def test_contrast_gain_matches_original():
     np.testing.assert_allclose(gains_of(best)[30:], original["contrast_ig_2d"][:8], atol=FLOAT32_ERROR)
 
 
-@needs_reference_outputs
+@needs_shared
 @pytest.mark.parametrize(("dimensions", "require"), [(1, "any"), (2, "any"), (2, "all"), (3, "all")])
 def test_filtered_max_gain_matches_original(dimensions, require):
     original = stored("interesting_vars_max_ig")
@@ -187,7 +184,7 @@ def test_filtered_max_gain_matches_original(dimensions, require):
     np.testing.assert_allclose(gains_of(best), original[f"ig_{dimensions}d_{require}"], atol=FLOAT32_ERROR)
 
 
-@needs_reference_outputs
+@needs_shared
 @pytest.mark.parametrize("with_decision", [True, False])
 @pytest.mark.parametrize("stat", ["MI", "H", "VI"])
 @pytest.mark.parametrize("divisions", [1, 2])
@@ -207,7 +204,7 @@ def test_tuple_statistics_match_original(stat, with_decision, divisions):
         assert value == pytest.approx(original[name][variable, other], abs=tolerance)
 
 
-@needs_reference_outputs
+@needs_shared
 def test_entropy_of_triples_matches_original():
     original = stored("tuples_sub60_div1_range0")
     codes = halves(original["x"])
@@ -221,7 +218,7 @@ def test_entropy_of_triples_matches_original():
         np.testing.assert_allclose([value for _, _, value in rows], original[f"{key}_ig"], atol=FLOAT32_ERROR)
 
 
-@needs_reference_outputs
+@needs_shared
 @pytest.mark.parametrize("average", [False, True])
 def test_statistics_over_discretizations_match_original(average):
     original = stored("tuples_sub60_disc5_range05_seed42")

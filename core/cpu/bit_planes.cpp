@@ -32,4 +32,12 @@ void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index>
   }
 }
 
+void mask_all_samples(const BitPlanes& planes, Word* mask) {
+  for (Index w = 0; w < planes.n_words; ++w) mask[w] = 0;
+  for (Index q = 0; q < planes.n_classes(); ++q) {
+    const Index first = planes.class_word_start[q] * 64;
+    for (Index bit = first; bit < first + planes.class_sizes[q]; ++bit) mask[bit / 64] |= Word{1} << (bit % 64);
+  }
+}
+
 }  // namespace interplay

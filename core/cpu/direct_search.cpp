@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
 #include "interplay/tuple_counts.hpp"
 
@@ -32,7 +33,8 @@ class DirectSearcher final : public TileSearcher {
         members_(static_cast<std::size_t>(k_)),
         chosen_(static_cast<std::size_t>(k_)),
         prefixes_(static_cast<std::size_t>(k_)) {
-    prefixes_[0] = all_samples();
+    prefixes_[0].resize(static_cast<std::size_t>(planes_.n_words));
+    mask_all_samples(planes_, prefixes_[0].data());
     ones_ = prefixes_[0].data();
   }
 
@@ -59,16 +61,6 @@ class DirectSearcher final : public TileSearcher {
     std::vector<Fixed> sub_information;
     std::vector<Index> stride;  // of each place in sub_information; 0 for this one
   };
-
-  std::vector<Word> all_samples() const {
-    std::vector<Word> mask(static_cast<std::size_t>(planes_.n_words), 0);
-    for (Index q = 0; q < n_classes_; ++q) {
-      const Index first_bit = planes_.class_word_start[q] * 64;
-      for (Index i = 0; i < planes_.class_sizes[q]; ++i)
-        mask[(first_bit + i) / 64] |= Word{1} << ((first_bit + i) % 64);
-    }
-    return mask;
-  }
 
   void set_up(const std::int32_t* tile) {
     stopped_ = false;

@@ -12,6 +12,7 @@
 #include <limits>
 #include <vector>
 
+#include "interplay/bit_planes.hpp"
 #include "pair_lanes.hpp"
 #include "two_level_tables.hpp"
 
@@ -65,7 +66,7 @@ class TwoLevelSearcher final : public TileSearcher {
     group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);
     for (auto& mask : inner_masks_) mask.resize(planes_.n_words);
-    set_all_samples(masks_[0].data());
+    mask_all_samples(planes_, masks_[0].data());
     for (auto& list : lists_) list.resize(planes_.n_words * 64 + 8 + kListMultiple);
     fresh_.resize(n_families_ * 2 * kLanes);
     // Smaller subsets first: the information of a larger one needs their counts.
@@ -113,14 +114,6 @@ class TwoLevelSearcher final : public TileSearcher {
   }
 
  private:
-  void set_all_samples(Word* mask) const {
-    std::fill_n(mask, planes_.n_words, Word{0});
-    for (Index q = 0; q < 2; ++q) {
-      const Index first = planes_.class_word_start[q] * 64;
-      for (Index i = first; i < first + planes_.class_sizes[q]; ++i) mask[i / 64] |= Word{1} << (i % 64);
-    }
-  }
-
   void make_room(Index n_vertex_chunks) {
     for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertex_chunks);
     if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertex_chunks);

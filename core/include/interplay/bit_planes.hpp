@@ -13,4 +13,8 @@ void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index>
                      std::span<const Index> class_sizes, std::span<const Index> class_word_start,
                      std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words);
 
+// Set the bits of all samples, and none of the padding.
+// mask: OUT n_words
+void mask_all_samples(const BitPlanes& planes, Word* mask);
+
 }  // namespace interplay
