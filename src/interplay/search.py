@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, SearchInterrupted, get_engine
+from interplay.engines.base import Engine, SearchInterrupted, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import ShowDone, show_progress
@@ -146,8 +147,8 @@ def max_information_gain(
         Missing values are refused, a level of their own, or drawn from the column's other values.
     random_state : int, None, RandomState or Generator
         The same number gives the same thresholds as the R package MDFS.
-    engine : {"auto", "cpu"} or Engine
-        Where to compute. All engines give the same bits.
+    engine : {"auto", "cpu", "cuda"} or Engine
+        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays.
     n_jobs : int, optional
         Threads, as in scikit-learn: None for one, −1 for all.
     progress : bool, optional
@@ -224,7 +225,7 @@ def search(
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
     """
     n_threads = resolve_n_jobs(n_jobs)
-    worker = get_engine(engine, n_jobs=n_threads)
+    get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
     code = partial(
         make_coder,
         divisions=settings.divisions,
@@ -246,13 +247,16 @@ def search(
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
     _check_workspace(n_levels, classes, settings.dimensions)
 
+    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings))
+    shape = tile_shape_for(worker, settings.dimensions)
     searches = [
         make_tuple_tiles(
-            n_levels, n_vars=table.n_vars, dimensions=settings.dimensions, asked_for=asked_for, require=require
+            n_levels, n_vars=table.n_vars, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shape
         )
     ]
     if alone:
-        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1))
+        shape = tile_shape_for(worker, 1)
+        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1, **shape))
     found: list[MaxGains | None] = [None] * len(searches)
     n_tuples = settings.discretizations * sum(tiles.n_tuples.sum() for tiles in searches)
     done = 0.0
@@ -279,6 +283,17 @@ def search(
             raise
         raise SearchInterrupted(found[0], float(done / n_tuples)) from None
     return tuple(gains for gains in found if gains is not None)
+
+
+def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchWork:
+    """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
+    k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
+    n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
+    return SearchWork(
+        n_tuples=settings.discretizations * n_tuples,
+        n_samples=table.n_samples,
+        n_cells=float(n_levels.mean()) ** k,
+    )
 
 
 def _show_after(show: ShowDone, before: float, done: int) -> None:

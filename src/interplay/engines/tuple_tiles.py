@@ -36,6 +36,7 @@ def make_tuple_tiles(
     block_size: int | None = None,
     middle_size: int | None = None,
     n_lanes: int | None = None,
+    even: bool = True,
 ) -> TupleTiles:
     """Cut the tuples of a search into tiles.
 
@@ -52,6 +53,8 @@ def make_tuple_tiles(
         members of a contrast variable's tuple count, where there are any.
     block_size, middle_size, n_lanes : int, optional
         Variables per small, middle and lane block; they change the speed, never the result.
+    even : bool
+        Cut into blocks of even size, rather than into full blocks and a rest.
     """
     kept = np.ones(n_vars, dtype=bool)
     wanted = np.zeros(n_vars, dtype=bool)
@@ -79,10 +82,10 @@ def make_tuple_tiles(
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
     lane_start = np.concatenate(
-        [_cut(lanes, wanted[real], n_levels[real]), len(real) + _cut(lanes, n_levels[contrast])[1:]]
+        [_cut(lanes, even, wanted[real], n_levels[real]), len(real) + _cut(lanes, even, n_levels[contrast])[1:]]
     )
-    middle_start = _cut(middle, _block_of_row(lane_start))
-    block_start = _cut(size, _block_of_row(middle_start))
+    middle_start = _cut(middle, even, _block_of_row(lane_start))
+    block_start = _cut(size, even, _block_of_row(middle_start))
     order = np.concatenate([real, contrast])
     starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]
 
@@ -129,7 +132,7 @@ def _block_of_row(start: IntArray) -> IntArray:
     return np.asarray(np.repeat(np.arange(len(start) - 1), np.diff(start)))
 
 
-def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
+def _cut(size: int, even: bool, *keys: npt.NDArray[Any]) -> IntArray:
     """Starts of blocks of at most `size` rows in which all keys are constant; ends with the number of rows."""
     n = len(keys[0])
     changes = np.zeros(n, dtype=bool)
@@ -140,8 +143,8 @@ def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
     begin = 0
     for end in runs.tolist():
         n_blocks = -(-(end - begin) // size)
-        # Blocks of even size: a short last one would make tiles that do not pay.
-        starts.extend(begin + (end - begin) * b // n_blocks for b in range(n_blocks))
+        # Blocks of even size, where a short last one would make tiles that do not pay.
+        starts.extend(begin + ((end - begin) * b // n_blocks if even else size * b) for b in range(n_blocks))
         begin = end
     return np.array([*starts, n], dtype=np.int64)
 
