@@ -6,6 +6,7 @@ from typing import Any as _Any
 
 from interplay import datasets
 from interplay.arrays import MaxGains
+from interplay.checkpoint import Checkpoint
 from interplay.engines.base import SearchInterrupted
 from interplay.pipeline import select
 from interplay.result import Selection
@@ -21,6 +22,7 @@ if _TYPE_CHECKING:
 __version__ = _version("interplay")
 
 __all__ = [
+    "Checkpoint",
     "MDFSSelector",
     "MaxGains",
     "NullFit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import comb
 from typing import Any
@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
+from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, SearchInterrupted, SearchWork, get_engine, tile_shape_for
+from interplay.engines.base import Engine, get_engine
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import ShowDone, show_progress
+from interplay.progress import show_progress
+from interplay.provenance import data_fingerprint
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
 from interplay.steps.seeds import resolve_seed
 from interplay.steps.table import Table, as_table
+from interplay.tile_loop import Shard, TileLoop
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
 _MAX_WORKSPACE_BYTES = 1 << 30
@@ -102,6 +105,7 @@ def max_information_gain(
     engine: str | Engine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
+    checkpoint: AsCheckpoint = None,
 ) -> MaxGains:
     """Return the maximum information gain of every variable over all tuples that hold it.
 
@@ -153,6 +157,10 @@ def max_information_gain(
         Threads, as in scikit-learn: None for one, −1 for all.
     progress : bool, optional
         Show a progress bar; default: on a terminal, if the search takes a while.
+    checkpoint : path-like or Checkpoint, optional
+        A file in which the search is kept, at least once a minute and on Ctrl-C. The same call goes on from there, also
+        after a crash, and with another engine or number of threads. A file of another search is refused. It stays when
+        the search is done, so that the same call then returns at once.
 
     Returns
     -------
@@ -179,6 +187,9 @@ def max_information_gain(
     """
     table = as_table(X)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    kept = as_checkpoint(checkpoint)
+    if kept is not None and random_state is None:
+        random_state = kept.seed
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -191,22 +202,57 @@ def max_information_gain(
         random_state=random_state,
     )
     contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
+    asked_for = _asked_for(table, variables, require, settings.dimensions)
+    worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
+    if kept is not None:
+        kept.begin(
+            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes))
+            | {
+                "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+                "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
+                "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
+                "require": require,
+            }
+        )
     (gains,) = search(
         table,
         classes,
         settings,
         contrast=contrast_table,
         contrast_sources=contrast_sources,
-        asked_for=_asked_for(table, variables, require, settings.dimensions),
+        asked_for=asked_for,
         require=require,
-        engine=engine,
+        engine=worker,
         n_jobs=n_jobs,
         progress=progress,
+        checkpoint=kept,
     )
+    if kept is not None:
+        kept.finish()
     return gains
 
 
-def search(
+def about_search(
+    table: Table, classes: DecisionClasses, settings: SearchSettings, *, fingerprint: str
+) -> dict[str, Any]:
+    """Return what decides the gains: parts and checkpoints of one search agree in it."""
+    decided = asdict(settings)
+    return {
+        "n_samples": table.n_samples,
+        "n_vars": table.n_vars,
+        "n_classes": classes.n_classes,
+        "data fingerprint": fingerprint,
+        "random_state": decided.pop("seed"),
+        **decided,
+    }
+
+
+def search(table: Table, classes: DecisionClasses, settings: SearchSettings, **options: Any) -> tuple[MaxGains, ...]:
+    """Return what `search_tiles` finds."""
+    return search_tiles(table, classes, settings, **options).found
+
+
+def search_tiles(
     table: Table,
     classes: DecisionClasses,
     settings: SearchSettings,
@@ -219,10 +265,14 @@ def search(
     engine: str | Engine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> tuple[MaxGains, ...]:
-    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations.
+    shard: Shard | None = None,
+    checkpoint: Checkpoint | None = None,
+    name: str = "search",
+) -> TileLoop:
+    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations, in the loop's ``.found``.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
+    Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`.
     """
     n_threads = resolve_n_jobs(n_jobs)
     get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
@@ -255,49 +305,33 @@ def search(
         )
     ]
     if alone:
-        shape = tile_shape_for(worker, 1)
-        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1, **shape))
-    found: list[MaxGains | None] = [None] * len(searches)
-    n_tuples = settings.discretizations * sum(tiles.n_tuples.sum() for tiles in searches)
-    done = 0.0
-    try:
-        with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
-            for d in range(settings.discretizations):
-                planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
-                for i, tiles in enumerate(searches):
-                    found[i] = worker.max_gains(
-                        planes if i == 0 else _real_rows(planes),
-                        tiles,
-                        pseudocount=settings.pseudocount,
-                        discretization=d,
-                        known=found[i],
-                        on_progress=None if show is None else partial(_show_after, show, done),
-                    )
-                    done += tiles.n_tuples.sum()
-    except KeyboardInterrupt as interrupt:
-        # Wherever it struck, what was found until then is handed over, counted against the whole search.
-        if isinstance(interrupt, SearchInterrupted):
-            done += interrupt.done * tiles.n_tuples.sum()
-            found[i] = interrupt.partial
-        if found[0] is None:
-            raise
-        raise SearchInterrupted(found[0], float(done / n_tuples)) from None
-    return tuple(gains for gains in found if gains is not None)
-
-
-def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchWork:
-    """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
-    k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
-    n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
-    return SearchWork(
-        n_tuples=settings.discretizations * n_tuples,
-        n_samples=table.n_samples,
-        n_cells=float(n_levels.mean()) ** k,
+        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1))
+    rows = (n_levels, n_levels[: table.n_vars])  # of the searches
+    loop = TileLoop(
+        searches,
+        settings.discretizations,
+        [
+            MaxGains.empty(row_levels, tiles, n_vars=table.n_vars, n_classes=classes.n_classes)
+            for row_levels, tiles in zip(rows, searches, strict=False)
+        ],
+        shard=shard,
+        checkpoint=checkpoint,
+        name=name,
     )
-
-
-def _show_after(show: ShowDone, before: float, done: int) -> None:
-    show(before + done)
+    what = f"{settings.dimensions}D, {loop.n_tuples:.4g} tuples"
+    try:
+        with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
+            for d in range(settings.discretizations):
+                if not loop.has_work(d):
+                    continue
+                planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
+                for i in range(len(searches)):
+                    rows_searched = planes if i == 0 else _real_rows(planes)
+                    loop.search(worker, rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
+        loop.finish()
+    except KeyboardInterrupt as interrupt:
+        loop.stop(interrupt)
+    return loop
 
 
 @contextmanager
