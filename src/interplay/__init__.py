@@ -12,6 +12,7 @@ from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.saved import load
 from interplay.search import max_information_gain
+from interplay.shards import Part, merge_parts, search_shard
 from interplay.steps.contrast import contrast_variables
 from interplay.steps.discrete_codes import discretize, suggest_range
 from interplay.steps.null_fit import NullFit, fit_null
@@ -26,6 +27,7 @@ __all__ = [
     "MDFSSelector",
     "MaxGains",
     "NullFit",
+    "Part",
     "SearchInterrupted",
     "Selection",
     "contrast_variables",
@@ -34,6 +36,8 @@ __all__ = [
     "fit_null",
     "load",
     "max_information_gain",
+    "merge_parts",
+    "search_shard",
     "select",
     "suggest_range",
 ]

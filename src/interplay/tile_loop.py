@@ -100,9 +100,9 @@ class TileLoop:
         return tuple(self._state.found)
 
     @property
-    def spans(self) -> list[list[int]]:
-        """What is done here, as rows of discretisation, list, first tile and end."""
-        return [[*place, begin, end] for place, (begin, end) in self._span.items() if begin < end]
+    def layout(self) -> str:
+        """Tells this way of cutting the search from others; shards of one search agree in it."""
+        return self._state.layout
 
     def has_work(self, d: int) -> bool:
         """Say whether anything of a discretisation is left to do here."""
