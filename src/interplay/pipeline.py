@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint
-from interplay.engines.base import Engine, get_engine
+from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.provenance import versions
 from interplay.result import Run, Selection
@@ -43,7 +43,7 @@ def select(
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
     checkpoint: AsCheckpoint = None,

@@ -14,7 +14,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, get_engine
+from interplay.engines.base import AsEngine, get_engine
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import show_progress
@@ -102,7 +102,7 @@ def max_information_gain(
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
     checkpoint: AsCheckpoint = None,
@@ -151,8 +151,8 @@ def max_information_gain(
         Missing values are refused, a level of their own, or drawn from the column's other values.
     random_state : int, None, RandomState or Generator
         The same number gives the same thresholds as the R package MDFS.
-    engine : {"auto", "cpu", "cuda"} or Engine
-        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays.
+    engine : {"auto", "cpu", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give the same bits. "dask" takes the current Dask client.
     n_jobs : int, optional
         Threads, as in scikit-learn: None for one, −1 for all.
     progress : bool, optional
@@ -262,7 +262,7 @@ def search_tiles(
     asked_for: BoolArray | None = None,
     require: str = "any",
     alone: bool = False,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
     shard: Shard | None = None,

@@ -12,7 +12,7 @@ from typing import Any
 from interplay.archive import DamagedFile, as_json, gains_as_arrays, gains_from_arrays, read_archive, write_archive
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
-from interplay.engines.base import Engine, get_engine
+from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import selection_from
 from interplay.provenance import data_fingerprint, versions
@@ -100,7 +100,7 @@ def search_shard(
     *,
     shard: str | tuple[int, int],
     random_state: Any = 0,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
     checkpoint: AsCheckpoint = None,

@@ -53,18 +53,19 @@ class ChunkSize:
     """How many tuples take a given time, learnt from the chunks done so far."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._n_tuples = 0.0
+        self.seconds = seconds
+        self._rate = 0.0
+        self._largest = 0.0
 
     @property
     def n_tuples(self) -> float:
         """Tuples for the next chunk; 0, which means a single tile, before anything is known."""
-        return self._n_tuples
+        return min(self._rate * self.seconds, _MAX_GROWTH * self._largest)
 
     def learn(self, n_tuples: float, seconds: float) -> None:
         """Take note of a chunk that is done."""
-        wanted = n_tuples * self._seconds / max(seconds, 1e-9)
-        self._n_tuples = min(wanted, _MAX_GROWTH * max(n_tuples, self._n_tuples))
+        self._rate = n_tuples / max(seconds, 1e-9)
+        self._largest = max(self._largest, n_tuples)
 
 
 def end_of_chunk(tuples_before: FloatArray, begin: int, n_tuples: float) -> int:
