@@ -135,7 +135,12 @@ class _Search:
         self._data = data
         self._tiles = tiles
         self._before = tuples_before(tiles)
-        self._found = known
+        self._found = replace(  # improved in place
+            known,
+            gain_by_group=known.gain_by_group.copy(),
+            discretization_by_group=known.discretization_by_group.copy(),
+            tuples_by_group=known.tuples_by_group.copy(),
+        )
         self._cluster = _Cluster(client)
         self._task_seconds = task_seconds
         self._next_tile = 0
@@ -154,7 +159,6 @@ class _Search:
 
         done = 0.0
         try:
-            self._cluster.wait_for_workers()
             self._send_data()
             completed = as_completed([], raise_errors=False)
             self._submit(completed)
@@ -168,22 +172,33 @@ class _Search:
                 if improvement is not None:
                     n_tuples = float(self._before[chunk.end] - self._before[chunk.begin])
                     self._learn(improvement, n_tuples)
-                    self._found = improvement.added_to(self._found, self._data.discretization)
+                    improvement.add_to(self._found, self._data.discretization)
                     done += n_tuples
                 self._submit(completed)
                 if improvement is not None:
                     if on_progress is not None:
                         on_progress(int(done))
-                    yield FoundChunk(chunk.begin, chunk.end, self._found)
+                    yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
         except KeyboardInterrupt:
-            raise SearchInterrupted(self._found, float(done / self._before[-1])) from None
+            raise SearchInterrupted(replace(self._found), float(done / self._before[-1])) from None
         finally:
             if self._in_flight and self._client.status == "running":
                 self._client.cancel(list(self._in_flight), force=True)
 
     def _send_data(self) -> None:
-        self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
+        """Put the planes on every worker; one that is lost meanwhile makes that fail."""
         self._bounds = None
+        for sent in range(_MAX_FAILURES):
+            self._cluster.wait_for_workers()
+            try:
+                self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
+                return
+            except Exception as error:
+                if sent + 1 == _MAX_FAILURES or self._client.status != "running":
+                    reason = " ".join(f"{type(error).__name__}: {error}".split())
+                    raise RuntimeError(
+                        f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
+                    ) from error
 
     def _submit(self, completed: Any) -> None:
         """Fill up the cluster."""
@@ -235,10 +250,13 @@ class _Search:
         """The gains known by now; large ones as a name for what was put on the cluster a moment ago."""
         gain: FloatArray = self._found.gain_by_group
         if gain.nbytes <= _MAX_BOUND_BYTES:
-            return gain
+            return gain.copy()
         now = time.monotonic()
         if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
-            self._bounds = self._client.scatter(gain, hash=False)
+            try:
+                self._bounds = self._client.scatter(gain.copy(), hash=False)
+            except Exception:  # the worker they were sent to is lost
+                return gain.copy()
             self._bounds_made = now
         return self._bounds
 
@@ -272,7 +290,6 @@ class _Search:
                 "with a checkpoint, the same call goes on from there"
             ) from error
         if shared is self._shared:
-            self._cluster.wait_for_workers()
             self._send_data()
         # Its tasks may be what kills workers, so they get smaller; but it need not be, so nothing is counted.
         self._to_repeat += chunk.halves()
@@ -328,6 +345,7 @@ class _Cluster:
     def wait_for_workers(self) -> None:
         """Wait for the first worker, which a queueing system may take hours to start."""
         wanted = self._client.submit(int, pure=False)  # an adaptive cluster starts workers only for work
+        self._asked = -np.inf
         while not self.workers:
             time.sleep(_POLL_SECONDS)
         wanted.release()

@@ -68,19 +68,25 @@ class Improvement:
     worker: str
     out_of_memory: bool = False
 
-    def added_to(self, gains: MaxGains, discretization: int) -> MaxGains:
-        """Return `gains` with the improvement merged in."""
-        shape = gains.gain_by_group.shape
-        found = replace(
+    def add_to(self, gains: MaxGains, discretization: int) -> None:
+        """Merge the improvement into `gains`, in place and only where there is one: most of a wide table has none."""
+        where = np.unravel_index(self.slots, gains.gain_by_group.shape)
+        old = replace(
             gains,
-            gain_by_group=np.full(shape, -np.inf),
-            discretization_by_group=np.full(shape, -1, dtype=np.int64),
-            tuples_by_group=np.full(gains.tuples_by_group.shape, -1, dtype=np.int64),
+            gain_by_group=gains.gain_by_group[where][:, np.newaxis],
+            discretization_by_group=gains.discretization_by_group[where][:, np.newaxis],
+            tuples_by_group=gains.tuples_by_group[where][:, np.newaxis],
         )
-        found.gain_by_group.reshape(-1)[self.slots] = self.gain
-        found.discretization_by_group.reshape(-1)[self.slots] = discretization
-        found.tuples_by_group.reshape(-1, gains.dimensions)[self.slots] = self.tuples
-        return gains.merge(found)
+        new = replace(
+            old,
+            gain_by_group=self.gain[:, np.newaxis],
+            discretization_by_group=np.full((len(self.slots), 1), discretization, dtype=np.int64),
+            tuples_by_group=self.tuples[:, np.newaxis],
+        )
+        best = old.merge(new)
+        gains.gain_by_group[where] = best.gain_by_group[:, 0]
+        gains.discretization_by_group[where] = best.discretization_by_group[:, 0]
+        gains.tuples_by_group[where] = best.tuples_by_group[:, 0]
 
 
 def search_chunk(
