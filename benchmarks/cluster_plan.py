@@ -3,23 +3,66 @@
 python benchmarks/cluster_plan.py [--n-vars 100000] [--n-samples 500] [--workers 1000]
 
 The tiles are cut as for the real search, and a few of them are searched. The time of the processor counts, which other
-work on the machine disturbs little.
+work on the machine disturbs little. The Dask engine then cuts its chunks for workers that exist on paper only.
 """
 
 from __future__ import annotations
 
 import argparse
+import heapq
 import pickle
 import resource
 import time
+from collections import deque
+from types import SimpleNamespace
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
 from interplay.engines.cpu import CpuEngine
+from interplay.engines.dask import _TASKS_PER_THREAD, DaskEngine, _Search
+from interplay.engines.dask_tasks import Improvement
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from machine import write_result
+
+#: Seconds from the end of one task to the start of the next on the same thread, generously.
+_LATENCY = 0.1
+
+
+def simulate(tiles: TupleTiles, known: MaxGains, n_workers: int, rate: float, latency: float) -> dict[str, float]:
+    """Let the Dask engine cut its chunks for workers of equal rate; a task is `latency` seconds longer than its work.
+
+    Tasks wait for workers, so that only the time at the end in which some have nothing left to do is lost besides.
+    """
+    search = _Search(None, None, tiles, known, DaskEngine.task_seconds)
+    search._cluster = SimpleNamespace(n_threads=n_workers)
+    waiting: deque[float] = deque()
+    running: list[tuple[float, float]] = []
+    n_tasks, now = 0, 0.0
+
+    def fill() -> None:
+        nonlocal n_tasks
+        while len(waiting) + len(running) < _TASKS_PER_THREAD * n_workers and (chunk := search._next_chunk()):
+            waiting.append(float(tiles.n_tuples[chunk.begin : chunk.end].sum()))
+            n_tasks += 1
+        while waiting and len(running) < n_workers:
+            n_tuples = waiting.popleft()
+            heapq.heappush(running, (now + n_tuples / rate + latency, n_tuples))
+
+    fill()
+    while running:
+        now, n_tuples = heapq.heappop(running)
+        nothing = np.empty(0, dtype=np.int64)
+        done = Improvement(nothing, np.empty(0), np.empty((0, 3), np.int64), n_tuples / rate, "cpu", "")
+        search._learn(done, n_tuples)
+        fill()
+    return {
+        "tasks": n_tasks,
+        "tasks_per_second": n_tasks / now,
+        "minutes": now / 60,
+        "share_of_time_at_work": float(tiles.n_tuples.sum()) / rate / n_workers / now,
+    }
 
 
 def main() -> None:
@@ -70,7 +113,8 @@ def main() -> None:
         "seconds_per_tile": float(np.median(tiles.n_tuples)) / rate,
         "core_hours": n_tuples / rate / 3600,
         "workers": arguments.workers,
-        "minutes": n_tuples / rate / arguments.workers / 60,
+        "latency_of_a_task": _LATENCY,
+        "simulated": simulate(tiles, known, arguments.workers, rate, _LATENCY),
         "peak_gib_here": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
     for key, value in result.items():
