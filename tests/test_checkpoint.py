@@ -171,6 +171,27 @@ def test_other_tiles_are_refused(data, file: Path, request) -> None:
         interplay.max_information_gain(*data, checkpoint=file)
 
 
+class OtherTiles(CpuEngine):
+    """An engine that likes its tiles otherwise, as those of GPUs do."""
+
+    def tile_shape(self, dimensions: int) -> dict:
+        return {"block_size": 8, "middle_size": 8, "n_lanes": 8, "even": False}
+
+
+def test_another_engine_goes_on_with_the_tiles_of_the_first(data, file: Path, monkeypatch) -> None:
+    plain = interplay.max_information_gain(*data, **SETTINGS)
+    with monkeypatch.context() as patched:
+        patched.setattr(Stops, "tile_shape", OtherTiles.tile_shape, raising=False)
+        with pytest.raises(RuntimeError, match="stopped"):
+            interplay.max_information_gain(
+                *data, **SETTINGS, engine=Stops(5), checkpoint=interplay.Checkpoint(file, seconds=0)
+            )
+    rest = Stops(0)
+    found = interplay.max_information_gain(*data, **SETTINGS, engine=rest, checkpoint=file)
+    assert_same(found, plain)
+    assert 0 < sum(rest.calls) < 2 * 40 * 39 * 38 / 6
+
+
 def damage(path: Path, how: str) -> None:
     content = bytearray(path.read_bytes())
     if how == "truncated":

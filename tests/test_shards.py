@@ -82,6 +82,18 @@ def test_shares_are_even_and_cover_everything(monkeypatch) -> None:
     assert max(costs) < 1.25 * sum(costs) / 8
 
 
+def test_engines_that_cut_otherwise_make_parts_that_fit(data) -> None:
+    class OtherTiles(CpuEngine):
+        def tile_shape(self, dimensions: int) -> dict:
+            return {"block_size": 8, "middle_size": 8, "n_lanes": 8, "even": False}
+
+    parts = [
+        interplay.search_shard(*data, shard=(i, 3), engine=engine)
+        for i, engine in enumerate(("cpu", OtherTiles(), "auto"), start=1)
+    ]
+    assert_same(interplay.merge_parts(parts), interplay.select(*data, random_state=0))
+
+
 def test_without_the_table_only_clusters_are_missing(data) -> None:
     X, y = data
     parts = [interplay.search_shard(X, y, shard=(i, 2)) for i in (1, 2)]

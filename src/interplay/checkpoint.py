@@ -35,6 +35,8 @@ class SearchState:
 
     Attributes
     ----------
+    shapes : list of dict
+        How tiles were cut, for each list of tiles: what `make_tuple_tiles` was given.
     layout : str
         Tells one way of cutting tuples into tiles from another: numbers of tiles mean nothing without it.
     at : (int, int)
@@ -45,6 +47,7 @@ class SearchState:
         Maxima so far, one for each list of tiles.
     """
 
+    shapes: list[dict[str, Any]]
     layout: str
     at: tuple[int, int]
     done: BoolArray
@@ -117,6 +120,10 @@ class Checkpoint:
                 "with, name another file, or remove it to start afresh"
             )
 
+    def tile_shapes(self, name: str) -> list[dict[str, Any]] | None:
+        """Return how the tiles of the search of that name were cut, if it has begun: engines differ in it."""
+        return self._states[name].shapes if name in self._states else None
+
     def resume(self, name: str, fresh: SearchState) -> SearchState:
         """Return the state of the search of that name, or `fresh`; either is written from now on as it changes."""
         state = self._states.setdefault(name, fresh)
@@ -138,6 +145,7 @@ class Checkpoint:
         arrays: Arrays = {}
         for name, state in self._states.items():
             content["searches"][name] = {
+                "shapes": state.shapes,
                 "layout": state.layout,
                 "at": list(state.at),
                 "n_tiles": len(state.done),
@@ -194,14 +202,15 @@ def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) ->
     for name in dict.fromkeys([*stored, *wanted]):
         there, here = stored.get(name, "none"), wanted.get(name, "none")
         if there != here:
-            words = f"{name}: {there!r} there, {here!r} here"
-            differences.append("other data" if name.endswith("fingerprint") else words)
+            hashed = {"data fingerprint": "other data", "contrast fingerprint": "other data", "tiles": "other tiles"}
+            differences.append(hashed.get(name, f"{name}: {there!r} there, {here!r} here"))
     return ", ".join(dict.fromkeys(differences))
 
 
 def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
     d, i = search["at"]
     return SearchState(
+        shapes=search["shapes"],
         layout=search["layout"],
         at=(d, i),
         done=np.unpackbits(arrays[f"{name}.done"], count=search["n_tiles"]).astype(bool),

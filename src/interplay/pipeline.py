@@ -111,10 +111,12 @@ def select(
         missing=missing,
         random_state=kept.seed if random_state is None and kept is not None else random_state,
     )
-    worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
+    get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
     if kept is not None:
         kept.begin(task.about)
-    searched = [run for run, _ in search_runs(task, engine=worker, n_jobs=n_jobs, progress=progress, checkpoint=kept)]
+    searched, loops = zip(
+        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept), strict=True
+    )
     if kept is not None:
         kept.finish()
     return selection_from(
@@ -125,7 +127,7 @@ def select(
             "n_samples": task.table.n_samples,
             "n_vars": task.table.n_vars,
             "data_fingerprint": task.fingerprint,
-            "engine": worker.describe(),
+            "engine": loops[0].engine.describe(),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },

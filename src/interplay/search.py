@@ -14,7 +14,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import AsEngine, get_engine
+from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import show_progress
@@ -151,8 +151,9 @@ def max_information_gain(
         Missing values are refused, a level of their own, or drawn from the column's other values.
     random_state : int, None, RandomState or Generator
         The same number gives the same thresholds as the R package MDFS.
-    engine : {"auto", "cpu", "dask"}, Engine or distributed.Client
-        Where to compute. All engines give the same bits. "dask" takes the current Dask client.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays, "dask" the
+        current Dask client.
     n_jobs : int, optional
         Threads, as in scikit-learn: None for one, −1 for all.
     progress : bool, optional
@@ -203,8 +204,8 @@ def max_information_gain(
     )
     contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
     asked_for = _asked_for(table, variables, require, settings.dimensions)
-    worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
     if kept is not None:
+        get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
         kept.begin(
             about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes))
             | {
@@ -222,7 +223,7 @@ def max_information_gain(
         contrast_sources=contrast_sources,
         asked_for=asked_for,
         require=require,
-        engine=worker,
+        engine=engine,
         n_jobs=n_jobs,
         progress=progress,
         checkpoint=kept,
@@ -298,22 +299,33 @@ def search_tiles(
     _check_workspace(n_levels, classes, settings.dimensions)
 
     worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings))
-    shape = tile_shape_for(worker, settings.dimensions)
+    dimensions = [settings.dimensions] + [1] * alone
+    shapes = [tile_shape_for(worker, k) for k in dimensions]
+    if shard is not None:  # jobs with and without a GPU must cut alike
+        shapes = [{} for _ in dimensions]
+    if checkpoint is not None:  # what was begun on one engine goes on with another
+        shapes = checkpoint.tile_shapes(name) or shapes
     searches = [
         make_tuple_tiles(
-            n_levels, n_vars=table.n_vars, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shape
+            n_levels,
+            n_vars=table.n_vars,
+            dimensions=settings.dimensions,
+            asked_for=asked_for,
+            require=require,
+            **shapes[0],
         )
     ]
+    nothing = [MaxGains.empty(n_levels, searches[0], n_vars=table.n_vars, n_classes=classes.n_classes)]
     if alone:
-        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1))
-    rows = (n_levels, n_levels[: table.n_vars])  # of the searches
+        real_levels = n_levels[: table.n_vars]
+        searches.append(make_tuple_tiles(real_levels, n_vars=table.n_vars, dimensions=1, **shapes[1]))
+        nothing.append(MaxGains.empty(real_levels, searches[1], n_vars=table.n_vars, n_classes=classes.n_classes))
     loop = TileLoop(
+        worker,
         searches,
         settings.discretizations,
-        [
-            MaxGains.empty(row_levels, tiles, n_vars=table.n_vars, n_classes=classes.n_classes)
-            for row_levels, tiles in zip(rows, searches, strict=False)
-        ],
+        nothing,
+        shapes=shapes,
         shard=shard,
         checkpoint=checkpoint,
         name=name,
@@ -327,11 +339,22 @@ def search_tiles(
                 planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
                 for i in range(len(searches)):
                     rows_searched = planes if i == 0 else _real_rows(planes)
-                    loop.search(worker, rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
+                    loop.search(rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
         loop.finish()
     except KeyboardInterrupt as interrupt:
         loop.stop(interrupt)
     return loop
+
+
+def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchWork:
+    """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
+    k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
+    n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
+    return SearchWork(
+        n_tuples=settings.discretizations * n_tuples,
+        n_samples=table.n_samples,
+        n_cells=float(n_levels.mean()) ** k,
+    )
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.arrays import DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import Checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine
+from interplay.engines.base import AsEngine
 from interplay.provenance import data_fingerprint
 from interplay.search import Discrete, SearchSettings, about_search, check_search_settings, search_tiles
 from interplay.steps.contrast import contrast_table
@@ -140,7 +140,7 @@ def check_selection(
 def search_runs(
     task: SelectionTask,
     *,
-    engine: Engine,
+    engine: AsEngine,
     n_jobs: int | None = None,
     progress: bool | None = None,
     checkpoint: Checkpoint | None = None,

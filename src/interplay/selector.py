@@ -54,7 +54,7 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         the larger gain). Variables that are not relevant are never kept, however many are asked for.
     random_state, n_jobs, progress
         As in `select`.
-    engine : {"auto", "cpu", "dask"} or Engine
+    engine : {"auto", "cpu", "cuda", "dask"} or Engine
         As in `select`, but no Dask client, which scikit-learn could not copy: "dask" takes the current one.
 
     Attributes

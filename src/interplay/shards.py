@@ -146,11 +146,11 @@ def search_shard(
     which = Shard.parse(shard)
     kept = as_checkpoint(checkpoint)
     task = check_selection(X, y, random_state=random_state, **settings)
-    worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
+    get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
     if kept is not None:
         kept.begin(task.about | {"shard": str(which)})
     runs, loops = zip(
-        *search_runs(task, engine=worker, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which), strict=True
+        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which), strict=True
     )
     if kept is not None:
         kept.finish()
@@ -162,7 +162,7 @@ def search_shard(
         ),
         settings=as_json(task.settings),
         provenance={
-            "engine": worker.describe(),
+            "engine": loops[0].engine.describe(),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },

@@ -61,11 +61,14 @@ class TileLoop:
 
     Parameters
     ----------
+    engine : Engine
     searches : list of TupleTiles
         The lists of tiles to search for each discretisation.
     discretizations : int
     nothing : list of MaxGains
         What each list starts from.
+    shapes : list of dict
+        How the tiles were cut.
     shard : Shard, optional
         Do only this part.
     checkpoint : Checkpoint, optional
@@ -74,21 +77,24 @@ class TileLoop:
 
     def __init__(
         self,
+        engine: Engine,
         searches: Sequence[TupleTiles],
         discretizations: int,
         nothing: Sequence[MaxGains],
         *,
+        shapes: Sequence[dict[str, Any]],
         shard: Shard | None = None,
         checkpoint: Checkpoint | None = None,
         name: str = "",
     ) -> None:
+        self.engine = engine
         self._searches = searches
         self._checkpoint = checkpoint
         self._places = [(d, i) for d in range(discretizations) for i in range(len(searches))]
         self._before = [tuples_before(tiles) for tiles in searches]
         self._span = dict(zip(self._places, self._spans(shard), strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
-        fresh = SearchState(_layout(searches), (0, 0), self._none_done((0, 0)), list(nothing))
+        fresh = SearchState(list(shapes), _layout(searches), (0, 0), self._none_done((0, 0)), list(nothing))
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh)
         self._n_done = sum(self._tuples_at(place) for place in self._places if place < self._state.at)
         self._n_done += self._tuples_done_at(self._state.at)
@@ -108,9 +114,7 @@ class TileLoop:
         """Say whether anything of a discretisation is left to do here."""
         return any(len(self._left(place)) for place in self._places if place[0] == d)
 
-    def search(
-        self, engine: Engine, planes: BitPlanes, d: int, i: int, *, pseudocount: float, show: ShowDone | None
-    ) -> None:
+    def search(self, planes: BitPlanes, d: int, i: int, *, pseudocount: float, show: ShowDone | None) -> None:
         """Search what is left of list `i` for discretisation `d`."""
         left = self._left((d, i))
         if not len(left):
@@ -125,7 +129,7 @@ class TileLoop:
         self._has_begun = True
         try:
             if self._checkpoint is None:
-                state.found[i] = engine.max_gains(
+                state.found[i] = self.engine.max_gains(
                     planes,
                     tiles,
                     pseudocount=pseudocount,
@@ -135,7 +139,7 @@ class TileLoop:
                 )
             else:
                 self._search_and_keep(
-                    self._checkpoint, engine, planes, tiles, left, pseudocount=pseudocount, on_progress=on_progress
+                    self._checkpoint, planes, tiles, left, pseudocount=pseudocount, on_progress=on_progress
                 )
         except SearchInterrupted as interrupt:
             # What was found in tiles that are not done is a help to the pruning, and no harm.
@@ -148,7 +152,6 @@ class TileLoop:
     def _search_and_keep(
         self,
         checkpoint: Checkpoint,
-        engine: Engine,
         planes: BitPlanes,
         tiles: TupleTiles,
         left: IntArray,
@@ -160,7 +163,7 @@ class TileLoop:
         d, i = state.at
         first = self._span[d, i][0]
         chunks = search_in_chunks(
-            engine,
+            self.engine,
             planes,
             tiles,
             seconds=checkpoint.seconds / _CHUNKS_BETWEEN_WRITES,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
@@ -61,7 +63,7 @@ class SearchInterrupted(KeyboardInterrupt):
 AsEngine: TypeAlias = "str | Engine | Client"
 
 
-def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1) -> Engine:
+def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork | None = None) -> Engine:
     """Return the engine of that name, or `engine` itself if it is one; a Dask client becomes one.
 
     "auto" is the GPU where there is one and the `work` is worth its start, else the CPU; the environment variable
@@ -75,40 +77,69 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1) -> Engine:
             name = "cuda" if work is not None and _gpu_is_worth_it(work, n_jobs) else "cpu"
         if name == "cpu":
             return CpuEngine(n_threads=n_jobs)
+        if name == "cuda":
+            from interplay.engines.cuda import CudaEngine
+
+            return CudaEngine(n_threads=n_jobs)
         if name == "dask":
-            return _dask_engine(_current_client())
+            from interplay.engines.dask import DaskEngine
+
+            return DaskEngine.of_current_client()
         source = "engine" if engine != "auto" else "the environment variable INTERPLAY_ENGINE"
-        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'dask', not {name!r}")
-    if _is_dask_client(engine):
-        return _dask_engine(engine)
+        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', 'dask', not {name!r}")
+    # Whoever made a Dask client has imported distributed; others need not.
+    distributed = sys.modules.get("distributed")
+    if distributed is not None and isinstance(engine, distributed.Client):
+        from interplay.engines.dask import DaskEngine
+
+        return DaskEngine(engine)
     if isinstance(engine, Engine):
         return engine
     raise TypeError(
-        f"engine must be a name ('auto', 'cpu', 'dask'), a Dask client, or an object with max_gains(), not {engine!r}"
+        "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "
+        f"not {engine!r}"
     )
 
 
-def _is_dask_client(engine: Any) -> bool:
-    """Say so without importing distributed: whoever made a client has done so."""
-    distributed = sys.modules.get("distributed")
-    return distributed is not None and isinstance(engine, distributed.Client)
+def tile_shape_for(engine: Engine, dimensions: int) -> dict[str, Any]:
+    """Return how `make_tuple_tiles` should cut for an engine; shapes change the speed, never the result."""
+    shape: dict[str, Any] = engine.tile_shape(dimensions) if hasattr(engine, "tile_shape") else {}
+    return shape
 
 
-def _dask_engine(client: Any) -> Engine:
-    from interplay.engines.dask import DaskEngine
+@dataclass(frozen=True)
+class SearchWork:
+    """How much there is to do, for the choice of an engine.
 
-    return DaskEngine(client)
+    Attributes
+    ----------
+    n_tuples : float
+        Over all discretisations.
+    n_samples : int
+    n_cells : float
+        Cells of a typical tuple.
+    """
+
+    n_tuples: float
+    n_samples: int
+    n_cells: float
 
 
-def _current_client() -> Any:
-    try:
-        from distributed import get_client
-    except ImportError:
-        raise ImportError("engine='dask' needs Dask: pip install \"interplay[cluster]\"") from None
-    try:
-        return get_client()
-    except ValueError:
-        raise ValueError(
-            "engine='dask' needs a cluster to work on: make a client first, with "
-            "distributed.Client() for this machine or distributed.Client(address) for a scheduler that runs"
-        ) from None
+#: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.
+_GPU_START_SECONDS = 1.5
+
+#: A thread's seconds per tuple, cell and sample, and what a tuple costs at least. A rough fit to benchmarks/results.
+_CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
+_CPU_SECONDS_PER_TUPLE = 2e-9
+
+
+def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
+    """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
+    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
+    if work.n_tuples * per_tuple / n_threads < 2 * _GPU_START_SECONDS:
+        return False
+    if find_spec("cupy") is None:  # looked for only now: importing CuPy takes a second itself
+        return False
+    from interplay.engines.cuda import why_no_cuda
+
+    return why_no_cuda() is None

@@ -20,7 +20,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
-from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk
+from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
 from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, tuples_before
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
@@ -82,6 +82,26 @@ class DaskEngine:
     def __post_init__(self) -> None:
         if self.client.asynchronous:
             raise TypeError("engine must be a Dask client that waits: make it with asynchronous=False")
+
+    @classmethod
+    def of_current_client(cls) -> DaskEngine:
+        """Return the engine of the client made last."""
+        try:
+            from distributed import get_client
+        except ImportError:
+            raise ImportError("engine='dask' needs Dask: pip install \"interplay[cluster]\"") from None
+        try:
+            return cls(get_client())
+        except ValueError:
+            raise ValueError(
+                "engine='dask' needs a cluster to work on: make a client first, with distributed.Client() for this "
+                "machine or distributed.Client(address) for a scheduler that runs"
+            ) from None
+
+    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+        """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
+        shapes = list(self.client.run(tile_shape_here, dimensions).values())
+        return shapes[0] if shapes and all(shape == shapes[0] for shape in shapes) else {}
 
     def max_gains(
         self,

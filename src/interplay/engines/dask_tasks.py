@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
-from interplay.engines.base import Engine, get_engine
+from interplay.engines.base import Engine, get_engine, tile_shape_for
 from interplay.engines.cpu import CpuEngine
 
 #: A device is used by one task at a time, however many threads its worker has.
@@ -132,6 +132,11 @@ def search_chunk(
         worker=worker.address,
         out_of_memory=found is None,
     )
+
+
+def tile_shape_here(dimensions: int, dask_worker: Any = None) -> dict[str, Any]:
+    """Return how the engine of a worker likes its tiles; Dask fills in the worker."""
+    return tile_shape_for(_engine_of(dask_worker), dimensions)
 
 
 def _engine_of(worker: Any) -> Engine:
