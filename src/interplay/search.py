@@ -15,6 +15,7 @@ from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, Ma
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
+from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import show_progress
@@ -300,9 +301,11 @@ def search_tiles(
 
     worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings))
     dimensions = [settings.dimensions] + [1] * alone
-    shapes = [tile_shape_for(worker, k) for k in dimensions]
-    if shard is not None:  # jobs with and without a GPU must cut alike
-        shapes = [{} for _ in dimensions]
+    # Shards with and without a GPU must cut alike.
+    shapes = [tile_shape_for(worker, k) if shard is None else {} for k in dimensions]
+    in_parts = shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)
+    if in_parts and (np.any(n_levels > 2) or classes.n_classes > 2):
+        shapes = [shape or SMALL_TILES for shape in shapes]
     if checkpoint is not None:  # what was begun on one engine goes on with another
         shapes = checkpoint.tile_shapes(name) or shapes
     searches = [
@@ -325,6 +328,7 @@ def search_tiles(
         searches,
         settings.discretizations,
         nothing,
+        costs=[tile_costs(tiles, n_levels, classes.n_classes) for tiles in searches],
         shapes=shapes,
         shard=shard,
         checkpoint=checkpoint,
