@@ -159,7 +159,7 @@ class _StopWhenCancelled:
         self._tasks = worker.state.tasks
         self._key = worker.get_current_task()
 
-    def __call__(self, done: int) -> None:
+    def __call__(self, *progress: Any) -> None:
         task = self._tasks.get(self._key)
         if task is None or task.state == "cancelled":
             raise RuntimeError("cancelled")
