@@ -78,7 +78,6 @@ def fail_on_many_tiles(how: str, most: int) -> None:
         def max_gains(self, planes, tiles, **options):
             if len(tiles) > most:
                 if how == "killed":
-                    time.sleep(0.3)  # a nanny must have seen the process start
                     os._exit(1)
                 raise {"memory": MemoryError, "error": OSError}[how]("too many tiles")
             return super().max_gains(planes, tiles, **options)
@@ -162,25 +161,24 @@ def test_chunks_that_need_too_much_memory_are_split(client, problem) -> None:
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-class Fragile(distributed.WorkerPlugin):
-    """For workers that come later, too: the large chunks take the process with them."""
-
-    def setup(self, worker) -> None:
-        fail_on_many_tiles("killed", 8)
-
-
-def test_chunks_that_kill_their_worker_are_split(problem) -> None:
+def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None:
     import dask
 
+    import interplay.engines.dask as engine
+
+    split = []
+    halves = engine._Chunk.halves
+    monkeypatch.setattr(engine._Chunk, "halves", lambda chunk: split.append(chunk) or halves(chunk))
     planes, tiles, plain = problem
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.register_plugin(Fragile())
+        client.run(fail_on_many_tiles, "killed", 0, workers=[min(client.nthreads())])
         found = DaskEngine(client, task_seconds=0.04).max_gains(planes, tiles, pseudocount=0.25)
     assert_same(found, plain)
+    assert split
 
 
 def test_interrupted_on_the_cluster_it_goes_on_here(client, tmp_path: Path) -> None:
