@@ -236,6 +236,22 @@ class Selection:
 
         save_selection(self, path)
 
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report to one HTML file: summary, table, pictures, settings, methods. It needs no network.
+
+        Examples
+        --------
+        >>> import interplay, tempfile, pathlib
+        >>> X, y, truth = interplay.datasets.make_madelon(n_samples=200, n_vars=30, random_state=1)
+        >>> report = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+        >>> interplay.select(X, y, dimensions=2, random_state=0).to_html(report)
+        >>> report.read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        from interplay.report import write_report
+
+        write_report(self, path)
+
     def summary(self) -> str:
         """Return the result in words."""
         s, n = self.settings, len(self.names)

@@ -21,7 +21,7 @@ class SynergyNetwork(NamedTuple):
     Attributes
     ----------
     nodes : (n,) int64
-        Numbers of the variables: relevant ones, most significant first, then partners that are not.
+        Numbers of the variables that are joined to any: the chosen ones, most significant first, then other partners.
     edges : (m, 2) int64
         Places in `nodes`.
     weight : (m,) float64
@@ -37,10 +37,7 @@ class SynergyNetwork(NamedTuple):
 def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNetwork:
     """Join the first `max_variables` relevant variables to the partners of their best tuples."""
     weight: dict[tuple[int, int], float] = {}
-    place: dict[int, int] = {}
     chosen = selection.ranked[:max_variables].tolist()
-    for v in chosen:
-        place.setdefault(v, len(place))
     for v in chosen:
         run = selection.runs[selection.best_run[v]]
         synergy = float(run.gains.gain[v] - run.gain_alone[v])
@@ -51,11 +48,11 @@ def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNet
             if u >= 0 and u != v:
                 a, b = sorted((v, u))
                 weight[a, b] = max(weight.get((a, b), 0.0), synergy)
-    for pair in weight:
-        for v in pair:
-            place.setdefault(v, len(place))
+    joined = {v for pair in weight for v in pair}
+    nodes = [v for v in chosen if v in joined] + sorted(joined.difference(chosen))
+    place = {v: i for i, v in enumerate(nodes)}
     edges = np.array([(place[a], place[b]) for a, b in weight], dtype=np.int64).reshape(-1, 2)
-    return SynergyNetwork(np.array(list(place), dtype=np.int64), edges, np.array(list(weight.values())))
+    return SynergyNetwork(np.array(nodes, dtype=np.int64), edges, np.array(list(weight.values())))
 
 
 def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
@@ -79,9 +76,8 @@ def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
         force -= 1.2 * (place - 0.5)
         length = np.maximum(np.sqrt((force**2).sum(axis=1, keepdims=True)), 1e-9)
         place = place + force / length * np.minimum(length, 0.1 * (1 - step / steps))
-    place -= place.min(axis=0)
-    span = place.max(axis=0)
-    return np.asarray(np.divide(place, span, out=np.full_like(place, 0.5), where=span > 1e-9))
+    middle = (place.min(axis=0) + place.max(axis=0)) / 2
+    return np.asarray(np.clip(0.5 + (place - middle) / max(float(np.ptp(place, axis=0).max()), 1e-9), 0.0, 1.0))
 
 
 def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | None = None) -> Axes:
