@@ -74,7 +74,7 @@ def pairs(tmp_path_factory) -> tuple[interplay.Selection, Path]:
     """gene7 and gene19 together decide, gene3 alone says something; gene8 is nearly gene7."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 120))
-    X[:, 8] = X[:, 7] + 0.001 * rng.normal(size=600)
+    X[:, 8] = X[:, 7] + 0.05 * rng.normal(size=600)
     y = np.where((X[:, 7] > 0) ^ (X[:, 19] > 0) ^ (rng.random(600) < 0.1), "case", "control")
     y = np.where((X[:, 3] > 0.5), "case", y)
     result = interplay.select(pd.DataFrame(X, columns=[f"gene{v}" for v in range(120)]), y, random_state=0)
@@ -138,7 +138,7 @@ def test_a_variable_opens_with_its_tuple_and_why(visit, pairs) -> None:
     # The XOR: of four cells, those on one diagonal are rich in one class, those on the other poor.
     counts = result.counts_of("gene19").counts
     shares = counts[..., 1] / counts.sum(axis=-1)
-    drawn = page.locator("#why svg .share").all_inner_texts()
+    drawn = page.locator("#why svg .share").all_text_contents()
     assert sorted(drawn) == sorted(f"{100 * share:.0f} %" for share in shares.ravel())
     colours = page.locator("#why svg rect.cell").evaluate_all("cells => cells.map((c) => getComputedStyle(c).fill)")
     assert len(set(colours)) > 1
@@ -196,6 +196,7 @@ def test_theme_follows_the_system_until_chosen(visit, pairs) -> None:
     light.get_by_role("button", name="Switch to the light theme").click()
     assert background(light) == before
     dark.emulate_media(color_scheme="light")
+    dark.get_by_role("button", name="Switch to the dark theme").wait_for()
     assert background(dark) == before
 
 
