@@ -30,6 +30,9 @@ MAX_CELL_NUMBERS = 150_000
 
 MAX_CORRELATED = 60
 MAX_CURVE_POINTS = 400
+#: Fits are shown for so many comparisons of classes, with fewer points where these are many.
+MAX_FITS = 200
+MAX_POINTS_OF_ALL_FITS = 20_000
 MAX_NAME_LENGTH = 200
 
 
@@ -64,7 +67,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "rows": _table(selection, rows, names),
         "tuples": _tuples(selection, names),
         "contrast": _contrast(selection),
-        "nullFits": [_null_fit(run) for run in selection.runs],
+        "nullFits": [_null_fit(run, _points_per_fit(selection)) for run in selection.runs[:MAX_FITS]],
         "correlation": _correlation(selection, names),
         "groups": _groups(selection, names),
         "network": _network(selection, names),
@@ -143,11 +146,15 @@ def _contrast(selection: Selection) -> dict[str, Any]:
     return {"rank": numbers(contrast_places(len(gain), len(selection.names))[chosen], 5), "gain": numbers(gain[chosen])}
 
 
-def _null_fit(run: Run) -> dict[str, Any]:
+def _points_per_fit(selection: Selection) -> int:
+    return min(MAX_CURVE_POINTS, MAX_POINTS_OF_ALL_FITS // min(len(selection.runs), MAX_FITS))
+
+
+def _null_fit(run: Run, n_points: int) -> dict[str, Any]:
     fit = run.null_fit
     expected, observed, low, high = fit.qq_points()
     # Few p-values are small, and these matter most: they stay, of the others some do.
-    chosen = _thinned(len(expected))
+    chosen = _thinned(len(expected), n_points)
     return {
         "decision": _cut(run.decision),
         "words": fit.summary(),
@@ -201,11 +208,11 @@ def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
     }
 
 
-def _thinned(n: int) -> npt.NDArray[np.intp]:
+def _thinned(n: int, n_points: int = MAX_CURVE_POINTS) -> npt.NDArray[np.intp]:
     """Choose places of a long sorted list: all of the first, then ever fewer."""
-    if n <= MAX_CURVE_POINTS:
+    if n <= n_points:
         return np.arange(n)
-    return np.unique(np.geomspace(1, n, MAX_CURVE_POINTS).round().astype(np.intp)) - 1
+    return np.unique(np.geomspace(1, n, n_points).round().astype(np.intp)) - 1
 
 
 def _cut(name: str, length: int = MAX_NAME_LENGTH) -> str:

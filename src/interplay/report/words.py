@@ -131,7 +131,7 @@ def _synergy(selection: Selection) -> str:
     return (
         f"For {who}, more than half of the gain comes only with partners. The strongest "
         f"case is {short(best['variable'])} with {partners}: a gain of {best['gain']:.4g} bits × samples, and "
-        f"{best['gain_alone']:.3g} alone."
+        f"{best['gain_alone']:.{3 if best['gain_alone'] < 1 else 1}f} alone."
     )
 
 

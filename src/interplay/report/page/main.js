@@ -41,15 +41,18 @@ for (const choice of choices) {
   choice.querySelector("select").addEventListener("change", (event) => chooseFit(Number(event.target.value)));
 }
 chooseFit(0);
-byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (several ? `${decision}\n${words}` : words)).join("\n\n");
+byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (several ? `${decision}\n${words}` : words)).join("\n\n")
+  + (data.runs.length > data.nullFits.length ? `\n\n(the first ${data.nullFits.length} of ${data.runs.length} comparisons)` : "");
 
-// The strongest synergy is shown at once, so that a reader sees what this is about.
-const first = [...rows.gain.keys()].filter((row) => rows.relevant[row] && bestTuple(row)).sort((a, b) => synergyOf(b) - synergyOf(a) || a - b)[0];
+// The strongest case of the summary is shown at once, so that a reader sees what this is about.
+const mostlyTogether = (row) => Number(synergyOf(row) > rows.gain[row] / 2);
+const first = [...rows.gain.keys()].filter((row) => rows.relevant[row] && bestTuple(row))
+  .sort((a, b) => mostlyTogether(b) - mostlyTogether(a) || synergyOf(b) - synergyOf(a) || a - b)[0];
 if (first !== undefined) {
   const chart = el("div", { class: "chart" });
   const partners = rows.partners[first].map((u) => cut(names[u], 30)).join(", ");
   byId("first-why").append(
-    el("figcaption", {}, el("h3", {}, cut(names[first], 30) + (partners ? ` with ${partners}` : "")),
+    el("figcaption", {}, el("h2", {}, cut(names[first], 30) + (partners ? ` with ${partners}` : "")),
       el("p", {}, partners ? `Gain ${gainText(rows.gain[first])} together, ${gainText(rows.alone[first])} alone.` : `Gain ${gainText(rows.gain[first])}.`)),
     chart, el("button", { type: "button", class: "link", onclick: () => openVariable(first) }, "More about this variable"),
   );

@@ -17,7 +17,7 @@ function drawNetwork(width, open) {
     const text = place < nRows ? describeRow(place) : cut(names[place], 80);
     const node = svg("g", { class: relevant[i] ? "node" : "node open", tabindex: 0, role: "button", "aria-label": text },
       svg("circle", { cx: px[i], cy: py[i], r: relevant[i] ? 7 : 6 }),
-      svg("text", { x: px[i], y: py[i] - 11, "text-anchor": "middle" }, cut(names[place], nodes.length > 30 ? 8 : 14)));
+      svg("text", { x: px[i], y: py[i] - 11, "text-anchor": "middle", "aria-hidden": "true" }, cut(names[place], nodes.length > 30 ? 8 : 14)));
     const point = (on) => {
       root.classList.toggle("pointing", on);
       node.classList.toggle("near", on);
