@@ -271,8 +271,9 @@ def test_a_failed_report_leaves_the_old_one(xor, tmp_path: Path, monkeypatch) ->
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError, match=r"cannot write '.*report.html': No space left on device"):
+    with pytest.raises(OSError, match=r"^cannot write '.*report.html': No space left on device$") as caught:
         xor.to_html(target)
+    assert caught.value.errno == errno.ENOSPC
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 

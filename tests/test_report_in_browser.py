@@ -229,6 +229,22 @@ def test_keyboard_alone(visit, pairs) -> None:
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
+def test_network_is_one_stop_and_arrows_go_on(visit, pairs) -> None:
+    _, path = pairs
+    page = visit(path)
+    nodes = page.locator("#network .node")
+    assert page.locator("#network .node[tabindex='0']").count() == 1
+    nodes.first.focus()
+    page.keyboard.press("ArrowRight")
+    assert nodes.nth(1).evaluate("node => node === document.activeElement")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert nodes.last.evaluate("node => node === document.activeElement")
+    name = nodes.last.get_attribute("aria-label").splitlines()[0]
+    page.keyboard.press("Enter")
+    assert page.locator("#details-title").inner_text() == name
+
+
 @pytest.mark.parametrize("width", [320, 375])
 def test_phone(visit, pairs, width: int) -> None:
     _, path = pairs
@@ -312,6 +328,7 @@ REPORTS = {
     "joint": {"multiclass": "joint"},
     "five": {"dimensions": 5},
     "no contrast": {"n_contrast": 0},
+    "not adjusted": {"p_adjust": "none", "level": 1e-6},
 }
 
 

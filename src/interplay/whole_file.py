@@ -33,7 +33,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise
     except OSError as error:
         # The name of the temporary file would tell nobody anything.
-        raise type(error)(f"cannot write {os.fspath(path)!r}: {error.strerror or error}") from None
+        told = type(error)(f"cannot write {os.fspath(path)!r}: {error.strerror or error}")
+        told.errno = error.errno
+        raise told from None
 
 
 def _umask() -> int:

@@ -81,6 +81,7 @@ function frame(width, height, xAxis, yAxis, description) {
 const lineThrough = (xs, ys) => xs.map((x, i) => `${i ? "L" : "M"}${x.toFixed(1)},${ys[i].toFixed(1)}`).join("");
 // Lines without length and with round ends: thousands of dots in one element.
 const dotsAt = (points) => points.map(([x, y]) => `M${x.toFixed(1)},${y.toFixed(1)}h0`).join("");
+const ringsAt = (points) => points.map(([x, y]) => `M${(x - 3).toFixed(1)},${y.toFixed(1)}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0`).join("");
 const mixed = (colour, share, other) => `color-mix(in srgb, var(${colour}) ${(100 * share).toFixed(1)}%, var(${other}))`;
 // From −1 (low) over 0 (middle) to 1 (high).
 const diverging = (t) => (t < 0 ? mixed("--low", -t, "--mid") : mixed("--high", t, "--mid"));

@@ -21,7 +21,7 @@ function numbersOf(row) {
   const entries = [
     ["gain", gainText(rows.gain[row])],
     ["p", pText(rows.log10p[row])],
-    [data.adjusted ? "adjusted p" : "p (not adjusted)", adjustedText(rows.pAdjusted[row])],
+    ...(data.adjusted ? [["adjusted p", adjustedText(rows.pAdjusted[row])]] : []),
     ["relevant", rows.relevant[row] ? "yes" : "no"],
   ];
   if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);

@@ -20,6 +20,7 @@ darkWanted.addEventListener("change", setTheme);
 setTheme();
 
 setUpTable();
+byId("alone-key").hidden = data.dimensions === 1;
 byId("contrast-key").hidden = !data.contrast.gain.length;
 drawnToFit(byId("gains"), (width) => drawGains(width, openVariable));
 drawnToFit(byId("p-values"), (width) => drawPValues(width, openVariable));

@@ -15,7 +15,7 @@ function drawNetwork(width, open) {
   const circles = nodes.map((place, i) => {
     const mates = edges.flatMap(([a, b], e) => (a === i ? [[b, e]] : b === i ? [[a, e]] : []));
     const text = place < nRows ? describeRow(place) : cut(names[place], 80);
-    const node = svg("g", { class: relevant[i] ? "node" : "node open", tabindex: 0, role: "button", "aria-label": text },
+    const node = svg("g", { class: relevant[i] ? "node" : "node open", tabindex: i ? -1 : 0, role: "button", "aria-label": text },
       svg("circle", { cx: px[i], cy: py[i], r: relevant[i] ? 7 : 6 }),
       svg("text", { x: px[i], y: py[i] - 11, "text-anchor": "middle", "aria-hidden": "true" }, cut(names[place], nodes.length > 30 ? 8 : 14)));
     const point = (on) => {
@@ -29,7 +29,15 @@ function drawNetwork(width, open) {
     node.addEventListener("blur", () => point(false));
     const choose = () => { hideTooltip(); open(place); };
     node.addEventListener("click", choose);
-    node.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } });
+    // One stop for the tabulator; arrows go from variable to variable.
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    node.addEventListener("keydown", (event) => {
+      const next = circles[(i + (step[event.key] ?? 0) + circles.length) % circles.length];
+      if (event.key === "Enter" || event.key === " ") choose();
+      else if (next !== node) next.focus();
+      else return;
+      event.preventDefault();
+    });
     return node;
   });
   root.append(...lines, ...circles);

@@ -42,6 +42,7 @@ function drawGains(width, open) {
   chart.inside.append(
     svg("path", { class: "dots irrelevant", d: dots(0) }),
     svg("path", { class: "contrast-line", d: lineThrough(data.contrast.rank.map((r) => chart.x(Math.max(r, 1))), data.contrast.gain.map(chart.y)) }),
+    svg("path", { class: "ring", d: data.dimensions > 1 ? ringsAt(points.filter(({ row }) => rows.relevant[row]).map(({ row, x }) => [x, chart.y(log ? Math.max(rows.alone[row], low * 0.9) : rows.alone[row])])) : "" }),
     svg("path", { class: "dots relevant", d: dots(1) }),
   );
   pointable(chart, points, open);
@@ -61,9 +62,8 @@ function drawPValues(width, open) {
     "p-values by rank, before and after adjustment; the table holds the same numbers");
   const points = order.map((row, i) => ({ row, x: chart.x(i + 1), y: chart.y(adjusted[i]), raw: chart.y(raw[i]) }));
   const dots = (wanted) => dotsAt(points.filter(({ row }) => rows.relevant[row] === wanted).map(({ x, y }) => [x, y]));
-  const r = 3;
   chart.inside.append(
-    svg("path", { class: "ring", d: points.map(({ x, raw: y }) => `M${(x - r).toFixed(1)},${y.toFixed(1)}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0`).join("") }),
+    svg("path", { class: "ring", d: ringsAt(points.map(({ x, raw: y }) => [x, y])) }),
     svg("path", { class: "dots dark", d: dots(0) }),
     svg("path", { class: "contrast-line", d: `M${chart.x(1)},${chart.y(level)}H${chart.x(data.nVariables + 0.5)}` }),
     svg("path", { class: "dots relevant", d: dots(1) }),

@@ -3,8 +3,8 @@
 const columns = [
   { title: "Variable", value: (row) => names[row], text: true },
   { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true },
-  { title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]), extra: true },
-  { title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) },
+  { title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]), extra: data.adjusted },
+  ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }] : []),
   { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true },
   ...(data.dimensions > 1 ? [
     { title: "Partners", value: (row) => rows.partners[row].map((u) => names[u]).join(", "), text: true },
@@ -14,7 +14,7 @@ const columns = [
   ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
 ];
 const byName = new Intl.Collator(undefined, { numeric: true });
-const state = { column: 3, descending: false, page: 0 };
+const state = { column: data.adjusted ? 3 : 2, descending: false, page: 0 };
 let chosen = [];
 
 function compare(a, b) {
