@@ -93,6 +93,8 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
     nodes, edges, weight = synergy_network(selection, max_variables)
     if not len(edges):
         return say_instead(ax, "no synergies: no relevant variable gains more in a tuple than alone")
+    from matplotlib.patheffects import withStroke
+
     place = spring_layout(len(nodes), edges)
     strength = weight / weight.max()
     for (a, b), share in zip(edges, strength, strict=True):
@@ -114,7 +116,10 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
     font = 9 if len(nodes) <= 30 else 6
     for v, (x, y) in zip(nodes, place, strict=True):
         name = shortened(selection.names[v])
-        ax.annotate(name, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=font, zorder=3)
+        written = ax.annotate(
+            name, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=font, zorder=3
+        )
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
     ax.margins(0.1)
     ax.set_axis_off()
     ax.set_title(f"synergy: strongest line {weight.max():.3g} bits × samples", fontsize=10)
