@@ -23,6 +23,7 @@ from interplay.steps.null_fit import FITS, fit_null
 from interplay.steps.p_values import ADJUST_METHODS, adjust, relevant_mask, significance_order
 from interplay.steps.row_subset import RowSubset
 from interplay.steps.table import Table, as_table
+from interplay.steps.tuple_counts import TupleCounter, TupleCounts
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
 #: imprecise (its relative error is about 1/√n), more cost time and gain little.
@@ -30,6 +31,9 @@ _AUTO_CONTRAST_BOUNDS = (300, 1000)
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
+
+#: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
+_MAX_COUNTED = 300
 
 
 def select(
@@ -170,6 +174,7 @@ def select(
         is_relevant=relevant,
         ranked=ranked,
         correlation=_correlation(table, ranked),
+        tuple_counts=_tuple_counts(_decisions(table, classes, multiclass), runs, ranked[:_MAX_COUNTED], settings),
         settings={
             "dimensions": settings.dimensions,
             "divisions": settings.divisions,
@@ -235,6 +240,34 @@ def _combined_log_p(runs: list[Run]) -> FloatArray:
     """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
+
+
+def _tuple_counts(
+    decisions: Iterator[tuple[str, Table, DecisionClasses]],
+    runs: list[Run],
+    variables: IntArray,
+    settings: SearchSettings,
+) -> tuple[TupleCounts, ...]:
+    """Count the best tuples of some variables, each in the run of its smallest p-value."""
+    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)
+    coding = {
+        "divisions": settings.divisions,
+        "discretizations": settings.discretizations,
+        "range_": settings.range_,
+        "seed": settings.seed,
+        "missing": settings.missing,
+    }
+    counted = []
+    for number, (run, (_, table, classes)) in enumerate(zip(runs, decisions, strict=True)):
+        counter = TupleCounter(table, classes, discrete=settings.discrete, settings=coding)
+        found = variables[best_run[variables] == number]
+        # Members of a tuple often have it in common: it is kept once.
+        rows = np.column_stack([run.gains.discretization[found], run.gains.tuples[found]])
+        for discretization, *members in np.unique(rows, axis=0).tolist():
+            counts = counter.count(np.array(members), run=number, discretization=discretization)
+            if counts is not None:
+                counted.append(counts)
+    return tuple(counted)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

@@ -17,11 +17,19 @@ import numpy.typing as npt
 from interplay.arrays import MaxGains
 from interplay.result import Run, Selection
 from interplay.steps.null_fit import NullFit
+from interplay.steps.tuple_counts import TupleCounts
 from interplay.whole_file import whole_file
 
 _FORMAT = "interplay selection"
-_VERSION = 1
-_NESTED: dict[str, type] = {"Run": Run, "MaxGains": MaxGains, "NullFit": NullFit, "Selection": Selection}
+#: 2 added the counts of the best tuples; files of version 1 are read without them.
+_VERSION = 2
+_NESTED: dict[str, type] = {
+    "Run": Run,
+    "MaxGains": MaxGains,
+    "NullFit": NullFit,
+    "Selection": Selection,
+    "TupleCounts": TupleCounts,
+}
 
 
 def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
