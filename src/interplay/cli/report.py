@@ -16,10 +16,10 @@ def report(saved: str, file: str) -> None:
     The report is one file that needs nothing else. An existing FILE is replaced.
     """
     from interplay.saved import load
-    from interplay.whole_file import check_writable, whole_path
+    from interplay.whole_file import check_writable
 
     selection = load(saved)
     check_writable(file)
-    with writing(), whole_path(file) as unfinished:
-        selection.to_html(unfinished)
+    with writing():
+        selection.to_html(file)
     click.echo(f"report: {file}", err=True)

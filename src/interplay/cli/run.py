@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,10 +14,7 @@ from interplay.cli.config import use_config, write_config
 from interplay.cli.errors import EXIT_CODES, NotWrittenError, writing
 from interplay.cli.options import select_arguments, select_options
 from interplay.io import check_table_ending, read_data, table_bytes, write_table
-from interplay.whole_file import check_writable, whole_path
-
-if TYPE_CHECKING:
-    from interplay.result import Selection
+from interplay.whole_file import check_writable
 
 _FILES = """\b
 DATA is a file, known by its ending:
@@ -91,7 +88,7 @@ def run(
     writers: dict[str, Callable[[str], Any]] = {
         "save": selection.save,
         "out": lambda path: write_table(selection.table, path),
-        "report": lambda path: _write_report(selection, path),
+        "report": selection.to_html,
         "write-config": lambda path: _record(path, record | {"random_state": selection.settings["random_state"]}),
     }
     _write_all({name: (path, writers[name]) for name, path in outputs.items() if path is not None}, quiet=quiet)
@@ -126,11 +123,6 @@ def _write_all(writers: dict[str, tuple[str, Callable[[str], Any]]], *, quiet: b
             problems.append(str(problem))
     if problems:
         raise NotWrittenError("; ".join(problems))
-
-
-def _write_report(selection: Selection, path: str) -> None:
-    with whole_path(path) as unfinished:
-        selection.to_html(unfinished)
 
 
 def _record(path: str, settings: dict[str, Any]) -> None:
