@@ -60,6 +60,12 @@ pairs.plot.gains()
 plt.show()
 
 # %%
+# Why is ``a`` relevant? The share of ill people in each cell of its best tuple: neither rows nor columns differ,
+# but cells do.
+pairs.plot.why("a")
+plt.show()
+
+# %%
 # What it costs, and when to do it
 # --------------------------------
 # Looking at pairs means more comparisons, and the p-values pay for them: a variable that is just significant alone may

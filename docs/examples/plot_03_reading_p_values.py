@@ -29,7 +29,9 @@ print(found.summary())
 # -----------------------
 # A distribution is fitted to the contrast gains, and every variable's p-value comes from it. Drawn against what a
 # perfect fit would give, the contrast variables should lie on the line.
-found.plot.null_fit()
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+found.plot.null_fit(ax=axes[0])
+found.plot.null_histogram(ax=axes[1])
 plt.show()
 print(found.null_fit.summary())
 
@@ -51,6 +53,11 @@ for method, meaning in [
     numbers = {int(name[1:]) for name in result.relevant}
     false = len(numbers - set(truth.relevant.tolist()))
     print(f"{method:5} {len(numbers):3d} relevant, {false} of them false. {meaning}")
+
+# %%
+# Before and after adjustment, in order of significance:
+found.plot.p_values()
+plt.show()
 
 # %%
 # When nothing is there

@@ -69,15 +69,15 @@ plt.show()
 # noisy copies, and small between most of them.
 best = selections["3D"]
 groups = best.clusters(0.99)
-order = [best.relevant.index(name) for group in groups for name in group]
-figure, ax = plt.subplots(figsize=(5.6, 4.8), layout="constrained")
-image = ax.imshow(best.correlation[np.ix_(order, order)], cmap="RdBu_r", vmin=-1, vmax=1)
-ax.set_xticks(range(len(order)), [best.relevant[i] for i in order], rotation=90, fontsize=7)
-ax.set_yticks(range(len(order)), [best.relevant[i] for i in order], fontsize=7)
-figure.colorbar(image, label="correlation")
+best.plot.correlation()
 plt.show()
 for number, group in enumerate(groups, start=1):
     print(f"group {number:2d}: {' '.join(group)}")
+
+# %%
+# Who needs whom: relevant variables, joined to the partners of their best tuples.
+best.plot.synergies()
+plt.show()
 
 # %%
 # Without knowing where to cut

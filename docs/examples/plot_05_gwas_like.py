@@ -77,8 +77,8 @@ plt.show()
 
 # %%
 # The table behind it: how many of those who have each pair of genotypes are cases.
-share = pd.crosstab(X["rs17_2"], X["rs60_2"], values=(y == "case"), aggfunc="mean")
-print(share.round(2).to_string())
+pairs.plot.why("rs17_2")
+plt.show()
 
 # %%
 # Real studies
