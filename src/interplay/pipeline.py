@@ -8,20 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.provenance import versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete
-from interplay.selection_task import SearchedRun, check_selection, search_runs
+from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.table import Table
+from interplay.steps.tuple_counts import TupleCounter, TupleCounts
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
+
+#: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
+_MAX_COUNTED = 300
 
 
 def select(
@@ -131,7 +135,7 @@ def select(
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
-        table=task.table,
+        data=(task.table, task.classes),
     )
 
 
@@ -141,11 +145,11 @@ def selection_from(
     names: list[str],
     settings: dict[str, Any],
     provenance: dict[str, Any],
-    table: Table | None,
+    data: tuple[Table, DecisionClasses] | None,
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `table`, correlations between relevant variables are left out.
+    Without the `data`, correlations between relevant variables and counts of their tuples are left out.
     """
     runs = [_fitted(run, settings) for run in searched]
     log_p = _combined_log_p(runs)
@@ -162,7 +166,8 @@ def selection_from(
         p_adjusted=p_adjusted,
         is_relevant=relevant,
         ranked=ranked,
-        correlation=np.empty((0, 0)) if table is None else _correlation(table, ranked),
+        correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
+        tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
         settings=settings | {"fit": runs[0].null_fit.fit},
         provenance=provenance,
     )
@@ -196,6 +201,27 @@ def _combined_log_p(runs: list[Run]) -> FloatArray:
     """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
+
+
+def _tuple_counts(
+    table: Table, classes: DecisionClasses, runs: list[Run], variables: IntArray, settings: dict[str, Any]
+) -> tuple[TupleCounts, ...]:
+    """Count the best tuples of some variables, each in the run of its smallest p-value."""
+    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)
+    coding = {name: settings[name] for name in ("divisions", "discretizations", "range_", "missing")}
+    coding["seed"] = settings["random_state"]
+    decisions = decisions_of(table, classes, settings["multiclass"])
+    counted = []
+    for number, (run, (_, part, part_classes)) in enumerate(zip(runs, decisions, strict=True)):
+        counter = TupleCounter(part, part_classes, discrete=settings["discrete"], settings=coding)
+        found = variables[best_run[variables] == number]
+        # Members of a tuple often have it in common: it is kept once.
+        rows = np.column_stack([run.gains.discretization[found], run.gains.tuples[found]])
+        for discretization, *members in np.unique(rows, axis=0).tolist():
+            counts = counter.count(np.array(members), run=number, discretization=discretization)
+            if counts is not None:
+                counted.append(counts)
+    return tuple(counted)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

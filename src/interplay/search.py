@@ -328,6 +328,7 @@ def search_tiles(
         searches,
         settings.discretizations,
         nothing,
+        names=table.names,
         costs=[tile_costs(tiles, n_levels, classes.n_classes) for tiles in searches],
         shapes=shapes,
         shard=shard,

@@ -148,7 +148,7 @@ def search_runs(
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
     """Search for each of the decisions; beside what was found, the loop that found it."""
     n_contrast = task.settings["n_contrast"]
-    for number, (what, part, classes) in enumerate(_decisions(task.table, task.classes, task.settings["multiclass"])):
+    for number, (what, part, classes) in enumerate(decisions_of(task.table, task.classes, task.settings["multiclass"])):
         contrast = contrast_table(part, n_contrast, seed=task.search.seed) if n_contrast else None
         loop = search_tiles(
             part,
@@ -192,7 +192,9 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
     return number
 
 
-def _decisions(table: Table, classes: DecisionClasses, multiclass: str) -> Iterator[tuple[str, Table, DecisionClasses]]:
+def decisions_of(
+    table: Table, classes: DecisionClasses, multiclass: str
+) -> Iterator[tuple[str, Table, DecisionClasses]]:
     """Split a decision of several classes into the two-class decisions asked for."""
     if multiclass == "joint" or classes.n_classes == 2:
         yield "all classes", table, classes

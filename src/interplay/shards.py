@@ -180,7 +180,8 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
         What `search_shard` returned, or the files it was saved to, in any order. Every shard once: missing, doubled
         and foreign ones are refused.
     X : table-like, optional
-        The table, for the correlations between relevant variables that ``Selection.clusters()`` needs.
+        The table, for what is told about relevant variables beside their gains: correlations and clusters, and the
+        cells of their tuples.
 
     Returns
     -------
@@ -242,7 +243,7 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
             "seconds": round(sum(entry["seconds"] for entry in provenances), 3),
             "versions": first.provenance["versions"],
         },
-        table=None if X is None else _same_table(X, first),
+        data=None if X is None else _same_data(X, first),
     )
 
 
@@ -272,13 +273,13 @@ def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
     return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone))
 
 
-def _same_table(X: Any, part: Part) -> Table:
+def _same_data(X: Any, part: Part) -> tuple[Table, DecisionClasses]:
     table = as_table(X)
     classes = DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
     if not same_shape or data_fingerprint(table, classes) != part.about["data fingerprint"]:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
-    return table
+    return table, classes
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -16,7 +16,7 @@ from interplay.checkpoint import Checkpoint, SearchState
 from interplay.checks import check_int, shown
 from interplay.engines.base import Engine, SearchInterrupted
 from interplay.engines.tile_chunks import search_in_chunks, summed
-from interplay.progress import ShowDone
+from interplay.progress import N_FINDS_SHOWN, ShowDone
 
 #: Chunks of a kept search take this share of the time between two writes: few enough that threads seldom wait for
 #: each other at the end of one, and enough that the clock is looked at in time.
@@ -67,6 +67,8 @@ class TileLoop:
     discretizations : int
     nothing : list of MaxGains
         What each list starts from.
+    names : list of str
+        Of the real variables, to tell of the best.
     costs : list of (n_tiles,) float64
         About what the tiles cost, for each list.
     shapes : list of dict
@@ -84,6 +86,7 @@ class TileLoop:
         discretizations: int,
         nothing: Sequence[MaxGains],
         *,
+        names: Sequence[str],
         costs: Sequence[FloatArray],
         shapes: Sequence[dict[str, Any]],
         shard: Shard | None = None,
@@ -91,6 +94,7 @@ class TileLoop:
         name: str = "",
     ) -> None:
         self.engine = engine
+        self._names = names
         self._searches = searches
         self._checkpoint = checkpoint
         self._places = [(d, i) for d in range(discretizations) for i in range(len(searches))]
@@ -128,7 +132,8 @@ class TileLoop:
         everything = len(left) == len(self._searches[i])
         tiles = self._searches[i] if everything else self._searches[i][left]
         before, n_tuples = self._n_done, float(tiles.n_tuples.sum())
-        on_progress = None if show is None else partial(_show_after, show, before)
+        finds = None if i == 0 else state.found[0]  # what is alone is of less interest
+        on_progress = None if show is None else partial(_show_after, show, before, self._names, finds)
         self._has_begun = True
         try:
             if self._checkpoint is None:
@@ -233,8 +238,25 @@ class TileLoop:
         return float(self._searches[place[1]].n_tuples[begin:end][self._state.done].sum())
 
 
-def _show_after(show: ShowDone, before: float, done: int) -> None:
-    show(before + done)
+def _show_after(
+    show: ShowDone,
+    before: float,
+    names: Sequence[str],
+    known: MaxGains | None,
+    done: int,
+    found: MaxGains | None = None,
+    /,
+) -> None:
+    """Show the progress of one search among others, with its finds or those already known."""
+    best = found if known is None else known
+    show(before + done, None if best is None else partial(_best_finds, names, best))
+
+
+def _best_finds(names: Sequence[str], found: MaxGains) -> list[tuple[str, float]]:
+    """Return the variables with the largest gains so far, and these gains."""
+    gain = found.gain
+    best = np.argsort(-gain, kind="stable")[:N_FINDS_SHOWN]
+    return [(names[v], float(gain[v])) for v in best if np.isfinite(gain[v])]
 
 
 def _layout(searches: Sequence[TupleTiles]) -> str:

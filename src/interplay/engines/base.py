@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
@@ -14,8 +13,14 @@ from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 if TYPE_CHECKING:
     from distributed import Client
 
-#: Called now and then with the number of tuples done since the call began.
-OnProgress = Callable[[int], None]
+
+class OnProgress(Protocol):
+    """Called now and then with the number of tuples done since the call began.
+
+    An engine that can also gives the maxima found so far; they may change afterwards.
+    """
+
+    def __call__(self, done: int, found: MaxGains | None = None, /) -> None: ...
 
 
 @runtime_checkable

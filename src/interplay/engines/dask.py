@@ -196,7 +196,7 @@ class _Search:
                 self._submit(completed)
                 if improvement is not None:
                     if on_progress is not None:
-                        on_progress(int(done))
+                        on_progress(int(done), replace(self._found))
                     yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None

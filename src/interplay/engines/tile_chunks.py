@@ -172,4 +172,4 @@ def search_in_chunks(
 
 
 def _shifted(on_progress: OnProgress, before: int) -> OnProgress:
-    return lambda done, *found: on_progress(before + done, *found)
+    return lambda done, found=None, /: on_progress(before + done, found)

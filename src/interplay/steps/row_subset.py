@@ -18,3 +18,6 @@ class RowSubset(Table):
 
     def columns(self, which: Which) -> Values:
         return np.ascontiguousarray(self._table.columns(which)[:, self._rows])
+
+    def level_names(self, number: int) -> list[str] | None:
+        return self._table.level_names(number)

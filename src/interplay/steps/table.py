@@ -69,6 +69,10 @@ class Table(ABC):
         write to it.
         """
 
+    def level_names(self, number: int) -> list[str] | None:
+        """Return what the user calls the levels of a bool, categorical or text variable; None for numbers."""
+        return ["False", "True"] if self.kinds[number] == ColumnKind.BOOL else None
+
     def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
         """Turn names and numbers of columns, given as `argument`, into numbers."""
         number_of = {name: number for number, name in enumerate(self.names)}
@@ -119,6 +123,10 @@ class ColumnTable(Table):
         for row, number in enumerate(chosen):
             values[row] = as_dtype(self._columns[number].read(), self.dtype)
         return values
+
+    def level_names(self, number: int) -> list[str] | None:
+        levels = self._columns[number].levels
+        return None if levels is None else [str(level) for level in levels]
 
 
 def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
