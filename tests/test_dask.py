@@ -254,6 +254,21 @@ def test_a_gpu_worker_without_a_gpu_uses_its_processor(problem, caplog) -> None:
         assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
+def test_a_scheduler_that_settings_name(problem) -> None:
+    import dask
+
+    planes, tiles, plain = problem
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None, protocol="tcp") as cluster,
+        dask.config.set({"scheduler-address": cluster.scheduler_address}),
+    ):
+        engine = get_engine("dask")
+        try:
+            assert_same(engine.max_gains(planes, tiles, pseudocount=0.25), plain)
+        finally:
+            engine.client.close()
+
+
 def test_no_cluster_no_engine() -> None:
     with pytest.raises(ValueError, match=r"distributed.Client\(\) for this machine"):
         get_engine("dask")

@@ -58,6 +58,8 @@ SELECT_OPTIONS = (
     _option("--seed", "random_state", type=int, help="For the same result again.  [default: drawn, and told]"),
     _option("--engine", default="auto", metavar="NAME", help="Where to compute; see `interplay info`."),
     _option("-j", "--jobs", "n_jobs", type=int, default=-1, help="Threads; -1 for all cores."),
+    _option("--checkpoint", metavar="FILE",
+            help="Keep the search here, once a minute: the same command then goes on after a crash."),
     _option("--progress/--no-progress", default=None,
             help="Show progress on stderr.  [default: on a terminal, if it takes a while]"),
 )  # fmt: skip

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from interplay.cli.config import use_config, write_config
-from interplay.cli.errors import EXIT_CODES, NotWrittenError, writing
+from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
-from interplay.io import check_table_ending, read_data, table_bytes, write_table
-from interplay.whole_file import check_writable
+from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
+from interplay.io import read_data
 
 _FILES = """\b
 DATA is a file, known by its ending:
@@ -36,10 +34,8 @@ Results replace existing files, at the end and as a whole.
 @click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
 @select_options
-@click.option("--out", metavar="FILE", help="Table of all variables: .csv, .tsv, .parquet or .json; - is stdout.")
-@click.option("--format", "format_", type=click.Choice(["csv", "tsv", "json"]), help="The table, to stdout.")
-@click.option("--report", metavar="FILE", help="HTML report.")
-@click.option("--save", metavar="FILE", help="The whole result, for `interplay report` and interplay.load().")
+@output_options
+@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
 @click.option("--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file.")
 @click.option("--write-config", "config_out", metavar="FILE", help="Record the run as such a file.")
 @click.option("--dry-run", is_flag=True, help="Measure and print the work, and do not do it.")
@@ -53,6 +49,7 @@ def run(
     format_: str | None,
     report: str | None,
     save: str | None,
+    shard: str | None,
     config: str | None,
     config_out: str | None,
     dry_run: bool,
@@ -63,10 +60,17 @@ def run(
 
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
-    if format_ is not None and out not in (None, "-"):
-        raise click.UsageError("--format is for the table on stdout: leave it out, the ending of --out says it")
-    outputs = {"out": None if out == "-" else out, "report": report, "save": save, "write-config": config_out}
-    _check_outputs({name: path for name, path in outputs.items() if path is not None}, [data, config])
+    check_format(out, format_)
+    if shard is not None:
+        _check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
+    outputs = {
+        "out": None if out == "-" else out,
+        "report": report,
+        "save": save,
+        "write-config": config_out,
+        "checkpoint": values["checkpoint"],
+    }
+    check_outputs({name: path for name, path in outputs.items() if path is not None}, [data, config])
     arguments = select_arguments(values)
     if quiet:
         arguments["progress"] = False
@@ -76,53 +80,45 @@ def run(
     if dry_run:
         from interplay.expected_work import expected_work
 
-        work = expected_work(X, y, **arguments)
+        work = expected_work(X, y, **arguments | {"checkpoint": None})
         click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
         if config_out is not None:
             _record(config_out, record)
         return
 
+    if shard is not None:
+        from interplay.shards import search_shard
+
+        seed = arguments["random_state"]
+        part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
+        write_all({"save": (str(save), part.save)}, quiet=quiet)
+        return
+
     from interplay.pipeline import select
 
     selection = select(X, y, **arguments)
-    writers: dict[str, Callable[[str], Any]] = {
-        "save": selection.save,
-        "out": lambda path: write_table(selection.table, path),
-        "report": selection.to_html,
-        "write-config": lambda path: _record(path, record | {"random_state": selection.settings["random_state"]}),
-    }
-    _write_all({name: (path, writers[name]) for name, path in outputs.items() if path is not None}, quiet=quiet)
-    if out == "-" or format_ is not None:
-        _to_stdout(table_bytes(selection.table, format_ or "csv"))
-    elif not quiet:
-        click.echo(selection.summary())
+    recorded = record | {"random_state": selection.settings["random_state"]}
+    write_selection(
+        selection,
+        out=out,
+        format_=format_,
+        report=report,
+        save=save,
+        quiet=quiet,
+        others={} if config_out is None else {"write-config": (config_out, lambda path: _record(path, recorded))},
+    )
 
 
-def _check_outputs(outputs: dict[str, str], inputs: list[str | None]) -> None:
-    """Find out now, not after the search, what could not be written then."""
-    taken = {os.path.realpath(path): path for path in inputs if path is not None and path != "-"}
-    for name, path in outputs.items():
-        if os.path.realpath(path) in taken and not path.startswith("/dev/"):
-            raise click.UsageError(f"--{name} {path!r} is also used for something else: name another file")
-        taken[os.path.realpath(path)] = path
-        if name == "out":
-            check_table_ending(path)
-        check_writable(path)
+def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
+    """A part is not a result: there is nothing to show or report before all are merged."""
+    from interplay.tile_loop import Shard
 
-
-def _write_all(writers: dict[str, tuple[str, Callable[[str], Any]]], *, quiet: bool) -> None:
-    """Write every result that can be written: a full disk should not cost more than it must."""
-    problems = []
-    for name, (path, write) in writers.items():
-        try:
-            with writing():
-                write(path)
-            if not quiet:
-                click.echo(f"{name}: {path}", err=True)
-        except NotWrittenError as problem:
-            problems.append(str(problem))
-    if problems:
-        raise NotWrittenError("; ".join(problems))
+    Shard.parse(shard)
+    if save is None:
+        raise click.UsageError("--shard makes a part of a result: say with --save where to put it")
+    for name, value in not_yet.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} needs the whole result: give it to `interplay merge`, not with --shard")
 
 
 def _record(path: str, settings: dict[str, Any]) -> None:
@@ -131,13 +127,3 @@ def _record(path: str, settings: dict[str, Any]) -> None:
     comment = f"`interplay run --config {os.path.basename(path)}` repeats this run (interplay {__version__})."
     settings = {name: value for name, value in settings.items() if name != "progress"}
     write_config(path, settings, comment=comment)
-
-
-def _to_stdout(content: bytes) -> None:
-    with writing():
-        sys.stdout.flush()
-        if hasattr(sys.stdout, "buffer"):
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
-        else:  # a stand-in that takes text only
-            sys.stdout.write(content.decode())

@@ -85,17 +85,20 @@ class DaskEngine:
 
     @classmethod
     def of_current_client(cls) -> DaskEngine:
-        """Return the engine of the client made last."""
+        """Return the engine of the client made last, or of the scheduler that Dask's settings name."""
         try:
-            from distributed import get_client
+            import dask
+            from distributed import Client, get_client
         except ImportError:
             raise ImportError("engine='dask' needs Dask: pip install \"interplay[cluster]\"") from None
         try:
             return cls(get_client())
         except ValueError:
+            if address := dask.config.get("scheduler-address", None):
+                return cls(Client(address))
             raise ValueError(
                 "engine='dask' needs a cluster to work on: make a client first, with distributed.Client() for this "
-                "machine or distributed.Client(address) for a scheduler that runs"
+                "machine or distributed.Client(address) for a scheduler that runs, or set DASK_SCHEDULER_ADDRESS"
             ) from None
 
     def tile_shape(self, dimensions: int) -> dict[str, Any]:
