@@ -13,16 +13,19 @@ from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import Engine, get_engine
 from interplay.jobs import resolve_n_jobs
+from interplay.progress import Progress
 from interplay.provenance import data_fingerprint, versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete, SearchSettings, check_search_settings, search
 from interplay.steps.contrast import contrast_table
 from interplay.steps.decision import decision_classes
 from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES
+from interplay.steps.named_columns import take_columns
 from interplay.steps.null_fit import FITS, fit_null
 from interplay.steps.p_values import ADJUST_METHODS, adjust, relevant_mask, significance_order
 from interplay.steps.row_subset import RowSubset
-from interplay.steps.table import Table, as_table
+from interplay.steps.strata import Strata, make_strata
+from interplay.steps.table import Table
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
 #: imprecise (its relative error is about 1/√n), more cost time and gain little.
@@ -48,12 +51,13 @@ def select(
     decision: str = "auto",
     decision_divisions: int = 1,
     multiclass: str = "joint",
+    strata: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
     engine: str | Engine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> Selection:
     """Find the variables that carry information about a decision, alone or together with others.
 
@@ -74,6 +78,10 @@ def select(
     multiclass : {"joint", "ovo", "ovr"}
         With more than two classes: one gain about all classes, each pair of classes, or each class against the rest.
         The latter two run several searches; a variable's p-value is then its smallest times their number.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples (batch, sex, population) within which the decision is to be explained: what follows from the
+        group alone then counts for no variable. As in `max_information_gain`; contrast variables are permuted within
+        strata.
     random_state : int, None, RandomState or Generator
         None draws a seed, which the result records.
     engine, n_jobs, progress
@@ -98,8 +106,9 @@ def select(
     ('x11',)
     """
     started = time.perf_counter()
-    table = as_table(X)
+    table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    within = make_strata(strata, n_samples=table.n_samples)
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -118,19 +127,24 @@ def select(
     check_choice("multiclass", multiclass, ("joint", "ovo", "ovr"))
     worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
 
-    runs = []
-    for what, part, part_classes in _decisions(table, classes, multiclass):
-        contrast = contrast_table(part, contrast_number, seed=settings.seed) if contrast_number else None
+    runs: list[Run] = []
+    decisions = list(_decisions(table, classes, within, multiclass))
+    for what, part, part_classes, part_strata in decisions:
+        contrast = None
+        if contrast_number:
+            groups = None if part_strata is None else part_strata.codes
+            contrast = contrast_table(part, contrast_number, seed=settings.seed, strata=groups)
         gains, *alone = search(
             part,
             part_classes,
             settings,
             contrast=contrast,
             contrast_sources=None if contrast is None else contrast.sources,
+            strata=part_strata,
             alone=settings.dimensions > 1,
             engine=worker,
             n_jobs=n_jobs,
-            progress=progress,
+            progress=_share_of_runs(progress, len(runs), len(decisions)),
         )
         null_fit = fit_null(
             gains.gain,
@@ -190,7 +204,8 @@ def select(
         provenance={
             "n_samples": table.n_samples,
             "n_vars": table.n_vars,
-            "data_fingerprint": data_fingerprint(table, classes),
+            "data_fingerprint": data_fingerprint(table, classes, within),
+            "strata": {} if within is None else dict(zip(within.labels, within.sizes.tolist(), strict=True)),
             "engine": worker.describe(),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
@@ -215,20 +230,31 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
     return number
 
 
-def _decisions(table: Table, classes: DecisionClasses, multiclass: str) -> Iterator[tuple[str, Table, DecisionClasses]]:
+def _decisions(
+    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str
+) -> Iterator[tuple[str, Table, DecisionClasses, Strata | None]]:
     """Split a decision of several classes into the two-class decisions asked for."""
     if multiclass == "joint" or classes.n_classes == 2:
-        yield "all classes", table, classes
+        yield "all classes", table, classes, strata
     elif multiclass == "ovr":
         for q, label in enumerate(classes.labels):
             one = (classes.codes == q).astype(np.int64)
-            yield f"{label} vs rest", table, DecisionClasses(one, ["rest", label], classes.kind)
+            yield f"{label} vs rest", table, DecisionClasses(one, ["rest", label], classes.kind), strata
     else:
         for a, b in combinations(range(classes.n_classes), 2):
             rows = np.flatnonzero((classes.codes == a) | (classes.codes == b))
             labels = [classes.labels[a], classes.labels[b]]
             pair = DecisionClasses((classes.codes[rows] == b).astype(np.int64), labels, classes.kind)
-            yield f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair
+            part_strata = None if strata is None else strata.of_samples(rows)
+            yield f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata
+
+
+def _share_of_runs(progress: Progress, n_done: int, n_runs: int) -> Progress:
+    """Let a function that is told the share done hear of all runs together."""
+    if not callable(progress):
+        return progress
+    tell = progress
+    return lambda done: tell((n_done + done) / n_runs)
 
 
 def _combined_log_p(runs: list[Run]) -> FloatArray:

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 
 ShowDone = Callable[[float], None]
 
+#: What callers may ask for; a function is called now and then with the share that is done, 0 to 1.
+Progress = bool | Callable[[float], None] | None
+
 #: A search this short needs no display; below it the bar would only flicker.
 _MIN_TUPLES_SHOWN = 20_000_000
 
@@ -16,15 +19,19 @@ _SECONDS_BETWEEN_LINES = 60.0
 
 
 @contextmanager
-def show_progress(progress: bool | None, *, n_tuples: float, what: str) -> Iterator[ShowDone | None]:
+def show_progress(progress: Progress, *, n_tuples: float, what: str) -> Iterator[ShowDone | None]:
     """Show on stderr what is done, the rate and the time left; yields the function to tell the tuples done so far.
 
     Parameters
     ----------
-    progress : bool or None
+    progress : bool, callable or None
         True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never. None: a bar
-        where it can be seen, for work that takes a while.
+        where it can be seen, for work that takes a while. A function is called with the share that is done.
     """
+    if callable(progress):
+        tell = progress
+        yield lambda done: tell(min(done / n_tuples, 1.0))
+        return
     can_draw = _stderr_is_terminal() or "ipykernel" in sys.modules
     if progress is None:
         progress = can_draw and n_tuples >= _MIN_TUPLES_SHOWN
@@ -48,7 +55,8 @@ def _stderr_is_terminal() -> bool:
 @contextmanager
 def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -58,7 +66,7 @@ def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
         TimeRemainingColumn(),
     )
     started = time.perf_counter()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=n_tuples, rate="")
 
         def show(done: float) -> None:

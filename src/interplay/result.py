@@ -64,9 +64,10 @@ class Selection:
     correlation : (n_relevant, n_relevant) float64
         Between the relevant variables in that order; empty if there are more than 3000.
     settings : dict
-        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run.
+        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are data, like y, and
+        have to be given again.
     provenance : dict
-        Data fingerprint, engine, versions, seconds.
+        Data fingerprint, sizes of the strata, engine, versions, seconds.
     """
 
     names: list[str]
@@ -218,7 +219,7 @@ class Selection:
         found = f"{len(self.ranked)} of {n} variables relevant"
         lines = [
             f"{found} ({s['dimensions']}D{runs}, {s['p_adjust']}-adjusted p < {s['level']:g})",
-            f"{self.provenance['n_samples']} samples; {self._classes()}; "
+            f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
             + f"seed {s['random_state']}",
@@ -252,6 +253,11 @@ class Selection:
             sizes.pop("rest", None)
         listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
         return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
+
+    def _strata(self) -> str:
+        # Results saved by earlier versions do not say.
+        n_strata = len(self.provenance.get("strata", {}))
+        return f"within {n_strata} strata; " if n_strata else ""
 
     def _only_run(self) -> Run:
         if len(self.runs) > 1:

@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
+from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains, TupleTiles
 from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import Engine, SearchInterrupted, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import ShowDone, show_progress
+from interplay.progress import Progress, ShowDone, show_progress
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
+from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import resolve_seed
+from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table, as_table
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
@@ -94,6 +96,7 @@ def max_information_gain(
     contrast_sources: IntArray | Sequence[int] | None = None,
     variables: Iterable[Any] | None = None,
     require: str = "any",
+    strata: Any = None,
     decision: str = "auto",
     decision_divisions: int = 1,
     discrete: Discrete = "auto",
@@ -101,7 +104,7 @@ def max_information_gain(
     random_state: Any = 0,
     engine: str | Engine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> MaxGains:
     """Return the maximum information gain of every variable over all tuples that hold it.
 
@@ -111,9 +114,11 @@ def max_information_gain(
     Parameters
     ----------
     X : table-like, (n_samples, n_vars)
-        numpy, lists, pandas, polars, pyarrow or scipy sparse.
-    y : (n_samples,) array-like
-        The decision: labels of any kind, or numbers (see `decision`).
+        numpy, lists, pandas, polars, pyarrow, scipy sparse or AnnData; or what `interplay.genetics`,
+        `interplay.singlecell` and `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The decision: labels of any kind, or numbers (see `decision`). A text is the name of a column of X, which is
+        then no variable, or of an AnnData's ``.obs``.
     dimensions : int
         Members of a tuple. 1 looks at each variable alone, 2 at all pairs, and so on.
     divisions : int
@@ -136,6 +141,11 @@ def max_information_gain(
         Variables in no such tuple have a gain of −inf.
     require : {"any", "all"}
         See `variables`.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population; of several columns, each combination of values is one. The
+        stratum is one more member of every tuple: a gain is what a variable tells beyond the other members *and* the
+        stratum. Contrast variables should be permuted within strata, see `contrast_variables`. A text is a name, as
+        for `y`.
     decision : {"auto", "classes", "continuous"}
         What `y` is. A continuous decision is cut by rank into ``decision_divisions + 1`` classes.
     decision_divisions : int
@@ -151,8 +161,9 @@ def max_information_gain(
         Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays.
     n_jobs : int, optional
         Threads, as in scikit-learn: None for one, −1 for all.
-    progress : bool, optional
-        Show a progress bar; default: on a terminal, if the search takes a while.
+    progress : bool or callable, optional
+        Show a progress bar; default: on a terminal, if the search takes a while. A function is called now and then
+        with the share that is done, 0 to 1.
 
     Returns
     -------
@@ -177,8 +188,9 @@ def max_information_gain(
     >>> pairs.tuples[1]
     array([1, 4])
     """
-    table = as_table(X)
+    table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    within = make_strata(strata, n_samples=table.n_samples)
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -199,6 +211,7 @@ def max_information_gain(
         contrast_sources=contrast_sources,
         asked_for=_asked_for(table, variables, require, settings.dimensions),
         require=require,
+        strata=within,
         engine=engine,
         n_jobs=n_jobs,
         progress=progress,
@@ -215,15 +228,19 @@ def search(
     contrast_sources: IntArray | Sequence[int] | None = None,
     asked_for: BoolArray | None = None,
     require: str = "any",
+    strata: Strata | None = None,
     alone: bool = False,
     engine: str | Engine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> tuple[MaxGains, ...]:
     """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations.
 
-    With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
+    With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes. With
+    `strata`, the stratum is row 0 of planes and tiles, and no part of the results.
     """
+    if strata is not None:
+        check_strata(strata, classes)
     n_threads = resolve_n_jobs(n_jobs)
     get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
     code = partial(
@@ -245,25 +262,28 @@ def search(
             coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
-    _check_workspace(n_levels, classes, settings.dimensions)
+    fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]
+    _check_workspace(n_levels, classes, settings.dimensions, n_strata=1 if strata is None else strata.n_strata)
 
-    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings))
-    shape = tile_shape_for(worker, settings.dimensions)
-    searches = [
-        make_tuple_tiles(
-            n_levels, n_vars=table.n_vars, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shape
-        )
-    ]
+    n_strata = None if strata is None else strata.n_strata
+    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
+
+    def make_tiles(levels: IntArray, dimensions: int, **chosen: Any) -> TupleTiles:
+        shape = tile_shape_for(worker, dimensions + len(fixed))
+        options = {"n_vars": table.n_vars, "dimensions": dimensions, "stratum_levels": n_strata}
+        return make_tuple_tiles(levels, **options, **chosen, **shape)
+
+    searches = [make_tiles(n_levels, settings.dimensions, asked_for=asked_for, require=require)]
     if alone:
-        shape = tile_shape_for(worker, 1)
-        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1, **shape))
+        searches.append(make_tiles(n_levels[: table.n_vars], 1))
     found: list[MaxGains | None] = [None] * len(searches)
     n_tuples = settings.discretizations * sum(tiles.n_tuples.sum() for tiles in searches)
     done = 0.0
     try:
         with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
             for d in range(settings.discretizations):
-                planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
+                parts = [*fixed, *(coder.code_blocks(d) for coder in coders)]
+                planes = make_bit_planes(parts, classes, n_vars=len(fixed) + table.n_vars, n_jobs=n_threads)
                 for i, tiles in enumerate(searches):
                     found[i] = worker.max_gains(
                         planes if i == 0 else _real_rows(planes),
@@ -281,18 +301,19 @@ def search(
             found[i] = interrupt.partial
         if found[0] is None:
             raise
-        raise SearchInterrupted(found[0], float(done / n_tuples)) from None
-    return tuple(gains for gains in found if gains is not None)
+        partial_gains = found[0] if strata is None else found[0].without_stratum()
+        raise SearchInterrupted(partial_gains, float(done / n_tuples)) from None
+    return tuple(gains if strata is None else gains.without_stratum() for gains in found if gains is not None)
 
 
-def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchWork:
+def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: int) -> SearchWork:
     """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
     k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
     n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
     return SearchWork(
         n_tuples=settings.discretizations * n_tuples,
         n_samples=table.n_samples,
-        n_cells=float(n_levels.mean()) ** k,
+        n_cells=float(n_levels.mean()) ** k * n_strata,
     )
 
 
@@ -366,15 +387,16 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     return mask
 
 
-def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int) -> None:
+def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int) -> None:
     """Refuse tuples with so many cells that the counts of one would not fit in memory."""
     largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
-    n_cells = float(np.prod(largest))
+    n_cells = float(np.prod(largest)) * n_strata
     plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
     workspace = 12 * n_cells * classes.n_classes + 2 * n_cells / largest[-1] * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "
-            f"levels), which need {workspace / 2**30:.3g} GiB a thread: lower dimensions or divisions, or merge levels"
+            f"levels{' and of strata' * (n_strata > 1)}), which need {workspace / 2**30:.3g} GiB a thread: "
+            "lower dimensions or divisions, or merge levels"
         )

@@ -18,20 +18,23 @@ from interplay.arrays import BoolArray, FloatArray
 from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.search import Discrete
+from interplay.sklearn_callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.steps.column_survey import column_blocks
 from interplay.steps.columns import ColumnKind
 from interplay.steps.decision import DECISION_CHOICES, MIN_CLASS_SIZE, decision_column, is_continuous
 from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS, MISSING_CHOICES
+from interplay.steps.named_columns import refuse_decision_in_table
 from interplay.steps.null_fit import FITS
 from interplay.steps.p_values import ADJUST_METHODS
 from interplay.steps.row_subset import RowSubset
+from interplay.steps.strata import Strata, make_strata
 from interplay.steps.table import Table, as_table
 
 if TYPE_CHECKING:
     from interplay.engines.base import Engine
 
 
-class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
     """Keep the variables that carry information about the decision, alone or together with others.
 
     A scikit-learn transformer around `select`: the same arguments, the same results.
@@ -173,17 +176,21 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
     p_values_: FloatArray
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, strata: Any = None, **fit_params: Any) -> Self:
         """Find the relevant variables.
 
         Parameters
         ----------
         X : table-like, (n_samples, n_features)
-            numpy, lists, pandas, polars, pyarrow or scipy sparse.
+            numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
         y : (n_samples,) array-like
             The decision: labels of any kind, or numbers.
+        strata : (n_samples,) array-like or table-like, optional
+            Groups of samples within which the decision is to be explained, as in `select`. Metadata routing brings it
+            through pipelines and searches after ``set_fit_request(strata=True)``.
         **fit_params
-            Nothing is taken. ``sample_weight`` is refused, with the reason.
+            Nothing else is taken. ``sample_weight`` is refused, with the reason.
 
         Returns
         -------
@@ -192,11 +199,19 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         """
         self._validate_params()
         _refuse(fit_params)
+        X = _collected(X)
         table = self._checked_table(X, y)
+        refuse_decision_in_table(table, y)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         max_features = settings.pop("max_features")
-        result = select(*_without_rare_classes(table, y, self.decision), **settings)
+        tasks = fit_tasks(self, X, y)
+        if tasks is not None:
+            settings["progress"] = tasks.show
+        table, y, groups = _without_rare_classes(table, y, _checked_strata(strata, table), self.decision)
+        result = select(table, y, strata=groups, **settings)
+        if tasks is not None:
+            tasks.end()
 
         support = np.zeros(len(result.names), dtype=np.bool_)
         support[result.ranked[:max_features]] = True
@@ -220,6 +235,7 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         (n_samples, n_selected) array, sparse matrix, or the frame that `set_output` asks for
         """
         check_is_fitted(self)
+        X = _collected(X)
         # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
         if _stays_polars(self, X) and self.support_.any():
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -248,6 +264,17 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
             )
         return table
 
+    def _repr_html_inner(self) -> str:
+        """The diagram of parameters; once fitted, what was found as well."""
+        diagram: str = super()._repr_html_inner()
+        return diagram + self.result_._repr_html_() if self.__sklearn_is_fitted__() else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
     def __sklearn_is_fitted__(self) -> bool:
         # By default any attribute that ends in an underscore tells, and range_ is one.
         return hasattr(self, "result_")
@@ -262,6 +289,22 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32", "int64", "int32"]
         return tags
+
+
+def _collected(X: Any) -> Any:
+    """Return a lazy frame as an eager one, anything else as it is."""
+    import narwhals.stable.v2 as nw
+
+    if not nw.dependencies.is_into_lazyframe(X):
+        return X
+    frame = nw.from_native(X)
+    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else X
+
+
+def _checked_strata(strata: Any, table: Table) -> Strata | None:
+    if isinstance(strata, str):
+        raise TypeError(f"strata must hold one value per sample, not the text {strata!r}: give the column itself")
+    return make_strata(strata, n_samples=table.n_samples)
 
 
 def _is_frame(X: Any) -> bool:
@@ -300,7 +343,9 @@ def _with_own_types(X: Any) -> Any:
     return np.array(X, dtype=object) if holds_text else X
 
 
-def _without_rare_classes(table: Table, y: Any, decision: str) -> tuple[Table, Any]:
+def _without_rare_classes(
+    table: Table, y: Any, strata: Strata | None, decision: str
+) -> tuple[Table, Any, Strata | None]:
     """Leave out the samples of classes too small for `select`, which refuses them.
 
     A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
@@ -310,13 +355,13 @@ def _without_rare_classes(table: Table, y: Any, decision: str) -> tuple[Table, A
     values = column.read()
     is_number = column.kind == ColumnKind.NUMBER
     if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
-        return table, y
+        return table, y, strata
     if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y  # select refuses it
+        return table, y, strata  # select refuses it
     codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
     is_rare = sizes < MIN_CLASS_SIZE
     if not is_rare.any() or (~is_rare).sum() < 2:
-        return table, y
+        return table, y, strata
     rows = np.flatnonzero(~is_rare[codes])
     warnings.warn(
         f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
@@ -325,7 +370,8 @@ def _without_rare_classes(table: Table, y: Any, decision: str) -> tuple[Table, A
         stacklevel=3,
     )
     kept = values[rows]
-    return RowSubset(table, rows), kept if column.levels is None else [column.levels[int(level)] for level in kept]
+    labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]
+    return RowSubset(table, rows), labels, None if strata is None else strata.of_samples(rows)
 
 
 def _refuse(fit_params: dict[str, Any]) -> None:
@@ -336,7 +382,7 @@ def _refuse(fit_params: dict[str, Any]) -> None:
             "leave it out"
         )
     if given:
-        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X and y only")
+        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y and strata only")
 
 
 def _refuse_infinite(table: Table) -> None:

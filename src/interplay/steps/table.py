@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,12 @@ class Table(ABC):
         A `ColumnKind` per variable.
     dtype : numpy.dtype
         Of every block.
+    sample_columns : mapping
+        What else is known of each sample, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata`
+        may name them.
     """
+
+    sample_columns: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
         self.n_samples = n_samples
@@ -68,6 +74,16 @@ class Table(ABC):
         Labels come as numbers of their levels, missing values as NaN. The array may be the user's own memory: never
         write to it.
         """
+
+    def column(self, v: int) -> Column:
+        """Return variable `v` with what its levels are called, where they are known."""
+
+        def read() -> Values:
+            values: Values = self.columns(slice(v, v + 1))[0]
+            return values
+
+        kind = ColumnKind(self.kinds[v])
+        return Column(kind, self.dtype, read, [False, True] if kind == ColumnKind.BOOL else None)
 
     def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
         """Turn names and numbers of columns, given as `argument`, into numbers."""
@@ -119,6 +135,10 @@ class ColumnTable(Table):
         for row, number in enumerate(chosen):
             values[row] = as_dtype(self._columns[number].read(), self.dtype)
         return values
+
+    def column(self, v: int) -> Column:
+        """Return variable `v` with what its levels are called."""
+        return self._columns[v]
 
 
 def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
