@@ -4,7 +4,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from interplay import datasets
+from interplay import datasets, genetics, parquet, singlecell
 from interplay.arrays import MaxGains
 from interplay.engines.base import SearchInterrupted
 from interplay.pipeline import select
@@ -30,9 +30,12 @@ __all__ = [
     "datasets",
     "discretize",
     "fit_null",
+    "genetics",
     "load",
     "max_information_gain",
+    "parquet",
     "select",
+    "singlecell",
     "suggest_range",
 ]
 

@@ -206,6 +206,27 @@ class Selection:
 
         return SelectionPlots(self)
 
+    def annotate(self, adata: Any, *, prefix: str = "interplay_") -> None:
+        """Write the table into ``.var`` of an AnnData, one column for each of its own.
+
+        Parameters
+        ----------
+        adata : AnnData
+            Its ``.var_names`` are looked up among the variables; others get NaN, and are not relevant.
+        prefix : str
+            Put before the names of the columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are
+            joined to one text, which an .h5ad file can hold.
+        """
+        table = self.table.set_index("variable")
+        if not any(name in table.index for name in adata.var_names):
+            raise ValueError("adata has none of the variables of this selection among its var_names")
+        table["partners"] = [", ".join(partners) for partners in table["partners"]]
+        table = table.reindex([str(name) for name in adata.var_names])
+        table["relevant"] = table["relevant"].eq(True)
+        table["partners"] = table["partners"].fillna("")
+        for name in table.columns:
+            adata.var[prefix + name] = table[name].to_numpy()
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
         from interplay.saved import save_selection

@@ -19,6 +19,7 @@ from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.search import Discrete
 from interplay.sklearn_callbacks import CallbackSupport, fit_tasks, with_callbacks
+from interplay.steps.anndata_table import is_anndata
 from interplay.steps.column_survey import column_blocks
 from interplay.steps.columns import ColumnKind
 from interplay.steps.decision import DECISION_CHOICES, MIN_CLASS_SIZE, decision_column, is_continuous
@@ -199,6 +200,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         """
         self._validate_params()
         _refuse(fit_params)
+        _refuse_tables_without_columns_to_return(X)
         X = _collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)
@@ -383,6 +385,12 @@ def _refuse(fit_params: dict[str, Any]) -> None:
         )
     if given:
         raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y and strata only")
+
+
+def _refuse_tables_without_columns_to_return(X: Any) -> None:
+    if isinstance(X, Table) or is_anndata(X):
+        advice = "use interplay.select, or give a matrix or frame (of an AnnData, .X or .to_df())"
+        raise TypeError(f"X must be an array or frame, of which transform() can return columns: {advice}")
 
 
 def _refuse_infinite(table: Table) -> None:

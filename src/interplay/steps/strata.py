@@ -85,9 +85,7 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
             f"strata has {len(first)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
             "(pandas.qcut, say), or merge small strata"
         )
-    labels = [
-        ", ".join(str(_label(column, part[i])) for column, part in zip(columns, parts, strict=True)) for i in first
-    ]
+    labels = [", ".join(_label(column, part[i]) for column, part in zip(columns, parts, strict=True)) for i in first]
     return _unless_one(Strata(codes.reshape(-1).astype(np.int64), labels))
 
 
@@ -131,5 +129,7 @@ def _columns(strata: Any) -> list[Column]:
     return [decision_column(strata, "strata")]
 
 
-def _label(column: Column, value: Any) -> Any:
-    return value if column.levels is None else column.levels[int(value)]
+def _label(column: Column, value: Any) -> str:
+    if column.levels is not None:
+        return str(column.levels[int(value)])
+    return f"{value:g}" if isinstance(value, np.floating) else str(value)

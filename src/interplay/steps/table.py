@@ -167,8 +167,10 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
     """
     if isinstance(X, Table):
         return X
-    if all(hasattr(X, attribute) for attribute in ("X", "obs_names", "var_names")):  # AnnData
-        return as_table(X.X, names=X.var_names if names is None else names)
+    from interplay.steps.anndata_table import anndata_table, is_anndata
+
+    if is_anndata(X):
+        return anndata_table(X, names=names)
     if _is_sparse(X):
         return _sparse_table(X, names)
     if isinstance(X, np.ndarray | list | tuple):
@@ -292,6 +294,14 @@ def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
     if len(set(found)) < n_vars:
         repeated = next(name for name, count in Counter(found).items() if count > 1)
         raise ValueError(f"X has more than one column named {repeated!r}: give each column a name of its own")
+    return found
+
+
+def check_names(names: Iterable[Any], *, n_samples: int) -> list[str]:
+    """Return the names of a table's columns as text, all different; refuse a table without columns or samples."""
+    listed = list(names)
+    found = _names(listed, len(listed))
+    _check_not_empty(n_samples, len(found))
     return found
 
 
