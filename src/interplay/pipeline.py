@@ -20,7 +20,7 @@ from interplay.search import Discrete, SearchSettings, check_search_settings, se
 from interplay.steps.contrast import contrast_table
 from interplay.steps.decision import decision_classes
 from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES
-from interplay.steps.named_columns import take_columns
+from interplay.steps.named_columns import take_columns, warn_of_decision_in_table
 from interplay.steps.null_fit import FITS, fit_null
 from interplay.steps.p_values import ADJUST_METHODS, adjust, relevant_mask, significance_order
 from interplay.steps.row_subset import RowSubset
@@ -33,6 +33,9 @@ _AUTO_CONTRAST_BOUNDS = (300, 1000)
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
+
+#: So many of the most significant variables are compared with the decision, value by value.
+_MAX_COMPARED_WITH_DECISION = 20
 
 
 def select(
@@ -175,6 +178,7 @@ def select(
     relevant = relevant_mask(p_adjusted, level=level)
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
+    warn_of_decision_in_table(table, y, ranked[:_MAX_COMPARED_WITH_DECISION])
     return Selection(
         names=list(table.names),
         runs=tuple(runs),

@@ -250,11 +250,12 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     def _checked_table(self, X: Any, y: Any) -> Table:
         """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
+        frame = as_table(X) if _is_frame(X) else None  # says more of what is wrong with a frame
         # Sets n_features_in_ and feature_names_in_; refuses y=None.
         validate_data(self, X, y, skip_check_array=True)
         must_be_finite = self.missing == "error"
-        if _is_frame(X):
-            table = as_table(X)
+        if frame is not None:
+            table = frame
             if must_be_finite:
                 _refuse_infinite(table)
         else:
@@ -297,9 +298,9 @@ def _collected(X: Any) -> Any:
     """Return a lazy frame as an eager one, anything else as it is."""
     import narwhals.stable.v2 as nw
 
-    if not nw.dependencies.is_into_lazyframe(X):
+    if _is_frame(X) or not hasattr(type(X), "columns"):
         return X
-    frame = nw.from_native(X)
+    frame = nw.from_native(X, pass_through=True)
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else X
 
 

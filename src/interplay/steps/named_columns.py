@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from interplay.arrays import MAX_LEVELS, IntArray
 from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.columns import Column
 from interplay.steps.decision import decision_column
 from interplay.steps.table import Table, as_table
 
@@ -42,14 +45,40 @@ def refuse_decision_in_table(table: Table, y: Any) -> None:
     name = getattr(y, "name", None)
     if not isinstance(name, str) or name not in table.names:
         return
-    values = decision_column(y).read()
-    inside = table.column(table.names.index(name)).read()
-    if len(values) != len(inside):
-        return  # refused elsewhere, for that
-    both = np.stack([np.unique(part, return_inverse=True)[1] for part in (values, inside)])
-    n_combinations = np.unique(both, axis=1).shape[1]
-    if n_combinations == both[0].max() + 1 == both[1].max() + 1:
+    if _say_the_same(decision_column(y), table.column(table.names.index(name))):
         raise ValueError(f"column {name!r} of X is y itself: leave it out of X, or give its name as y")
+
+
+def warn_of_decision_in_table(table: Table, y: Any, candidates: IntArray) -> None:
+    """Warn of the first of some columns that says of every sample what `y` says, if there is one.
+
+    Columns with names only: who makes y from a column of a plain array knows it.
+    """
+    decision = decision_column(y)
+    for v in candidates.tolist():
+        if table.names[v] != f"x{v}" and _say_the_same(decision, table.column(v)):
+            warnings.warn(
+                f"column {table.names[v]!r} of X tells y apart completely, value by value: if it is the decision in "
+                "other words, leave it out",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+
+
+def _say_the_same(one: Column, other: Column) -> bool:
+    """Say whether each value of a column stands for one value of the other, and the other way round."""
+    values = [column.read() for column in (one, other)]
+    if len(values[0]) != len(values[1]):
+        return False  # refused elsewhere, for that
+    codes = np.stack([np.unique(part, return_inverse=True)[1] for part in values])
+    if (codes[0] == codes[1]).all():
+        return True
+    n_levels = codes.max(axis=1) + 1
+    # Where hardly any value repeats, any two columns would do.
+    if n_levels[0] != n_levels[1] or n_levels[0] > MAX_LEVELS:
+        return False
+    return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
 
 
 def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
