@@ -111,6 +111,7 @@ def main() -> None:
 
     from machine import write_result
 
+    name = f"bed_memory_{arguments.n_vars}x{arguments.n_samples}"
     result: dict[str, object] = {"n_vars": arguments.n_vars, "n_samples": arguments.n_samples}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.bed"
@@ -122,7 +123,7 @@ def main() -> None:
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             result[what] = json.loads(done.stdout)
             print(what, result[what])
-    print("written:", write_result("bed_memory", result).name)
+    print("written:", write_result(name, result).name)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,12 @@ try:
 except ImportError:  # scikit-learn < 1.9
     _callback = None
 
-CallbackSupport: Any = object if _callback is None else _callback.CallbackSupportMixin
+
+class NoCallbacks:
+    """What takes the place of scikit-learn's mixin: an estimator that knows no callbacks."""
+
+
+CallbackSupport: Any = NoCallbacks if _callback is None else _callback.CallbackSupportMixin
 
 
 #: A search is told to callbacks as this many tasks, one after the other.
