@@ -335,7 +335,7 @@ class TestAmongOtherEstimators:
         X, y = xor_data()
         selector = MDFSSelector(dimensions=2, random_state=0)
         before = selector._repr_html_()
-        assert "dimensions" in before
+        assert "random_state" in before
         assert "variables relevant" not in before
         selector.fit(X, y)
         for shown in (selector._repr_html_(), selector._repr_mimebundle_()["text/html"]):

@@ -24,7 +24,7 @@ from interplay.steps.named_columns import take_columns, warn_of_decision_in_tabl
 from interplay.steps.null_fit import FITS, fit_null
 from interplay.steps.p_values import ADJUST_METHODS, adjust, relevant_mask, significance_order
 from interplay.steps.row_subset import RowSubset
-from interplay.steps.strata import Strata, make_strata
+from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
@@ -132,6 +132,9 @@ def select(
 
     runs: list[Run] = []
     decisions = list(_decisions(table, classes, within, multiclass))
+    for _, _, part_classes, part_strata in decisions:
+        if part_strata is not None:
+            check_strata(part_strata, part_classes)
     for what, part, part_classes, part_strata in decisions:
         contrast = None
         if contrast_number:

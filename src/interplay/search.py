@@ -191,6 +191,8 @@ def max_information_gain(
     table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
     within = make_strata(strata, n_samples=table.n_samples)
+    if within is not None:
+        check_strata(within, classes)
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -239,8 +241,6 @@ def search(
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes. With
     `strata`, the stratum is row 0 of planes and tiles, and no part of the results.
     """
-    if strata is not None:
-        check_strata(strata, classes)
     n_threads = resolve_n_jobs(n_jobs)
     get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
     code = partial(

@@ -33,6 +33,7 @@ from interplay.steps.table import Table, as_table
 
 if TYPE_CHECKING:
     from interplay.engines.base import Engine
+    from interplay.progress import Progress
 
 
 class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
@@ -124,7 +125,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "random_state": ["random_state", np.random.Generator],
         "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
         "n_jobs": [Integral, None],
-        "progress": ["boolean", None],
+        "progress": ["boolean", callable, None],
     }
 
     def __init__(
@@ -148,7 +149,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         random_state: Any = None,
         engine: str | Engine = "auto",
         n_jobs: int | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> None:
         self.dimensions = dimensions
         self.divisions = divisions
