@@ -270,8 +270,9 @@ def search(
 
     def make_tiles(levels: IntArray, dimensions: int, **chosen: Any) -> TupleTiles:
         shape = tile_shape_for(worker, dimensions + len(fixed))
-        options = {"n_vars": table.n_vars, "dimensions": dimensions, "stratum_levels": n_strata}
-        return make_tuple_tiles(levels, **options, **chosen, **shape)
+        return make_tuple_tiles(
+            levels, n_vars=table.n_vars, dimensions=dimensions, stratum_levels=n_strata, **chosen, **shape
+        )
 
     searches = [make_tiles(n_levels, settings.dimensions, asked_for=asked_for, require=require)]
     if alone:
