@@ -361,6 +361,7 @@ class TestParquet:
             scan_parquet(file)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory comes in other units, or not at all")
 def test_genotypes_are_never_all_in_memory(tmp_path: Path) -> None:
     """40 000 variants of 2 000 people: 10 MB a plane; 76 MB as bytes, 610 MB as float64."""
     n_vars, n_samples = 40_000, 2000

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,17 +16,23 @@ from interplay.arrays import BoolArray, FloatArray
 from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.search import Discrete
+from interplay.selector_input import (
+    checked_array,
+    checked_strata,
+    collected,
+    is_frame,
+    refuse_fit_params,
+    refuse_infinite,
+    refuse_tables_of_files,
+    with_own_types,
+    without_rare_classes,
+)
 from interplay.sklearn_callbacks import CallbackSupport, fit_tasks, with_callbacks
-from interplay.steps.anndata_table import is_anndata
-from interplay.steps.column_survey import column_blocks
-from interplay.steps.columns import ColumnKind
-from interplay.steps.decision import DECISION_CHOICES, MIN_CLASS_SIZE, decision_column, is_continuous
-from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS, MISSING_CHOICES
+from interplay.steps.decision import DECISION_CHOICES
+from interplay.steps.discrete_codes import MISSING_CHOICES
 from interplay.steps.named_columns import refuse_decision_in_table
 from interplay.steps.null_fit import FITS
 from interplay.steps.p_values import ADJUST_METHODS
-from interplay.steps.row_subset import RowSubset
-from interplay.steps.strata import Strata, make_strata
 from interplay.steps.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -200,9 +204,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             Itself.
         """
         self._validate_params()
-        _refuse(fit_params)
-        _refuse_tables_without_columns_to_return(X)
-        X = _collected(X)
+        refuse_fit_params(fit_params)
+        refuse_tables_of_files(X)
+        X = collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)
         settings = self.get_params(deep=False)
@@ -211,7 +215,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
-        table, y, groups = _without_rare_classes(table, y, _checked_strata(strata, table), self.decision)
+        table, y, groups = without_rare_classes(table, y, checked_strata(strata, table), self.decision)
         result = select(table, y, strata=groups, **settings)
         if tasks is not None:
             tasks.end()
@@ -238,12 +242,12 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         (n_samples, n_selected) array, sparse matrix, or the frame that `set_output` asks for
         """
         check_is_fitted(self)
-        X = _collected(X)
+        X = collected(X)
         # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
         if _stays_polars(self, X) and self.support_.any():
             validate_data(self, X, skip_check_array=True, reset=False)
             return X.select([X.columns[v] for v in np.flatnonzero(self.support_)])
-        return super().transform(_with_own_types(X))
+        return super().transform(with_own_types(X))
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -251,16 +255,16 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     def _checked_table(self, X: Any, y: Any) -> Table:
         """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
-        frame = as_table(X) if _is_frame(X) else None  # says more of what is wrong with a frame
+        frame = as_table(X) if is_frame(X) else None  # says more of what is wrong with a frame
         # Sets n_features_in_ and feature_names_in_; refuses y=None.
         validate_data(self, X, y, skip_check_array=True)
         must_be_finite = self.missing == "error"
         if frame is not None:
             table = frame
             if must_be_finite:
-                _refuse_infinite(table)
+                refuse_infinite(table)
         else:
-            table = as_table(_checked_array(X, must_be_finite=must_be_finite))
+            table = as_table(checked_array(X, must_be_finite=must_be_finite))
         if table.n_vars < self.dimensions:
             raise ValueError(
                 f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
@@ -295,113 +299,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         return tags
 
 
-def _collected(X: Any) -> Any:
-    """Return a lazy frame as an eager one, anything else as it is."""
-    import narwhals.stable.v2 as nw
-
-    if _is_frame(X) or not hasattr(type(X), "columns"):
-        return X
-    frame = nw.from_native(X, pass_through=True)
-    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else X
-
-
-def _checked_strata(strata: Any, table: Table) -> Strata | None:
-    if isinstance(strata, str):
-        raise TypeError(f"strata must hold one value per sample, not the text {strata!r}: give the column itself")
-    return make_strata(strata, n_samples=table.n_samples)
-
-
-def _is_frame(X: Any) -> bool:
-    import narwhals.stable.v2 as nw
-
-    return bool(nw.dependencies.is_into_dataframe(X))
-
-
 def _stays_polars(estimator: MDFSSelector, X: Any) -> bool:
     """Say whether X is a polars frame, and `set_output` or the global configuration asks for one."""
     import narwhals.stable.v2 as nw
 
     asked_for = _get_output_config("transform", estimator)["dense"]
     return asked_for == "polars" and bool(nw.dependencies.is_polars_dataframe(X))
-
-
-def _checked_array(X: Any, *, must_be_finite: bool) -> Any:
-    try:
-        return check_array(
-            _with_own_types(X), dtype=None, accept_sparse="csc", ensure_all_finite=must_be_finite, input_name="X"
-        )
-    except ValueError as error:
-        if "contains NaN" not in str(error):
-            raise
-        raise ValueError("X contains NaN: fill in, or use missing='level' or missing='impute'") from None
-
-
-def _with_own_types(X: Any) -> Any:
-    """Return a list of rows such as [1.5, "a"] as objects: NumPy would turn the number into text."""
-    if not isinstance(X, list | tuple):
-        return X
-    try:
-        holds_text = np.asarray(X).dtype.kind in "UST"
-    except ValueError:  # rows of different lengths, of which check_array says more
-        return X
-    return np.array(X, dtype=object) if holds_text else X
-
-
-def _without_rare_classes(
-    table: Table, y: Any, strata: Strata | None, decision: str
-) -> tuple[Table, Any, Strata | None]:
-    """Leave out the samples of classes too small for `select`, which refuses them.
-
-    A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
-    small one, and a fit of many must not fail for that.
-    """
-    column = decision_column(y)
-    values = column.read()
-    is_number = column.kind == ColumnKind.NUMBER
-    if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
-        return table, y, strata
-    if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y, strata  # select refuses it
-    codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    is_rare = sizes < MIN_CLASS_SIZE
-    if not is_rare.any() or (~is_rare).sum() < 2:
-        return table, y, strata
-    rows = np.flatnonzero(~is_rare[codes])
-    warnings.warn(
-        f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
-        "merge small classes, or use decision='continuous' if y is a measurement",
-        UserWarning,
-        stacklevel=3,
-    )
-    kept = values[rows]
-    labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]
-    return RowSubset(table, rows), labels, None if strata is None else strata.of_samples(rows)
-
-
-def _refuse(fit_params: dict[str, Any]) -> None:
-    given = [name for name, value in fit_params.items() if not (name == "sample_weight" and value is None)]
-    if "sample_weight" in given:
-        raise TypeError(
-            "sample_weight is not supported: gains and p-values rest on counts of samples, each of which counts once; "
-            "leave it out"
-        )
-    if given:
-        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y and strata only")
-
-
-def _refuse_tables_without_columns_to_return(X: Any) -> None:
-    if isinstance(X, Table) or is_anndata(X):
-        advice = "use interplay.select, or give a matrix or frame (of an AnnData, .X or .to_df())"
-        raise TypeError(f"X must be an array or frame, of which transform() can return columns: {advice}")
-
-
-def _refuse_infinite(table: Table) -> None:
-    """Refuse infinities in a frame, as check_array does in an array; select refuses NaN."""
-    if table.dtype.kind != "f":
-        return
-    block_columns = max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // (table.n_samples * table.dtype.itemsize))
-    for block in column_blocks(table, block_columns):
-        holds_infinity = np.isinf(table.columns(block)).any(axis=1)
-        if holds_infinity.any():
-            name = table.names[block.start + int(np.argmax(holds_infinity))]
-            raise ValueError(f"column {name!r} of X holds infinity: replace it by a finite number")
