@@ -112,6 +112,9 @@ def test_tiles_hold_every_tuple_once_beside_the_stratum(dimensions: int, require
         stratum_levels=5,
         **sizes,
     )
+    strata_only = within.partner_cells[within.only_of_stratum]
+    assert set(within.partner_cells) - set(strata_only) == set(5 * plain.partner_cells)
+    assert plain.only_of_stratum is None
     assert sorted(listed(within)) == sorted((0, *(v + 1 for v in members)) for members in listed(plain))
 
 

@@ -178,6 +178,8 @@ class TupleTiles:
         Tuples in each tile; whole numbers, as floats since there can be more than 2**63 in all.
     partner_cells : (n_groups,) int64
         The distinct numbers of cells that a variable's partners can have, ascending.
+    only_of_stratum : (n_groups,) bool, optional
+        Where row 0 is a stratum, a member of every tuple: numbers of cells that only its own partners have.
     """
 
     order: IntArray
@@ -187,6 +189,7 @@ class TupleTiles:
     tiles: npt.NDArray[np.int32]
     n_tuples: FloatArray
     partner_cells: IntArray
+    only_of_stratum: BoolArray | None = None
 
     @property
     def dimensions(self) -> int:
@@ -258,12 +261,14 @@ class MaxGains:
             tuples_by_group=np.where(theirs[..., np.newaxis], other.tuples_by_group, self.tuples_by_group),
         )
 
-    def without_stratum(self) -> MaxGains:
-        """Leave out row 0, a stratum that was a member of every tuple, and number the others from 0 again."""
-        # Numbers of cells that only the partners of the stratum itself can have.
-        kept = np.flatnonzero((self.discretization_by_group[1:] >= 0).any(axis=0))
-        if not len(kept):  # interrupted before anything was found
-            kept = np.array([0])
+    def without_stratum(self, tiles: TupleTiles) -> MaxGains:
+        """Leave out the stratum of the searched `tiles`, row 0, and number the others from 0 again.
+
+        Returns the gains as they are if there is none.
+        """
+        if tiles.only_of_stratum is None:
+            return self
+        kept = np.flatnonzero(~tiles.only_of_stratum)
         tuples = self.tuples_by_group[1:, kept, 1:]
         return MaxGains(
             gain_by_group=self.gain_by_group[1:, kept],

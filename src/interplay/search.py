@@ -302,9 +302,10 @@ def search(
             found[i] = interrupt.partial
         if found[0] is None:
             raise
-        partial_gains = found[0] if strata is None else found[0].without_stratum()
-        raise SearchInterrupted(partial_gains, float(done / n_tuples)) from None
-    return tuple(gains if strata is None else gains.without_stratum() for gains in found if gains is not None)
+        raise SearchInterrupted(found[0].without_stratum(searches[0]), float(done / n_tuples)) from None
+    return tuple(
+        gains.without_stratum(tiles) for gains, tiles in zip(found, searches, strict=True) if gains is not None
+    )
 
 
 def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: int) -> SearchWork:

@@ -112,6 +112,8 @@ def make_tuple_tiles(
 
     n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
     tiles, n_tuples = tiles[n_tuples > 0], n_tuples[n_tuples > 0]
+    only_of_stratum = None
+    partner_cells = _partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts])
     if stratum_levels is not None:
         # The stratum's own block stands first, in every tile.
         order = np.concatenate([[0], order + 1])
@@ -119,6 +121,9 @@ def make_tuple_tiles(
         starts = [block_start] * (n_members - 2) + [middle_start, lane_start]
         tiles = np.insert(tiles + np.int32(1), 0, 0, axis=1)
         n_levels = np.append(stratum_levels, n_levels)
+        of_variables = stratum_levels * partner_cells
+        partner_cells = _partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts])
+        only_of_stratum = ~np.isin(partner_cells, of_variables)
     return TupleTiles(
         order=order,
         block_start=block_start,
@@ -126,7 +131,8 @@ def make_tuple_tiles(
         lane_start=lane_start,
         tiles=np.ascontiguousarray(tiles),
         n_tuples=n_tuples,
-        partner_cells=_partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts]),
+        partner_cells=partner_cells,
+        only_of_stratum=only_of_stratum,
     )
 
 
