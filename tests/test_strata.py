@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -274,3 +276,46 @@ def test_strata_of_some_samples() -> None:
     some = strata.of_samples(np.array([1, 3]))
     assert (some.codes.tolist(), some.labels) == ([0, 1], ["b", "c"])
     assert strata.of_samples(np.array([2, 3])) is None
+
+
+class TestInParts:
+    """Strata in checkpoints and shards: the same as in one go."""
+
+    SETTINGS = {"dimensions": 2, "n_contrast": 30, "discretizations": 2, "random_state": 0}  # noqa: RUF012
+
+    @pytest.mark.parametrize("named", [False, True])
+    def test_shards(self, named: bool, tmp_path: Path) -> None:
+        X, y, batch = batch_data(n_vars=12)
+        X[:, 3] = np.arange(400) % 3  # numbers of levels, and so of cells, differ
+        table = pd.DataFrame(X, columns=[f"v{v}" for v in range(12)])
+        whole = interplay.select(table, y, strata=batch, **self.SETTINGS)
+        if named:
+            table = table.assign(y=y, batch=batch)
+        data = (table, "y") if named else (table, y)
+        strata = "batch" if named else batch
+        for number in (1, 2, 3):
+            part = interplay.search_shard(*data, shard=(number, 3), strata=strata, **self.SETTINGS)
+            part.save(tmp_path / f"part{number}")
+        merged = interplay.merge_parts(tmp_path.glob("part*"), X=table)
+        assert merged.table.equals(whole.table)
+        assert merged.provenance["strata"] == whole.provenance["strata"]
+        other = interplay.search_shard(*data, shard=(2, 3), strata=batch[::-1], **self.SETTINGS)
+        with pytest.raises(ValueError, match="another search"):
+            interplay.merge_parts([tmp_path / "part1", other, tmp_path / "part3"])
+
+    def test_checkpoint(self, tmp_path: Path) -> None:
+        X, y, batch = batch_data(n_vars=12)
+        whole = interplay.select(X, y, strata=batch, **self.SETTINGS)
+        calls = []
+
+        def stop_half_way(done: float) -> None:
+            calls.append(done)
+            if done > 0.3:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            interplay.select(X, y, strata=batch, checkpoint=tmp_path / "run", progress=stop_half_way, **self.SETTINGS)
+        with pytest.raises(ValueError, match="run"):
+            interplay.select(X, y, strata=batch[::-1], checkpoint=tmp_path / "run", **self.SETTINGS)
+        resumed = interplay.select(X, y, strata=batch, checkpoint=tmp_path / "run", **self.SETTINGS)
+        assert resumed.table.equals(whole.table)

@@ -234,14 +234,18 @@ class MaxGains:
     @classmethod
     def none_yet(cls, planes: BitPlanes, tiles: TupleTiles) -> MaxGains:
         """Return the neutral element of `merge` for a search."""
-        shape = (planes.n_rows, len(tiles.partner_cells))
-        n_classes = len(planes.class_sizes)
+        return cls.empty(planes.n_levels, tiles, n_vars=planes.n_vars, n_classes=len(planes.class_sizes))
+
+    @classmethod
+    def empty(cls, n_levels: IntArray, tiles: TupleTiles, *, n_vars: int, n_classes: int) -> MaxGains:
+        """Return the same before there are planes, from the levels of the rows, real and contrast."""
+        shape = (len(n_levels), len(tiles.partner_cells))
         return cls(
             gain_by_group=np.full(shape, -np.inf),
             discretization_by_group=np.full(shape, -1, dtype=np.int64),
             tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
-            df_by_group=(n_classes - 1) * (planes.n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
-            n_vars=planes.n_vars,
+            df_by_group=(n_classes - 1) * (n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
+            n_vars=n_vars,
         )
 
     def merge(self, other: MaxGains) -> MaxGains:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
+from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, SearchInterrupted, SearchWork, get_engine, tile_shape_for
+from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import Progress, ShowDone, show_progress
+from interplay.progress import Progress, show_progress
+from interplay.provenance import data_fingerprint
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
@@ -24,6 +26,7 @@ from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import resolve_seed
 from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table, as_table
+from interplay.tile_loop import Shard, TileLoop
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
 _MAX_WORKSPACE_BYTES = 1 << 30
@@ -102,9 +105,10 @@ def max_information_gain(
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: Progress = None,
+    checkpoint: AsCheckpoint = None,
 ) -> MaxGains:
     """Return the maximum information gain of every variable over all tuples that hold it.
 
@@ -157,13 +161,17 @@ def max_information_gain(
         Missing values are refused, a level of their own, or drawn from the column's other values.
     random_state : int, None, RandomState or Generator
         The same number gives the same thresholds as the R package MDFS.
-    engine : {"auto", "cpu", "cuda"} or Engine
-        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays, "dask" the
+        current Dask client.
     n_jobs : int, optional
         Threads, as in scikit-learn: None for one, −1 for all.
-    progress : bool or callable, optional
-        Show a progress bar; default: on a terminal, if the search takes a while. A function is called now and then
-        with the share that is done, 0 to 1.
+    progress : bool, optional
+        Show a progress bar; default: on a terminal, if the search takes a while.
+    checkpoint : path-like or Checkpoint, optional
+        A file in which the search is kept, at least once a minute and on Ctrl-C. The same call goes on from there, also
+        after a crash, and with another engine or number of threads. A file of another search is refused. It stays when
+        the search is done, so that the same call then returns at once.
 
     Returns
     -------
@@ -193,6 +201,9 @@ def max_information_gain(
     within = make_strata(strata, n_samples=table.n_samples)
     if within is not None:
         check_strata(within, classes)
+    kept = as_checkpoint(checkpoint)
+    if kept is not None and random_state is None:
+        random_state = kept.seed
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -205,23 +216,58 @@ def max_information_gain(
         random_state=random_state,
     )
     contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
+    asked_for = _asked_for(table, variables, require, settings.dimensions)
+    if kept is not None:
+        get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
+        kept.begin(
+            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within))
+            | {
+                "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+                "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
+                "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
+                "require": require,
+            }
+        )
     (gains,) = search(
         table,
         classes,
         settings,
         contrast=contrast_table,
         contrast_sources=contrast_sources,
-        asked_for=_asked_for(table, variables, require, settings.dimensions),
+        asked_for=asked_for,
         require=require,
         strata=within,
         engine=engine,
         n_jobs=n_jobs,
         progress=progress,
+        checkpoint=kept,
     )
+    if kept is not None:
+        kept.finish()
     return gains
 
 
-def search(
+def about_search(
+    table: Table, classes: DecisionClasses, settings: SearchSettings, *, fingerprint: str
+) -> dict[str, Any]:
+    """Return what decides the gains: parts and checkpoints of one search agree in it."""
+    decided = asdict(settings)
+    return {
+        "n_samples": table.n_samples,
+        "n_vars": table.n_vars,
+        "n_classes": classes.n_classes,
+        "data fingerprint": fingerprint,
+        "random_state": decided.pop("seed"),
+        **decided,
+    }
+
+
+def search(table: Table, classes: DecisionClasses, settings: SearchSettings, **options: Any) -> tuple[MaxGains, ...]:
+    """Return what `search_tiles` finds."""
+    return search_tiles(table, classes, settings, **options).found
+
+
+def search_tiles(
     table: Table,
     classes: DecisionClasses,
     settings: SearchSettings,
@@ -232,14 +278,18 @@ def search(
     require: str = "any",
     strata: Strata | None = None,
     alone: bool = False,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: Progress = None,
-) -> tuple[MaxGains, ...]:
-    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations.
+    shard: Shard | None = None,
+    checkpoint: Checkpoint | None = None,
+    name: str = "search",
+) -> TileLoop:
+    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations, in the loop's ``.found``.
 
-    With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes. With
-    `strata`, the stratum is row 0 of planes and tiles, and no part of the results.
+    With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
+    Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
+    stratum is row 0 of planes and tiles, and no part of what is found.
     """
     n_threads = resolve_n_jobs(n_jobs)
     get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
@@ -263,49 +313,56 @@ def search(
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
     fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]
-    _check_workspace(n_levels, classes, settings.dimensions, n_strata=1 if strata is None else strata.n_strata)
-
     n_strata = None if strata is None else strata.n_strata
+    _check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
+
     worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
-
-    def make_tiles(levels: IntArray, dimensions: int, **chosen: Any) -> TupleTiles:
-        shape = tile_shape_for(worker, dimensions + len(fixed))
-        return make_tuple_tiles(
-            levels, n_vars=table.n_vars, dimensions=dimensions, stratum_levels=n_strata, **chosen, **shape
-        )
-
-    searches = [make_tiles(n_levels, settings.dimensions, asked_for=asked_for, require=require)]
+    dimensions = [settings.dimensions] + [1] * alone
+    shapes = [tile_shape_for(worker, k + len(fixed)) for k in dimensions]
+    if shard is not None:  # jobs with and without a GPU must cut alike
+        shapes = [{} for _ in dimensions]
+    if checkpoint is not None:  # what was begun on one engine goes on with another
+        shapes = checkpoint.tile_shapes(name) or shapes
+    make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
+    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shapes[0])]
+    levels_of_rows = [n_levels]
     if alone:
-        searches.append(make_tiles(n_levels[: table.n_vars], 1))
-    found: list[MaxGains | None] = [None] * len(searches)
-    n_tuples = settings.discretizations * sum(tiles.n_tuples.sum() for tiles in searches)
-    done = 0.0
+        levels_of_rows.append(n_levels[: table.n_vars])
+        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **shapes[1]))
+    nothing = [
+        MaxGains.empty(
+            np.concatenate([*(part.n_levels for part in fixed), levels]),
+            tiles,
+            n_vars=len(fixed) + table.n_vars,
+            n_classes=classes.n_classes,
+        )
+        for levels, tiles in zip(levels_of_rows, searches, strict=True)
+    ]
+    loop = TileLoop(
+        worker,
+        searches,
+        settings.discretizations,
+        nothing,
+        shapes=shapes,
+        shard=shard,
+        checkpoint=checkpoint,
+        name=name,
+    )
+    what = f"{settings.dimensions}D, {loop.n_tuples:.4g} tuples"
     try:
-        with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
+        with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
             for d in range(settings.discretizations):
+                if not loop.has_work(d):
+                    continue
                 parts = [*fixed, *(coder.code_blocks(d) for coder in coders)]
                 planes = make_bit_planes(parts, classes, n_vars=len(fixed) + table.n_vars, n_jobs=n_threads)
-                for i, tiles in enumerate(searches):
-                    found[i] = worker.max_gains(
-                        planes if i == 0 else _real_rows(planes),
-                        tiles,
-                        pseudocount=settings.pseudocount,
-                        discretization=d,
-                        known=found[i],
-                        on_progress=None if show is None else partial(_show_after, show, done),
-                    )
-                    done += tiles.n_tuples.sum()
+                for i in range(len(searches)):
+                    rows_searched = planes if i == 0 else _real_rows(planes)
+                    loop.search(rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
+        loop.finish()
     except KeyboardInterrupt as interrupt:
-        # Wherever it struck, what was found until then is handed over, counted against the whole search.
-        if isinstance(interrupt, SearchInterrupted):
-            done += interrupt.done * tiles.n_tuples.sum()
-            found[i] = interrupt.partial
-        if found[0] is None:
-            raise
-        raise SearchInterrupted(found[0].without_stratum(searches[0]), float(done / n_tuples)) from None
-    return tuple(
-        gains.without_stratum(tiles) for gains, tiles in zip(found, searches, strict=True) if gains is not None
-    )
+        loop.stop(interrupt)
+    return loop
 
 
 def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: int) -> SearchWork:
@@ -317,10 +374,6 @@ def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: 
         n_samples=table.n_samples,
         n_cells=float(n_levels.mean()) ** k * n_strata,
     )
-
-
-def _show_after(show: ShowDone, before: float, done: int) -> None:
-    show(before + done)
 
 
 @contextmanager

@@ -61,8 +61,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     max_features : int, optional
         Keep at most this many of the relevant variables, those with the smallest p-values (of equal ones, those with
         the larger gain). Variables that are not relevant are never kept, however many are asked for.
-    random_state, engine, n_jobs, progress
+    random_state, n_jobs, progress
         As in `select`.
+    engine : {"auto", "cpu", "cuda", "dask"} or Engine
+        As in `select`, but no Dask client, which scikit-learn could not copy: "dask" takes the current one.
 
     Attributes
     ----------
