@@ -21,7 +21,7 @@ import numpy as np
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.dask import _TASKS_PER_THREAD, DaskEngine, _Search
-from interplay.engines.dask_tasks import Improvement
+from interplay.engines.dask_tasks import Improvement, SharedData
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from machine import write_result
@@ -30,12 +30,14 @@ from machine import write_result
 _LATENCY = 0.1
 
 
-def simulate(tiles: TupleTiles, known: MaxGains, n_workers: int, rate: float, latency: float) -> dict[str, float]:
+def simulate(
+    data: SharedData, tiles: TupleTiles, known: MaxGains, n_workers: int, rate: float, latency: float
+) -> dict[str, float]:
     """Let the Dask engine cut its chunks for workers of equal rate; a task is `latency` seconds longer than its work.
 
     Tasks wait for workers, so that only the time at the end in which some have nothing left to do is lost besides.
     """
-    search = _Search(None, None, tiles, known, DaskEngine.task_seconds)
+    search = _Search(None, data, tiles, known, DaskEngine.task_seconds)
     search._cluster = SimpleNamespace(n_threads=n_workers)
     waiting: deque[float] = deque()
     running: list[tuple[float, float]] = []
@@ -84,6 +86,7 @@ def main() -> None:
     parts = [DiscreteCodes(part, np.full(len(part), 2)) for part in (codes[:n_vars], codes[n_vars:])]
     planes = make_bit_planes(parts, DecisionClasses(rng.integers(0, 2, n_samples), [0, 1]))
 
+    data = SharedData(planes, tiles[:0], 0.25, 0, "")
     known = MaxGains.none_yet(planes, tiles)
     middle = len(tiles) // 2
     rates, improved = [], []
@@ -106,7 +109,7 @@ def main() -> None:
         "tuples_of_the_largest_tile": float(tiles.n_tuples.max()),
         "bytes_of_the_list_of_tiles": tiles.tiles.nbytes + tiles.n_tuples.nbytes,
         "seconds_to_cut_tiles": seconds_to_cut,
-        "bytes_scattered_to_each_worker": len(pickle.dumps((planes, tiles[:0]), protocol=5)),
+        "bytes_scattered_to_each_worker": len(pickle.dumps(data, protocol=5)),
         "bytes_of_bounds": known.gain_by_group.nbytes,
         "gains_improved_by_a_tile": improved,
         "tuples_per_core_second": rate,
@@ -114,7 +117,7 @@ def main() -> None:
         "core_hours": n_tuples / rate / 3600,
         "workers": arguments.workers,
         "latency_of_a_task": _LATENCY,
-        "simulated": simulate(tiles, known, arguments.workers, rate, _LATENCY),
+        "simulated": simulate(data, tiles, known, arguments.workers, rate, _LATENCY),
         "peak_gib_here": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
     for key, value in result.items():

@@ -19,7 +19,8 @@ import interplay
 import interplay.checkpoint
 from interplay.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tile_chunks import ChunkSize, end_of_chunk
+from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed, tile_costs
+from interplay.engines.tuple_tiles import make_tuple_tiles
 
 SETTINGS = {"dimensions": 3, "discretizations": 2, "range_": 0.5, "random_state": 3}
 
@@ -55,10 +56,9 @@ class Stops(CpuEngine):
 def small_tiles(monkeypatch) -> None:
     """Many tiles also for a small table."""
     import interplay.search as search
-    from interplay.engines.tuple_tiles import make_tuple_tiles
 
     def make(*args, **kwargs):
-        return make_tuple_tiles(*args, **kwargs, block_size=4, middle_size=8, n_lanes=16)
+        return make_tuple_tiles(*args, **kwargs | {"block_size": 4, "middle_size": 8, "n_lanes": 16})
 
     monkeypatch.setattr(search, "make_tuple_tiles", make)
 
@@ -298,13 +298,22 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
 
 def test_chunks_grow_to_the_time_asked_for() -> None:
     size = ChunkSize(10.0)
-    assert size.n_tuples == 0
+    assert size.cost == 0
     size.learn(100.0, 0.001)
-    assert size.n_tuples == 800  # not a million at once
+    assert size.cost == 800  # not a million at once
     for _ in range(10):
-        size.learn(size.n_tuples, size.n_tuples / 1000)
-    assert size.n_tuples == pytest.approx(10_000)
+        size.learn(size.cost, size.cost / 1000)
+    assert size.cost == pytest.approx(10_000)
     size.learn(10_000, 100.0)
-    assert size.n_tuples == pytest.approx(1000)
-    before = np.array([0.0, 10, 20, 40, 100])
+    assert size.cost == pytest.approx(1000)
+    before = summed([10.0, 10.0, 20.0, 60.0])
     assert [end_of_chunk(before, b, 20) for b in range(4)] == [2, 2, 3, 4]
+
+
+def test_tiles_that_are_scored_cell_by_cell_cost_more() -> None:
+    levels = np.array([2] * 10 + [3] * 10 + [2] * 4)
+    tiles = make_tuple_tiles(levels, n_vars=20, dimensions=3, block_size=5, middle_size=5, n_lanes=5)
+    costs = tile_costs(tiles, levels, 2) / tiles.n_tuples
+    # By hand: 8 cells of two-level variables are the fast way; 12, 18, 27 cells of two classes at 0.4 each are not.
+    assert sorted(set(costs.round(9).tolist())) == [1.0, 9.6, 14.4, 21.6]
+    assert sorted(set((tile_costs(tiles, levels, 3) / tiles.n_tuples).round(9).tolist())) == [9.6, 14.4, 21.6, 32.4]

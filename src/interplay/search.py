@@ -15,6 +15,7 @@ from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, 
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
+from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress, show_progress
@@ -318,9 +319,11 @@ def search_tiles(
 
     worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
     dimensions = [settings.dimensions] + [1] * alone
-    shapes = [tile_shape_for(worker, k + len(fixed)) for k in dimensions]
-    if shard is not None:  # jobs with and without a GPU must cut alike
-        shapes = [{} for _ in dimensions]
+    # Shards with and without a GPU must cut alike.
+    shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
+    in_parts = shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)
+    if in_parts and (np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2):
+        shapes = [shape or SMALL_TILES for shape in shapes]
     if checkpoint is not None:  # what was begun on one engine goes on with another
         shapes = checkpoint.tile_shapes(name) or shapes
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
@@ -329,13 +332,9 @@ def search_tiles(
     if alone:
         levels_of_rows.append(n_levels[: table.n_vars])
         searches.append(make_tiles(levels_of_rows[1], dimensions=1, **shapes[1]))
+    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), levels]) for levels in levels_of_rows]
     nothing = [
-        MaxGains.empty(
-            np.concatenate([*(part.n_levels for part in fixed), levels]),
-            tiles,
-            n_vars=len(fixed) + table.n_vars,
-            n_classes=classes.n_classes,
-        )
+        MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
         for levels, tiles in zip(levels_of_rows, searches, strict=True)
     ]
     loop = TileLoop(
@@ -343,6 +342,7 @@ def search_tiles(
         searches,
         settings.discretizations,
         nothing,
+        costs=[tile_costs(tiles, levels_of_rows[0], classes.n_classes) for tiles in searches],
         shapes=shapes,
         shard=shard,
         checkpoint=checkpoint,

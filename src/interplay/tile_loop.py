@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.checkpoint import Checkpoint, SearchState
 from interplay.checks import check_int, shown
 from interplay.engines.base import Engine, SearchInterrupted
-from interplay.engines.tile_chunks import search_in_chunks, tuples_before
+from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import ShowDone
 
 #: Chunks of a kept search take this share of the time between two writes: few enough that threads seldom wait for
@@ -67,6 +67,8 @@ class TileLoop:
     discretizations : int
     nothing : list of MaxGains
         What each list starts from.
+    costs : list of (n_tiles,) float64
+        About what the tiles cost, for each list.
     shapes : list of dict
         How the tiles were cut.
     shard : Shard, optional
@@ -82,6 +84,7 @@ class TileLoop:
         discretizations: int,
         nothing: Sequence[MaxGains],
         *,
+        costs: Sequence[FloatArray],
         shapes: Sequence[dict[str, Any]],
         shard: Shard | None = None,
         checkpoint: Checkpoint | None = None,
@@ -91,8 +94,8 @@ class TileLoop:
         self._searches = searches
         self._checkpoint = checkpoint
         self._places = [(d, i) for d in range(discretizations) for i in range(len(searches))]
-        self._before = [tuples_before(tiles) for tiles in searches]
-        self._span = dict(zip(self._places, self._spans(shard), strict=True))
+        self._before = [summed(tiles.n_tuples) for tiles in searches]
+        self._span = dict(zip(self._places, self._spans(shard, costs), strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         fresh = SearchState(list(shapes), _layout(searches), (0, 0), self._none_done((0, 0)), list(nothing))
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh)
@@ -193,15 +196,16 @@ class TileLoop:
         """Take note that all is done."""
         self._state.at, self._state.done = (self._places[-1][0] + 1, 0), np.zeros(0, dtype=bool)
 
-    def _spans(self, shard: Shard | None) -> list[tuple[int, int]]:
-        """First tile and end at each place: tiles that start, on the line of all tuples, within the shard."""
+    def _spans(self, shard: Shard | None, costs: Sequence[FloatArray]) -> list[tuple[int, int]]:
+        """First tile and end at each place: tiles that start, on the line of all costs, within the shard."""
         if shard is None:
             return [(0, len(self._searches[i])) for _, i in self._places]
+        before = [summed(cost) for cost in costs]
         starts = []
         total = 0.0
         for _, i in self._places:
-            starts.append(total + self._before[i][:-1])
-            total += self._before[i][-1]
+            starts.append(total + before[i][:-1])
+            total += before[i][-1]
         low = total * ((shard.number - 1) / shard.of)
         high = total * (shard.number / shard.of) if shard.number < shard.of else np.inf
         return [(int(np.searchsorted(start, low)), int(np.searchsorted(start, high))) for start in starts]

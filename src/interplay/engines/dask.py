@@ -21,7 +21,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
-from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, tuples_before
+from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed, tile_costs
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
 _TASKS_PER_THREAD = 3
@@ -154,7 +154,7 @@ class _Search:
         self._client = client
         self._data = data
         self._tiles = tiles
-        self._before = tuples_before(tiles)
+        self._before = summed(tile_costs(tiles, data.planes.n_levels, len(data.planes.class_sizes)))
         self._found = replace(  # improved in place
             known,
             gain_by_group=known.gain_by_group.copy(),
@@ -190,17 +190,16 @@ class _Search:
                 chunk, shared = self._in_flight.pop(future)
                 improvement = self._result(future, chunk, shared)
                 if improvement is not None:
-                    n_tuples = float(self._before[chunk.end] - self._before[chunk.begin])
-                    self._learn(improvement, n_tuples)
+                    self._learn(improvement, float(self._before[chunk.end] - self._before[chunk.begin]))
                     improvement.add_to(self._found, self._data.discretization)
-                    done += n_tuples
+                    done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
                 self._submit(completed)
                 if improvement is not None:
                     if on_progress is not None:
                         on_progress(int(done))
                     yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
         except KeyboardInterrupt:
-            raise SearchInterrupted(replace(self._found), float(done / self._before[-1])) from None
+            raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
         finally:
             if self._in_flight and self._client.status == "running":
                 self._client.cancel(list(self._in_flight), force=True)
@@ -249,22 +248,22 @@ class _Search:
         if begin == len(self._tiles):
             return None
         # The slowest kind of worker decides: the others do more of them.
-        n_tuples = min((size.n_tuples for size in self._sizes.values()), default=0.0)
-        shortest = n_tuples * _MIN_TASK_SECONDS / self._seconds
+        cost = min((size.cost for size in self._sizes.values()), default=0.0)
+        shortest = cost * _MIN_TASK_SECONDS / self._seconds
         left = float(self._before[-1] - self._before[begin])
         even_share = left / (_TASKS_PER_THREAD * self._cluster.n_threads)
-        self._next_tile = end_of_chunk(self._before, begin, min(n_tuples, max(even_share, shortest)))
+        self._next_tile = end_of_chunk(self._before, begin, min(cost, max(even_share, shortest)))
         return _Chunk(begin, self._next_tile)
 
     @property
     def _seconds(self) -> float:
         return min(max(self._task_seconds, self._cluster.n_threads / _TASKS_PER_SECOND), _MAX_TASK_SECONDS)
 
-    def _learn(self, improvement: Improvement, n_tuples: float) -> None:
+    def _learn(self, improvement: Improvement, cost: float) -> None:
         self._losses = 0
         size = self._sizes.setdefault(improvement.engine, ChunkSize(self._seconds))
         size.seconds = self._seconds
-        size.learn(n_tuples, improvement.seconds)
+        size.learn(cost, improvement.seconds)
 
     def _current_bounds(self) -> Any:
         """The gains known by now; large ones as a name for what was put on the cluster a moment ago."""
