@@ -4,7 +4,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from interplay import datasets
+from interplay import datasets, genetics, parquet, singlecell
 from interplay.arrays import MaxGains
 from interplay.checkpoint import Checkpoint
 from interplay.engines.base import SearchInterrupted
@@ -34,11 +34,14 @@ __all__ = [
     "datasets",
     "discretize",
     "fit_null",
+    "genetics",
     "load",
     "max_information_gain",
     "merge_parts",
+    "parquet",
     "search_shard",
     "select",
+    "singlecell",
     "suggest_range",
 ]
 

@@ -12,10 +12,12 @@ from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
+from interplay.progress import Progress
 from interplay.provenance import versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete
 from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
+from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.table import Table
@@ -26,6 +28,9 @@ _MAX_CORRELATED = 3000
 
 #: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
 _MAX_COUNTED = 300
+
+#: So many of the most significant variables are compared with the decision, value by value.
+_MAX_COMPARED_WITH_DECISION = 20
 
 
 def select(
@@ -44,12 +49,13 @@ def select(
     decision: str = "auto",
     decision_divisions: int = 1,
     multiclass: str = "joint",
+    strata: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     checkpoint: AsCheckpoint = None,
 ) -> Selection:
     """Find the variables that carry information about a decision, alone or together with others.
@@ -71,6 +77,10 @@ def select(
     multiclass : {"joint", "ovo", "ovr"}
         With more than two classes: one gain about all classes, each pair of classes, or each class against the rest.
         The latter two run several searches; a variable's p-value is then its smallest times their number.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples (batch, sex, population) within which the decision is to be explained: what follows from the
+        group alone then counts for no variable. As in `max_information_gain`; contrast variables are permuted within
+        strata.
     random_state : int, None, RandomState or Generator
         None draws a seed, which the result records.
     engine, n_jobs, progress, checkpoint
@@ -111,6 +121,7 @@ def select(
         decision=decision,
         decision_divisions=decision_divisions,
         multiclass=multiclass,
+        strata=strata,
         discrete=discrete,
         missing=missing,
         random_state=kept.seed if random_state is None and kept is not None else random_state,
@@ -123,7 +134,7 @@ def select(
     )
     if kept is not None:
         kept.finish()
-    return selection_from(
+    found = selection_from(
         searched,
         names=list(task.table.names),
         settings=task.settings,
@@ -131,12 +142,15 @@ def select(
             "n_samples": task.table.n_samples,
             "n_vars": task.table.n_vars,
             "data_fingerprint": task.fingerprint,
+            "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
         data=(task.table, task.classes),
     )
+    warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
+    return found
 
 
 def selection_from(
@@ -210,9 +224,9 @@ def _tuple_counts(
     best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)
     coding = {name: settings[name] for name in ("divisions", "discretizations", "range_", "missing")}
     coding["seed"] = settings["random_state"]
-    decisions = decisions_of(table, classes, settings["multiclass"])
+    decisions = decisions_of(table, classes, None, settings["multiclass"])
     counted = []
-    for number, (run, (_, part, part_classes)) in enumerate(zip(runs, decisions, strict=True)):
+    for number, (run, (_, part, part_classes, _)) in enumerate(zip(runs, decisions, strict=True)):
         counter = TupleCounter(part, part_classes, discrete=settings["discrete"], settings=coding)
         found = variables[best_run[variables] == number]
         # Members of a tuple often have it in common: it is kept once.

@@ -65,9 +65,10 @@ class Selection:
     correlation : (n_relevant, n_relevant) float64
         Between the relevant variables in that order; empty if there are more than 3000.
     settings : dict
-        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run.
+        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are data, like y, and
+        have to be given again.
     provenance : dict
-        Data fingerprint, engine, versions, seconds.
+        Data fingerprint, sizes of the strata, engine, versions, seconds.
     tuple_counts : tuple of TupleCounts
         Samples per cell and class of the best tuples of the first 300 relevant variables; see `counts_of`.
     """
@@ -230,6 +231,27 @@ class Selection:
 
         return SelectionPlots(self)
 
+    def annotate(self, adata: Any, *, prefix: str = "interplay_") -> None:
+        """Write the table into ``.var`` of an AnnData, one column for each of its own.
+
+        Parameters
+        ----------
+        adata : AnnData
+            Its ``.var_names`` are looked up among the variables; others get NaN, and are not relevant.
+        prefix : str
+            Put before the names of the columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are
+            joined to one text, which an .h5ad file can hold.
+        """
+        table = self.table.set_index("variable")
+        if not any(name in table.index for name in adata.var_names):
+            raise ValueError("adata has none of the variables of this selection among its var_names")
+        table["partners"] = [", ".join(partners) for partners in table["partners"]]
+        table = table.reindex([str(name) for name in adata.var_names])
+        table["relevant"] = table["relevant"].eq(True)
+        table["partners"] = table["partners"].fillna("")
+        for name in table.columns:
+            adata.var[prefix + name] = table[name].to_numpy()
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
         from interplay.saved import save_selection
@@ -259,7 +281,7 @@ class Selection:
         found = f"{len(self.ranked)} of {n} variables relevant"
         lines = [
             f"{found} ({s['dimensions']}D{runs}, {s['p_adjust']}-adjusted p < {s['level']:g})",
-            f"{self.provenance['n_samples']} samples; {self._classes()}; "
+            f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
             + f"seed {s['random_state']}",
@@ -293,6 +315,11 @@ class Selection:
             sizes.pop("rest", None)
         listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
         return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
+
+    def _strata(self) -> str:
+        # Results saved by earlier versions do not say.
+        n_strata = len(self.provenance.get("strata", {}))
+        return f"within {n_strata} strata; " if n_strata else ""
 
     def _only_run(self) -> Run:
         if len(self.runs) > 1:

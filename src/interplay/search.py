@@ -11,19 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
+from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import show_progress
+from interplay.progress import Progress, show_progress
 from interplay.provenance import data_fingerprint
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
+from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import resolve_seed
+from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table, as_table
 from interplay.tile_loop import Shard, TileLoop
 
@@ -98,6 +100,7 @@ def max_information_gain(
     contrast_sources: IntArray | Sequence[int] | None = None,
     variables: Iterable[Any] | None = None,
     require: str = "any",
+    strata: Any = None,
     decision: str = "auto",
     decision_divisions: int = 1,
     discrete: Discrete = "auto",
@@ -105,7 +108,7 @@ def max_information_gain(
     random_state: Any = 0,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     checkpoint: AsCheckpoint = None,
 ) -> MaxGains:
     """Return the maximum information gain of every variable over all tuples that hold it.
@@ -116,9 +119,11 @@ def max_information_gain(
     Parameters
     ----------
     X : table-like, (n_samples, n_vars)
-        numpy, lists, pandas, polars, pyarrow or scipy sparse.
-    y : (n_samples,) array-like
-        The decision: labels of any kind, or numbers (see `decision`).
+        numpy, lists, pandas, polars, pyarrow, scipy sparse or AnnData; or what `interplay.genetics`,
+        `interplay.singlecell` and `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The decision: labels of any kind, or numbers (see `decision`). A text is the name of a column of X, which is
+        then no variable, or of an AnnData's ``.obs``.
     dimensions : int
         Members of a tuple. 1 looks at each variable alone, 2 at all pairs, and so on.
     divisions : int
@@ -141,6 +146,11 @@ def max_information_gain(
         Variables in no such tuple have a gain of −inf.
     require : {"any", "all"}
         See `variables`.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population; of several columns, each combination of values is one. The
+        stratum is one more member of every tuple: a gain is what a variable tells beyond the other members *and* the
+        stratum. Contrast variables should be permuted within strata, see `contrast_variables`. A text is a name, as
+        for `y`.
     decision : {"auto", "classes", "continuous"}
         What `y` is. A continuous decision is cut by rank into ``decision_divisions + 1`` classes.
     decision_divisions : int
@@ -187,8 +197,11 @@ def max_information_gain(
     >>> pairs.tuples[1]
     array([1, 4])
     """
-    table = as_table(X)
+    table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    within = make_strata(strata, n_samples=table.n_samples)
+    if within is not None:
+        check_strata(within, classes)
     kept = as_checkpoint(checkpoint)
     if kept is not None and random_state is None:
         random_state = kept.seed
@@ -208,7 +221,7 @@ def max_information_gain(
     if kept is not None:
         get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
         kept.begin(
-            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes))
+            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within))
             | {
                 "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
                 "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
@@ -224,6 +237,7 @@ def max_information_gain(
         contrast_sources=contrast_sources,
         asked_for=asked_for,
         require=require,
+        strata=within,
         engine=engine,
         n_jobs=n_jobs,
         progress=progress,
@@ -263,10 +277,11 @@ def search_tiles(
     contrast_sources: IntArray | Sequence[int] | None = None,
     asked_for: BoolArray | None = None,
     require: str = "any",
+    strata: Strata | None = None,
     alone: bool = False,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     shard: Shard | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "search",
@@ -274,7 +289,8 @@ def search_tiles(
     """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations, in the loop's ``.found``.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
-    Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`.
+    Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
+    stratum is row 0 of planes and tiles, and no part of what is found.
     """
     n_threads = resolve_n_jobs(n_jobs)
     get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
@@ -297,39 +313,37 @@ def search_tiles(
             coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
-    _check_workspace(n_levels, classes, settings.dimensions)
+    fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]
+    n_strata = None if strata is None else strata.n_strata
+    _check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
 
-    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings))
+    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
     dimensions = [settings.dimensions] + [1] * alone
     # Shards with and without a GPU must cut alike.
-    shapes = [tile_shape_for(worker, k) if shard is None else {} for k in dimensions]
+    shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
     in_parts = shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)
-    if in_parts and (np.any(n_levels > 2) or classes.n_classes > 2):
+    if in_parts and (np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2):
         shapes = [shape or SMALL_TILES for shape in shapes]
     if checkpoint is not None:  # what was begun on one engine goes on with another
         shapes = checkpoint.tile_shapes(name) or shapes
-    searches = [
-        make_tuple_tiles(
-            n_levels,
-            n_vars=table.n_vars,
-            dimensions=settings.dimensions,
-            asked_for=asked_for,
-            require=require,
-            **shapes[0],
-        )
-    ]
-    nothing = [MaxGains.empty(n_levels, searches[0], n_vars=table.n_vars, n_classes=classes.n_classes)]
+    make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
+    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shapes[0])]
+    levels_of_rows = [n_levels]
     if alone:
-        real_levels = n_levels[: table.n_vars]
-        searches.append(make_tuple_tiles(real_levels, n_vars=table.n_vars, dimensions=1, **shapes[1]))
-        nothing.append(MaxGains.empty(real_levels, searches[1], n_vars=table.n_vars, n_classes=classes.n_classes))
+        levels_of_rows.append(n_levels[: table.n_vars])
+        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **shapes[1]))
+    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), levels]) for levels in levels_of_rows]
+    nothing = [
+        MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
+        for levels, tiles in zip(levels_of_rows, searches, strict=True)
+    ]
     loop = TileLoop(
         worker,
         searches,
         settings.discretizations,
         nothing,
         names=table.names,
-        costs=[tile_costs(tiles, n_levels, classes.n_classes) for tiles in searches],
+        costs=[tile_costs(tiles, levels_of_rows[0], classes.n_classes) for tiles in searches],
         shapes=shapes,
         shard=shard,
         checkpoint=checkpoint,
@@ -341,7 +355,8 @@ def search_tiles(
             for d in range(settings.discretizations):
                 if not loop.has_work(d):
                     continue
-                planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
+                parts = [*fixed, *(coder.code_blocks(d) for coder in coders)]
+                planes = make_bit_planes(parts, classes, n_vars=len(fixed) + table.n_vars, n_jobs=n_threads)
                 for i in range(len(searches)):
                     rows_searched = planes if i == 0 else _real_rows(planes)
                     loop.search(rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
@@ -351,14 +366,14 @@ def search_tiles(
     return loop
 
 
-def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchWork:
+def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: int) -> SearchWork:
     """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
     k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
     n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
     return SearchWork(
         n_tuples=settings.discretizations * n_tuples,
         n_samples=table.n_samples,
-        n_cells=float(n_levels.mean()) ** k,
+        n_cells=float(n_levels.mean()) ** k * n_strata,
     )
 
 
@@ -428,15 +443,16 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     return mask
 
 
-def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int) -> None:
+def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int) -> None:
     """Refuse tuples with so many cells that the counts of one would not fit in memory."""
     largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
-    n_cells = float(np.prod(largest))
+    n_cells = float(np.prod(largest)) * n_strata
     plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
     workspace = 12 * n_cells * classes.n_classes + 2 * n_cells / largest[-1] * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "
-            f"levels), which need {workspace / 2**30:.3g} GiB a thread: lower dimensions or divisions, or merge levels"
+            f"levels{' and of strata' * (n_strata > 1)}), which need {workspace / 2**30:.3g} GiB a thread: "
+            "lower dimensions or divisions, or merge levels"
         )

@@ -14,15 +14,18 @@ from interplay.arrays import DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import Checkpoint
 from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import AsEngine
+from interplay.progress import Progress
 from interplay.provenance import data_fingerprint
 from interplay.search import Discrete, SearchSettings, about_search, check_search_settings, search_tiles
 from interplay.steps.contrast import contrast_table
 from interplay.steps.decision import decision_classes
 from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES
+from interplay.steps.named_columns import take_columns
 from interplay.steps.null_fit import FITS
 from interplay.steps.p_values import ADJUST_METHODS
 from interplay.steps.row_subset import RowSubset
-from interplay.steps.table import Table, as_table
+from interplay.steps.strata import Strata, check_strata, make_strata
+from interplay.steps.table import Table
 from interplay.tile_loop import Shard, TileLoop
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
@@ -41,16 +44,27 @@ class SelectionTask:
     search : SearchSettings
     settings : dict
         Every argument as it will be used; what ``Selection.settings`` becomes.
+    strata : Strata, optional
+    y : object
+        The decision as it was given.
     """
 
     table: Table
     classes: DecisionClasses
     search: SearchSettings
     settings: dict[str, Any]
+    strata: Strata | None
+    y: Any
 
     @cached_property
     def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes)
+        return data_fingerprint(self.table, self.classes, self.strata)
+
+    @property
+    def strata_sizes(self) -> dict[str, int]:
+        """Samples in each stratum, by its label; nothing without strata."""
+        strata = self.strata
+        return {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True))
 
     @property
     def about(self) -> dict[str, Any]:
@@ -99,13 +113,15 @@ def check_selection(
     decision: str = "auto",
     decision_divisions: int = 1,
     multiclass: str = "joint",
+    strata: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
 ) -> SelectionTask:
     """Check the arguments of `select` against each other and the data."""
-    table = as_table(X)
+    table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    within = make_strata(strata, n_samples=table.n_samples)
     search = check_search_settings(
         table,
         dimensions=dimensions,
@@ -134,7 +150,10 @@ def check_selection(
         "missing": search.missing,
         "random_state": search.seed,
     }
-    return SelectionTask(table, classes, search, settings)
+    for _, _, part_classes, part_strata in decisions_of(table, classes, within, multiclass):
+        if part_strata is not None:
+            check_strata(part_strata, part_classes)
+    return SelectionTask(table, classes, search, settings, within, y)
 
 
 def search_runs(
@@ -142,24 +161,29 @@ def search_runs(
     *,
     engine: AsEngine,
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
     """Search for each of the decisions; beside what was found, the loop that found it."""
     n_contrast = task.settings["n_contrast"]
-    for number, (what, part, classes) in enumerate(decisions_of(task.table, task.classes, task.settings["multiclass"])):
-        contrast = contrast_table(part, n_contrast, seed=task.search.seed) if n_contrast else None
+    decisions = list(decisions_of(task.table, task.classes, task.strata, task.settings["multiclass"]))
+    for number, (what, part, classes, strata) in enumerate(decisions):
+        contrast = None
+        if n_contrast:
+            groups = None if strata is None else strata.codes
+            contrast = contrast_table(part, n_contrast, seed=task.search.seed, strata=groups)
         loop = search_tiles(
             part,
             classes,
             task.search,
             contrast=contrast,
             contrast_sources=None if contrast is None else contrast.sources,
+            strata=strata,
             alone=task.search.dimensions > 1,
             engine=engine,
             n_jobs=n_jobs,
-            progress=progress,
+            progress=_share_of_runs(progress, number, len(decisions)),
             shard=shard,
             checkpoint=checkpoint,
             name=f"search{number}",
@@ -193,18 +217,27 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
 
 
 def decisions_of(
-    table: Table, classes: DecisionClasses, multiclass: str
-) -> Iterator[tuple[str, Table, DecisionClasses]]:
+    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str
+) -> Iterator[tuple[str, Table, DecisionClasses, Strata | None]]:
     """Split a decision of several classes into the two-class decisions asked for."""
     if multiclass == "joint" or classes.n_classes == 2:
-        yield "all classes", table, classes
+        yield "all classes", table, classes, strata
     elif multiclass == "ovr":
         for q, label in enumerate(classes.labels):
             one = (classes.codes == q).astype(np.int64)
-            yield f"{label} vs rest", table, DecisionClasses(one, ["rest", label], classes.kind)
+            yield f"{label} vs rest", table, DecisionClasses(one, ["rest", label], classes.kind), strata
     else:
         for a, b in combinations(range(classes.n_classes), 2):
             rows = np.flatnonzero((classes.codes == a) | (classes.codes == b))
             labels = [classes.labels[a], classes.labels[b]]
             pair = DecisionClasses((classes.codes[rows] == b).astype(np.int64), labels, classes.kind)
-            yield f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair
+            part_strata = None if strata is None else strata.of_samples(rows)
+            yield f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata
+
+
+def _share_of_runs(progress: Progress, n_done: int, n_runs: int) -> Progress:
+    """Let a function that is told the share done hear of all runs together."""
+    if not callable(progress):
+        return progress
+    tell = progress
+    return lambda done: tell((n_done + done) / n_runs)

@@ -9,15 +9,20 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from interplay.archive import DamagedFile, as_json, gains_as_arrays, gains_from_arrays, read_archive, write_archive
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import selection_from
+from interplay.progress import Progress
 from interplay.provenance import data_fingerprint, versions
 from interplay.result import Selection
 from interplay.selection_task import SearchedRun, check_selection, search_runs
+from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.strata import Strata
 from interplay.steps.table import Table, as_table
 from interplay.tile_loop import Shard
 
@@ -40,6 +45,8 @@ class Part:
         Engine, versions, seconds.
     decision_codes : (n_samples,) int64
         The class of each sample.
+    strata_codes : (n_samples,) int64
+        The stratum of each sample; empty without strata.
     runs : tuple of SearchedRun
         The maxima over this part's tuples.
     """
@@ -50,6 +57,7 @@ class Part:
     settings: dict[str, Any]
     provenance: dict[str, Any]
     decision_codes: IntArray
+    strata_codes: IntArray
     runs: tuple[SearchedRun, ...]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -62,7 +70,7 @@ class Part:
             "provenance": self.provenance,
             "runs": [{"decision": run.decision, "class_labels": run.class_labels} for run in self.runs],
         }
-        arrays: dict[str, Any] = {"decision_codes": self.decision_codes}
+        arrays: dict[str, Any] = {"decision_codes": self.decision_codes, "strata_codes": self.strata_codes}
         for number, run in enumerate(self.runs):
             arrays[f"run{number}.class_sizes"] = run.class_sizes
             arrays[f"run{number}.contrast_sources"] = run.contrast_sources
@@ -88,7 +96,13 @@ class Part:
             for number, run in enumerate(content.pop("runs"))
         ]
         shard = Shard(*content.pop("shard"))
-        return cls(shard=shard, decision_codes=arrays["decision_codes"], runs=tuple(runs), **content)
+        return cls(
+            shard=shard,
+            decision_codes=arrays["decision_codes"],
+            strata_codes=arrays["strata_codes"],
+            runs=tuple(runs),
+            **content,
+        )
 
     def __repr__(self) -> str:
         return f"<Part {self.shard}: {len(self.names)} variables, {self.settings['dimensions']}D>"
@@ -102,7 +116,7 @@ def search_shard(
     random_state: Any = 0,
     engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     checkpoint: AsCheckpoint = None,
     **settings: Any,
 ) -> Part:
@@ -162,11 +176,13 @@ def search_shard(
         ),
         settings=as_json(task.settings),
         provenance={
+            "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
         decision_codes=task.classes.codes,
+        strata_codes=np.empty(0, dtype=np.int64) if task.strata is None else task.strata.codes,
         runs=runs,
     )
 
@@ -236,6 +252,7 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
             "n_samples": first.about["n_samples"],
             "n_vars": first.about["n_vars"],
             "data_fingerprint": first.about["data fingerprint"],
+            "strata": first.provenance["strata"],
             "engine": {
                 "name": ", ".join(sorted({entry["engine"]["name"] for entry in provenances})),
                 "shards": first.shard.of,
@@ -275,9 +292,13 @@ def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
 
 def _same_data(X: Any, part: Part) -> tuple[Table, DecisionClasses]:
     table = as_table(X)
+    if set(part.names) < set(table.names):  # y or strata were named, and are no variables
+        table = ColumnSubset(table, np.array([table.names.index(name) for name in part.names]))
     classes = DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
+    codes = part.strata_codes
+    strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
-    if not same_shape or data_fingerprint(table, classes) != part.about["data fingerprint"]:
+    if not same_shape or data_fingerprint(table, classes, strata) != part.about["data fingerprint"]:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
     return table, classes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -109,13 +109,20 @@ class TileLoop:
 
     @property
     def found(self) -> tuple[MaxGains, ...]:
-        """The maxima so far, one for each list of tiles."""
-        return tuple(self._state.found)
+        """The maxima so far, one for each list of tiles, of the variables alone where there is a stratum."""
+        found = zip(self._state.found, self._searches, strict=True)
+        return tuple(gains.without_stratum(tiles) for gains, tiles in found)
 
     @property
     def layout(self) -> str:
         """Tells this way of cutting the search from others; shards of one search agree in it."""
         return self._state.layout
+
+    def _finds(self, found: MaxGains) -> list[tuple[str, float]]:
+        """Return the variables with the largest gains so far, and these gains."""
+        gain = found.without_stratum(self._searches[0]).gain
+        best = np.argsort(-gain, kind="stable")[:N_FINDS_SHOWN]
+        return [(self._names[v], float(gain[v])) for v in best if np.isfinite(gain[v])]
 
     def has_work(self, d: int) -> bool:
         """Say whether anything of a discretisation is left to do here."""
@@ -133,7 +140,7 @@ class TileLoop:
         tiles = self._searches[i] if everything else self._searches[i][left]
         before, n_tuples = self._n_done, float(tiles.n_tuples.sum())
         finds = None if i == 0 else state.found[0]  # what is alone is of less interest
-        on_progress = None if show is None else partial(_show_after, show, before, self._names, finds)
+        on_progress = None if show is None else partial(_show_after, show, before, self._finds, finds)
         self._has_begun = True
         try:
             if self._checkpoint is None:
@@ -194,7 +201,7 @@ class TileLoop:
             raise interrupt
         if self._checkpoint is not None:
             self._checkpoint.write()
-        raise SearchInterrupted(self._state.found[0], float(self._n_done / self.n_tuples)) from None
+        raise SearchInterrupted(self.found[0], float(self._n_done / self.n_tuples)) from None
 
     def finish(self) -> None:
         """Take note that all is done."""
@@ -241,7 +248,7 @@ class TileLoop:
 def _show_after(
     show: ShowDone,
     before: float,
-    names: Sequence[str],
+    best_finds: Callable[[MaxGains], list[tuple[str, float]]],
     known: MaxGains | None,
     done: int,
     found: MaxGains | None = None,
@@ -249,14 +256,7 @@ def _show_after(
 ) -> None:
     """Show the progress of one search among others, with its finds or those already known."""
     best = found if known is None else known
-    show(before + done, None if best is None else partial(_best_finds, names, best))
-
-
-def _best_finds(names: Sequence[str], found: MaxGains) -> list[tuple[str, float]]:
-    """Return the variables with the largest gains so far, and these gains."""
-    gain = found.gain
-    best = np.argsort(-gain, kind="stable")[:N_FINDS_SHOWN]
-    return [(names[v], float(gain[v])) for v in best if np.isfinite(gain[v])]
+    show(before + done, None if best is None else partial(best_finds, best))
 
 
 def _layout(searches: Sequence[TupleTiles]) -> str:
