@@ -72,6 +72,23 @@ def test_it_is_select_on_the_same_data(command, data: Path) -> None:
     assert found.settings == expected.settings
 
 
+def test_strata_are_a_column(command, data: Path) -> None:
+    frame = pd.read_csv(data)
+    frame["batch"] = np.where(np.arange(300) % 3 == 0, "a", "b")
+    frame.to_csv("batches.csv", index=False)
+    options = ["run", "batches.csv", "--target", "outcome", "--strata", "batch", "--seed", 1]
+    assert command(*options, "--save", "run.interplay").code == 0
+    expected = interplay.select(
+        frame.drop(columns=["outcome", "batch"]), frame["outcome"], strata=frame["batch"], random_state=1
+    )
+    found = interplay.load("run.interplay")
+    pd.testing.assert_frame_equal(found.table, expected.table)
+    assert found.provenance["strata"] == {"a": 100, "b": 200}
+    dry = command(*options, "--dry-run")
+    assert dry.code == 0
+    assert "20 variables" in dry.out
+
+
 def test_every_argument_of_select_is_an_option() -> None:
     arguments = set(inspect.signature(interplay.select).parameters) - {"X", "y"}
     options = {parameter.name for parameter in run_command.params}

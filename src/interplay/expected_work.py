@@ -13,8 +13,7 @@ from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.engines.base import Engine, OnProgress, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import select
-from interplay.steps.decision import decision_classes
-from interplay.steps.table import as_table
+from interplay.selection_task import check_selection
 
 #: The sample stops growing when it has taken this long.
 _SAMPLE_SECONDS = 1.0
@@ -82,27 +81,24 @@ def expected_work(X: Any, y: Any, **settings: Any) -> ExpectedWork:
     >>> work.n_tuples == 100 * 99 / 2 + 50 * 100
     True
     """
-    table = as_table(X)
-    names = ("decision", "decision_divisions")
-    classes = decision_classes(
-        y, n_samples=table.n_samples, **{name: settings[name] for name in names if name in settings}
-    )
+    how = ("engine", "n_jobs", "progress", "checkpoint")
+    task = check_selection(X, y, **{name: value for name, value in settings.items() if name not in how})
     worker = get_engine(settings.get("engine", "auto"), n_jobs=resolve_n_jobs(settings.get("n_jobs")))
     sampler = _Sampler(worker)
     started = time.perf_counter()
     with suppress(_SampleTaken):
-        select(table, y, **{**settings, "engine": sampler, "progress": False})
-    n_classes, multiclass = classes.n_classes, settings.get("multiclass", "joint")
+        select(X, y, **{**settings, "engine": sampler, "progress": False, "checkpoint": None})
+    n_classes, multiclass = task.classes.n_classes, task.settings["multiclass"]
     n_runs = 1 if n_classes == 2 or multiclass == "joint" else n_classes
     if multiclass == "ovo" and n_classes > 2:
         n_runs = n_classes * (n_classes - 1) // 2
-    n_searches = n_runs * int(settings.get("discretizations", 1))
+    n_searches = n_runs * task.settings["discretizations"]
     preparing = sampler.began - started
     return ExpectedWork(
-        n_samples=table.n_samples,
-        n_vars=table.n_vars,
-        n_contrast=sampler.n_contrast,
-        dimensions=sampler.dimensions,
+        n_samples=task.table.n_samples,
+        n_vars=task.table.n_vars,
+        n_contrast=task.settings["n_contrast"],
+        dimensions=task.settings["dimensions"],
         n_searches=n_searches,
         n_tuples=n_searches * sampler.n_tuples,
         n_bytes=sampler.n_bytes,
@@ -127,8 +123,6 @@ class _Sampler:
         self.rate = 0.0
         self.n_tuples = 0.0
         self.n_bytes = 0
-        self.n_contrast = 0
-        self.dimensions = 0
 
     def max_gains(
         self,
@@ -142,7 +136,6 @@ class _Sampler:
     ) -> MaxGains:
         """Measure, and raise `_SampleTaken`."""
         self.began = time.perf_counter()
-        self.n_contrast, self.dimensions = planes.n_contrast, tiles.dimensions
         self.n_tuples = float(tiles.n_tuples.sum())
         order = np.random.RandomState(0).permutation(len(tiles))
         n_threads = max(1, self._worker.describe().get("threads", 1))

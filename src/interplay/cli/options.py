@@ -51,6 +51,8 @@ SELECT_OPTIONS = (
     _option("--decision-divisions", type=int, default=1, help="Thresholds for a continuous target."),
     _option("--multiclass", type=click.Choice(["joint", "ovo", "ovr"]), default="joint",
             help="With several classes: all at once, each pair, or each against the rest."),
+    _option("--strata", metavar="COLUMN",
+            help="Explain the target within the groups of this column: batch, sex, population."),
     _option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
             help="Columns to take as they are, level by level; may be repeated."),
     _option("--missing", type=click.Choice(["error", "level", "impute"]), default="error",

@@ -80,7 +80,7 @@ def run(
     if dry_run:
         from interplay.expected_work import expected_work
 
-        work = expected_work(X, y, **arguments | {"checkpoint": None})
+        work = expected_work(X, y, **arguments)
         click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
         if config_out is not None:
             _record(config_out, record)
