@@ -90,7 +90,9 @@ def test_same_bits_and_every_tile_once(client, problem) -> None:
     done = np.zeros(len(tiles), dtype=int)
     told = []
     engine = DaskEngine(client, task_seconds=0.05)
-    chunks = list(engine.stream_max_gains(planes, tiles, pseudocount=0.25, on_progress=told.append))
+    chunks = list(
+        engine.stream_max_gains(planes, tiles, pseudocount=0.25, on_progress=lambda done, found: told.append(done))
+    )
     for begin, end, _ in chunks:
         done[begin:end] += 1
     assert_same(chunks[-1].gains, plain)
@@ -136,7 +138,7 @@ def test_workers_are_killed_and_others_come(client, problem, n_victims: int) -> 
     victims = list(client.run(os.getpid).values())[:n_victims]
     killed_at = []
 
-    def kill_once(done: int) -> None:
+    def kill_once(done: int, found: MaxGains) -> None:
         if not killed_at and done > 0.2 * tiles.n_tuples.sum():
             killed_at.append(done)
             for victim in victims:
