@@ -22,7 +22,8 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -278,12 +279,23 @@ def _column_number(column: str, names: list[str], labels: list[str]) -> int:
     return number % len(names)
 
 
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let the errors of another package's reader name the file."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{os.fspath(path)!r} cannot be read, or is damaged: {reason}") from None
+
+
 def _read_h5ad(path: str | os.PathLike[str], target: str | None) -> TableAndDecision:
     try:
         import anndata
     except ImportError:
         raise ImportError('.h5ad files need anndata: pip install "interplay[singlecell]"') from None
-    data = anndata.read_h5ad(path)
+    with _naming(path):
+        data = anndata.read_h5ad(path)
     names = [str(name) for name in data.obs.columns]
     if target is None:
         raise ValueError(f"target is needed: name a column of obs, one of {_listed(names)}")
@@ -299,5 +311,5 @@ def _read_bed(path: str | os.PathLike[str], target: str | None) -> TableAndDecis
         raise ImportError('.bed files need bed-reader: pip install "interplay[genetics]"') from None
     if target not in (None, "phenotype"):
         raise ValueError(f"the target of a .bed file is the phenotype in its .fam file, not {target!r}: leave it out")
-    with open_bed(path) as bed:
+    with _naming(path), open_bed(path) as bed:
         return as_table(bed.read(dtype="float32", order="F"), names=bed.sid), bed.pheno

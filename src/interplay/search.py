@@ -16,7 +16,7 @@ from interplay.checks import check_choice, check_int, check_real
 from interplay.engines.base import Engine, SearchInterrupted, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import ShowDone, show_progress
+from interplay.progress import N_FINDS_SHOWN, ShowDone, show_progress
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
@@ -271,7 +271,7 @@ def search(
                         pseudocount=settings.pseudocount,
                         discretization=d,
                         known=found[i],
-                        on_progress=None if show is None else partial(_show_after, show, done),
+                        on_progress=None if show is None else partial(_show_after, show, done, table.names),
                     )
                     done += tiles.n_tuples.sum()
     except KeyboardInterrupt as interrupt:
@@ -296,8 +296,15 @@ def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchW
     )
 
 
-def _show_after(show: ShowDone, before: float, done: int) -> None:
-    show(before + done)
+def _show_after(show: ShowDone, before: float, names: list[str], done: int, found: MaxGains | None = None, /) -> None:
+    show(before + done, None if found is None else partial(_best_finds, names, found))
+
+
+def _best_finds(names: list[str], found: MaxGains) -> list[tuple[str, float]]:
+    """Return the variables with the largest gains so far, and these gains."""
+    gain = found.gain
+    best = np.argsort(-gain, kind="stable")[:N_FINDS_SHOWN]
+    return [(names[v], float(gain[v])) for v in best if np.isfinite(gain[v])]
 
 
 @contextmanager

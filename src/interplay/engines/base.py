@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 
-#: Called now and then with the number of tuples done since the call began.
-OnProgress = Callable[[int], None]
+
+class OnProgress(Protocol):
+    """Called now and then with the number of tuples done since the call began.
+
+    An engine that can also gives the maxima found so far; they may change afterwards.
+    """
+
+    def __call__(self, done: int, found: MaxGains | None = None, /) -> None: ...
 
 
 @runtime_checkable
