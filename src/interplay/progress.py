@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -165,8 +166,7 @@ def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
 
 def _box(n_tuples: float, what: str) -> ShowDone:
     """Show it in a notebook, with what every notebook has; rich would need ipywidgets."""
-    from IPython.display import display
-
+    display: Any = import_module("IPython.display").display
     pace = Pace(n_tuples)
     handle: Any = None
     next_update = 0.0

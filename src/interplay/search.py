@@ -265,13 +265,14 @@ def search(
             for d in range(settings.discretizations):
                 planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
                 for i, tiles in enumerate(searches):
+                    finds = None if i == 0 else found[0]  # what is alone is of less interest
                     found[i] = worker.max_gains(
                         planes if i == 0 else _real_rows(planes),
                         tiles,
                         pseudocount=settings.pseudocount,
                         discretization=d,
                         known=found[i],
-                        on_progress=None if show is None else partial(_show_after, show, done, table.names),
+                        on_progress=None if show is None else partial(_show_after, show, done, table.names, finds),
                     )
                     done += tiles.n_tuples.sum()
     except KeyboardInterrupt as interrupt:
@@ -296,8 +297,12 @@ def _work(n_levels: IntArray, table: Table, settings: SearchSettings) -> SearchW
     )
 
 
-def _show_after(show: ShowDone, before: float, names: list[str], done: int, found: MaxGains | None = None, /) -> None:
-    show(before + done, None if found is None else partial(_best_finds, names, found))
+def _show_after(
+    show: ShowDone, before: float, names: list[str], known: MaxGains | None, done: int, found: MaxGains | None = None, /
+) -> None:
+    """Show the progress of one search among others, with its finds or those already known."""
+    best = found if known is None else known
+    show(before + done, None if best is None else partial(_best_finds, names, best))
 
 
 def _best_finds(names: list[str], found: MaxGains) -> list[tuple[str, float]]:

@@ -28,6 +28,10 @@ def info(verbose: bool) -> None:
     rows["SIMD levels"] = f"{', '.join(simd_levels())} (in use: {default_simd_level()})"
     rows["engines"] = ", ".join(engines_here())
     rows["GPUs"] = "; ".join(_gpus()) or "none found"
+    if "cuda" not in engines_here():
+        from interplay.engines.cuda import why_no_cuda
+
+        rows["no CUDA"] = " ".join(str(why_no_cuda()).split())
     if verbose:
         import interplay
 
@@ -40,16 +44,9 @@ def info(verbose: bool) -> None:
 
 def engines_here() -> list[str]:
     """Return the names of the engines that can run on this machine."""
-    from interplay.engines.base import get_engine
+    from interplay.engines.cuda import why_no_cuda
 
-    found = []
-    for name in ("cpu", "cuda"):
-        try:
-            get_engine(name)
-        except (ValueError, ImportError, RuntimeError):
-            continue
-        found.append(name)
-    return found
+    return ["cpu", "cuda"] if why_no_cuda() is None else ["cpu"]
 
 
 def _gpus() -> list[str]:
