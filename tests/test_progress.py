@@ -101,6 +101,14 @@ def test_a_notebook_gets_one_box_that_is_updated(monkeypatch, clock: list[float]
     assert "&lt;b&gt;" in shown[-1]["text/html"]
 
 
+def test_a_function_is_told_the_share_that_is_done() -> None:
+    shares: list[float] = []
+    with progress.show_progress(shares.append, n_tuples=200, what="2D") as show:
+        for done in (0, 50, 200.5):
+            show(done, lambda: [("x", 1.0)])
+    assert shares == [0.0, 0.25, 1.0]
+
+
 class SeenEnough(Exception):
     pass
 

@@ -22,6 +22,9 @@ class ShowDone(Protocol):
     def __call__(self, done: float, best: BestFinds | None = None, /) -> None: ...
 
 
+#: What callers may ask for; a function is called now and then with the share that is done, 0 to 1.
+Progress = bool | Callable[[float], None] | None
+
 #: A search this short needs no display; below it the bar would only flicker.
 _MIN_TUPLES_SHOWN = 20_000_000
 
@@ -33,19 +36,23 @@ _LONGEST_NAME = 16
 
 
 @contextmanager
-def show_progress(progress: bool | None, *, n_tuples: float, what: str) -> Iterator[ShowDone | None]:
+def show_progress(progress: Progress, *, n_tuples: float, what: str) -> Iterator[ShowDone | None]:
     """Show on stderr what is done, the rate, the time left and the best finds; yields the function to tell them.
 
     Parameters
     ----------
-    progress : bool or None
+    progress : bool, callable or None
         True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never. None: a bar
-        where it can be seen, for work that takes a while.
+        where it can be seen, for work that takes a while. A function is called with the share that is done.
     n_tuples : float
         All tuples of the search.
     what : str
         What is searched, in a few words.
     """
+    if callable(progress):
+        tell = progress
+        yield lambda done, best=None, /: tell(min(done / n_tuples, 1.0))
+        return
     in_notebook = "ipykernel" in sys.modules
     can_draw = in_notebook or _stderr_is_terminal()
     if progress is None:
@@ -128,10 +135,11 @@ def _stderr_is_terminal() -> bool:
 @contextmanager
 def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
     from rich.console import Console, RenderableType
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
     from rich.text import Text
 
-    class BarAndFinds(Progress):
+    class BarAndFinds(Bar):
         """The bar, and the best finds on a line of their own: they would not fit beside it."""
 
         finds = ""
