@@ -207,8 +207,8 @@ def test_written_tables_hold_what_the_selection_found(tmp_path: Path) -> None:
     for ending in ("csv", "tsv", "json", "parquet"):
         write_table(table, tmp_path / f"table.{ending}")
     read_back = {
-        "csv": pd.read_csv(tmp_path / "table.csv"),
-        "tsv": pd.read_csv(tmp_path / "table.tsv", sep="\t"),
+        "csv": pd.read_csv(tmp_path / "table.csv", float_precision="round_trip"),
+        "tsv": pd.read_csv(tmp_path / "table.tsv", sep="\t", float_precision="round_trip"),
         "json": pd.DataFrame(json.loads((tmp_path / "table.json").read_text())),
         "parquet": pd.read_parquet(tmp_path / "table.parquet"),
     }

@@ -63,7 +63,7 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
                 _skip_header(csv.reader(file, delimiter=separator))
                 frame = pd.read_csv(
                     file, sep=separator, header=None, names=list(range(len(first_row))), index_col=False,
-                    low_memory=False, on_bad_lines="error",
+                    low_memory=False, on_bad_lines="error", float_precision="round_trip",
                 )  # fmt: skip
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             _refuse_uneven_rows(content, separator, len(first_row))
