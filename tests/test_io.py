@@ -81,6 +81,15 @@ def test_dialects(tmp_path: Path, text: str) -> None:
     assert list(y) == ["x", "z"]
 
 
+def test_a_decimal_comma(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a;b;y\n1,5;x;1\n-2,25;z;0\n")
+    X, _ = read_data(tmp_path / "data.csv", target="y")
+    assert X["a"].tolist() == [1.5, -2.25]
+    (tmp_path / "points.csv").write_text("a;b;y\n1.5;x;1\n-2.25;z;0\n")
+    X, _ = read_data(tmp_path / "points.csv", target="y")
+    assert X["a"].tolist() == [1.5, -2.25]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import sys
 import warnings
 from collections import Counter
@@ -37,7 +38,8 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     r"""Read a csv or tsv file, plain or gzipped; ``"-"`` reads standard input.
 
     The first line names the columns. A first column without a name (as R and pandas write their row names), or one
-    column more than names, is taken for row names and left out.
+    column more than names, is taken for row names and left out. Where commas do not separate fields and the first row
+    has numbers like 2,5, the comma is their decimal sign.
 
     Examples
     --------
@@ -64,6 +66,7 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
                 frame = pd.read_csv(
                     file, sep=separator, header=None, names=list(range(len(first_row))), index_col=False,
                     low_memory=False, on_bad_lines="error", float_precision="round_trip",
+                    decimal=_decimal_sign(first_row, separator),
                 )  # fmt: skip
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             _refuse_uneven_rows(content, separator, len(first_row))
@@ -128,6 +131,13 @@ def _start_of(file: IO[str], delimiter: str | None, shown: str) -> tuple[list[st
     if first_row is None:
         raise ValueError(f"{shown} has a header and no rows: give at least one sample")
     return header, first_row, separator
+
+
+def _decimal_sign(first_row: list[str], separator: str) -> str:
+    """Return the comma where the first row shows that numbers are written with it, and the point is not."""
+    with_comma = any(re.fullmatch(r"\s*[-+]?\d+,\d+\s*", field) for field in first_row)
+    with_point = any(re.fullmatch(r"\s*[-+]?\d+\.\d+\s*", field) for field in first_row)
+    return "," if separator != "," and with_comma and not with_point else "."
 
 
 def _skip_header(reader: Iterator[list[str]]) -> list[str]:
