@@ -81,13 +81,17 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _named_after(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let an error name the file the user asked for, not the one it is written to meanwhile."""
+    """Let an error name the file the user asked for: that of the one written meanwhile would tell nobody anything."""
     try:
         yield
-    except OSError as error:
-        if isinstance(error.errno, int) and not isinstance(error, BrokenPipeError):
-            error.filename, error.filename2 = os.fspath(path), None
+    except BrokenPipeError:
         raise
+    except OSError as error:
+        if error.strerror is None:  # said already
+            raise
+        told = type(error)(f"cannot write {os.fspath(path)!r}: {error.strerror}")
+        told.errno = error.errno
+        raise told from None
 
 
 def _is_special(target: Path) -> bool:

@@ -114,7 +114,10 @@ def _described(error: Exception) -> tuple[int, str]:
 
 def _cannot_write(error: OSError) -> str:
     """Name the file; what has no name was printed."""
-    return f"cannot write {'standard output: ' if error.filename is None else ''}{one_line(error)}"
+    said = one_line(error)
+    if said.startswith("cannot write"):
+        return said
+    return f"cannot write {'standard output: ' if error.filename is None else ''}{said}"
 
 
 def _as_options(message: str) -> str:
