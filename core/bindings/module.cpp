@@ -212,9 +212,8 @@ std::vector<std::string> simd_levels() {
 NB_MODULE(_core, module) {
   module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
-  module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a,
-             "distinct_levels"_a, "max_cells"_a, "values"_a,
-             "Tables of x·log2(x) in fixed point; returns the worth of their unit.");
+  module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a, "distinct_levels"_a,
+             "max_cells"_a, "values"_a, "Tables of x·log2(x) in fixed point; returns the worth of their unit.");
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");

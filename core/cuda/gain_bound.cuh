@@ -1,10 +1,10 @@
 // counts of a cell → an upper bound on what its division tells about the decision
 //
 // A cell with n samples, a share p of them in class 0, is divided into parts u with shares q_u. The parts tell
-// Σ u·KL(q_u ‖ p) bits. With δ = q − p and r = min(p, 1 − p), KL(q ‖ p) ≤ δ²·(A + B·|δ|): A = 1 / (2 ln 2 · p(1 − p)) is
-// the curvature at δ = 0, and B makes it an equality at the nearer end of [0, 1], where |δ| = r. With x_u = n_u0 − p·u,
-// what class 0 has in excess, that is Σ x_u²/u · (A + B·|x_u|/u): no logarithm per part. Pseudocounts are part of all
-// counts here. With more than two classes, logarithms are taken.
+// Σ u·KL(q_u ‖ p) bits. With δ = q − p and r = min(p, 1 − p), KL(q ‖ p) ≤ δ²·(A + B·|δ|): A = 1 / (2 ln 2 · p(1 − p))
+// is the curvature at δ = 0, and B makes it an equality at the nearer end of [0, 1], where |δ| = r. With x_u = n_u0 −
+// p·u, what class 0 has in excess, that is Σ x_u²/u · (A + B·|x_u|/u): no logarithm per part. Pseudocounts are part of
+// all counts here. With more than two classes, logarithms are taken.
 #pragma once
 
 #include "tuple_counts.cuh"

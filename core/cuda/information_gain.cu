@@ -1,7 +1,7 @@
 // tuples → exact gains, and those that are maxima
 //
-// A warp takes a tuple: its threads count the cells, look up x·log2(x) in the host's fixed-point tables and add integers,
-// as the CPU does (core/include/interplay/information_gain.hpp), so the gains are the same bits.
+// A warp takes a tuple: its threads count the cells, look up x·log2(x) in the host's fixed-point tables and add
+// integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are the same bits.
 //
 // Compiled once for each combination of DIMENSIONS and CLASSES.
 #include "tuple_counts.cuh"
@@ -52,9 +52,9 @@ using namespace interplay;
 
 // n_tuples: the smaller of *n_found and capacity.
 // A gain that reaches the best of its slot so far is noted in `candidates`, which has room for all.
-extern "C" __global__ void score_tuples(const uint2* planes, int n_steps, const int* class_steps,
-                                        const int* lane_first, const int* lane_levels, const int* lane_rows,
-                                        const i64* lane_row, const i64* table_values, const i64* table_start,
+extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const int* class_steps, const int* lane_first,
+                                        const int* lane_levels, const int* lane_rows, const i64* lane_row,
+                                        const i64* table_values, const i64* table_start,
                                         const int* multiplicity_of_levels, double unit, double least_gain,
                                         const Tile<kDimensions>* tiles, const int* tuples, const u32* n_found,
                                         u32 capacity, double* best, int n_groups, int max_cells, int* candidate_slots,
@@ -69,14 +69,14 @@ extern "C" __global__ void score_tuples(const uint2* planes, int n_steps, const 
   for (u32 number = blockIdx.x * n_warps + warp; number < n_tuples; number += gridDim.x * n_warps) {
     const int* tuple = tuples + (i64)number * (1 + kDimensions);
     const Tile<kDimensions>& tile = tiles[tuple[0]];
-    const uint2* row[kDimensions];
+    const u32* row[kDimensions];
     i64 level_stride[kDimensions];
     int n_levels[kDimensions], n_cells = 1;
 #pragma unroll
     for (int j = 0; j < kDimensions; ++j) {
       const int block = tile.places[j].lane_block;
-      row[j] = planes + fragment_index(lanes.row(block, tuple[1 + j], 0), n_steps, 0, 0);
-      level_stride[j] = (i64)lane_rows[block] / kRowsPerFragment * n_steps * 32;
+      row[j] = planes + word_index(lanes.row(block, tuple[1 + j], 0), n_steps, 0);
+      level_stride[j] = (i64)lane_rows[block] / kRowsPerFragment * n_steps * kWordsPerFragment;
       n_levels[j] = lane_levels[block];
       n_cells *= n_levels[j];
     }
@@ -88,7 +88,7 @@ extern "C" __global__ void score_tuples(const uint2* planes, int n_steps, const 
     const int cells_at_once = 32 / threads_per_cell, share = lane % threads_per_cell;
     for (int first = 0; first < n_cells; first += cells_at_once) {
       const int cell = first + lane / threads_per_cell;
-      const uint2* plane[kDimensions];
+      const u32* plane[kDimensions];
       int rest = min(cell, n_cells - 1);
 #pragma unroll
       for (int j = kDimensions - 1; j >= 0; --j) {
@@ -98,12 +98,16 @@ extern "C" __global__ void score_tuples(const uint2* planes, int n_steps, const 
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         u32 count = 0;
-        for (int word = class_steps[q] * 4 + share; word < class_steps[q + 1] * 4; word += threads_per_cell) {
-          const int place = word / 4 * 32 + word % 4;
-          uint2 common = plane[0][place];
+        // Words t and t + 4 of a step lie two apart.
+        for (int pair = class_steps[q] * 4 + share; pair < class_steps[q + 1] * 4; pair += threads_per_cell) {
+          const int place = pair / 4 * kWordsPerFragment + pair % 4 * 4;
+          u32 low = plane[0][place], high = plane[0][place + 2];
 #pragma unroll
-          for (int j = 1; j < kDimensions; ++j) common = common & plane[j][place];
-          count += __popc(common.x) + __popc(common.y);
+          for (int j = 1; j < kDimensions; ++j) {
+            low &= plane[j][place];
+            high &= plane[j][place + 2];
+          }
+          count += __popc(low) + __popc(high);
         }
         for (int other = 1; other < threads_per_cell; other *= 2) count += __shfl_xor_sync(~0u, count, other);
         if (share == 0 && cell < n_cells) counts[cell * kClasses + q] = count;

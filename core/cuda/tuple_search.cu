@@ -2,12 +2,12 @@
 //
 // For every tuple (prefix, l, m) of a tile the counts of its cells come from binary matrix products, a product for each
 // cell of the prefix, and the gain of m is bounded from above without logarithms (gain_bound.cuh). Gains of the other
-// members follow from it, since all gains of a tuple differ by informations of its sub-tuples: with F(S) the information
-// of S,
+// members follow from it, since all gains of a tuple differ by informations of its sub-tuples: with F(S) the
+// information of S,
 //     gain(v) = F(prefix, l) + gain(m) − F(all but v),
 // where F(all but l) = F(prefix, m) is known, and F(all but v) for a v of the prefix is at least that of its parts
-// with l or with m alone. Tuples for which no member can reach its maximum so far are dropped, all but a few in a million
-// where most variables are noise; the rest are scored exactly by information_gain.cu.
+// with l or with m alone. Tuples for which no member can reach its maximum so far are dropped, all but a few in a
+// million where most variables are noise; the rest are scored exactly by information_gain.cu.
 //
 // Bottleneck: floating-point arithmetic, about 20 operations for four cells; the tensor cores are busy a third of that.
 // Limits: 2^23 samples in a class, since counts are read as floats.
@@ -18,7 +18,8 @@
 //   COLUMN_LEVELS       levels of the last variable (m)
 //   CLASSES             decision classes
 //   ROW_FRAGMENTS       of 16 rows, that a warp takes at a time
-//   COLUMN_FRAGMENTS    of 8 columns
+//   COLUMN_FRAGMENTS    of 16 columns
+//   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   CELLS_AT_ONCE       cells of the prefix that are counted together
 //   BLOCK_ROWS, BLOCK_COLUMNS
 // and, where they are defined, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see below).
@@ -31,133 +32,196 @@ namespace interplay {
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kDimensions = DIMENSIONS, kPrefix = DIMENSIONS - 2, kPrefixRoom = kPrefix > 0 ? kPrefix : 1;
 constexpr int kRowLevels = ROW_LEVELS, kColumnLevels = COLUMN_LEVELS, kClasses = CLASSES;
+// Levels of every variable of a prefix; 0 where they differ.
+constexpr int kPrefixLevels = PREFIX_LEVELS;
 constexpr int kRowFragments = ROW_FRAGMENTS, kColumnFragments = COLUMN_FRAGMENTS, kCellsAtOnce = CELLS_AT_ONCE;
 constexpr int kBlockRows = BLOCK_ROWS, kBlockColumns = BLOCK_COLUMNS;
-constexpr int kWarpRows = 16 * kRowFragments, kWarpColumns = 8 * kColumnFragments;
-// Planes of the variables of a piece: every level but 0, which is what the others leave.
-constexpr int kRowPlanes = (kRowLevels - 1) * kBlockRows, kColumnPlanes = (kColumnLevels - 1) * kBlockColumns;
-constexpr int kPlanes = kRowPlanes + kColumnPlanes;
+constexpr int kWarpRows = 16 * kRowFragments, kWarpColumns = 16 * kColumnFragments;
+// Variables of a piece: its columns, then its rows, unless these are among the columns. Each has a plane for every
+// level but 0, which is what the others leave.
+constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kBlockRows;
+constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kBlockRows;
 // Per cell and row, for each level of l. Two classes: the samples, the share of class 0, and A and B of the bound. More
 // classes: the samples of each, and their information.
 constexpr int kLevelFloats = kClasses == 2 ? 4 : kClasses + 1;
 constexpr int kRowFloats = kRowLevels * kLevelFloats;
-// Per cell and column, for each level of m but 0: samples by class and in all, the last class left out.
-constexpr int kColumnFloats = (kColumnLevels - 1) * kClasses;
 // Products of the tensor cores start from 2^23: their bits then are those of the float 2^23 + count.
 constexpr u32 kMagicBits = 0x4B000000u;
 constexpr float kMagic = 8388608.0f;
 constexpr float kNever = 1e30f;
 
+__host__ __device__ constexpr int power(int base, int exponent) {
+  return exponent > 0 ? base * power(base, exponent - 1) : 1;
+}
+
 // What the threads of a block share while they work on a piece.
 struct Shared {
   uint2* masks;    // [n_cells rounded up to 8][n_steps][4]: samples of each cell of the prefix
-  float* margins;  // [n_cells][kClasses][kPlanes]: counts of each variable in each cell
+  float* rows;     // [kWarps][n_cells][kWarpRows][kRowFloats]
+  float* margins;  // [n_cells][kPlanes][kClasses]: counts in each cell, by class, in place of the last one in all
   float* totals;   // [n_cells][kClasses]
-  float* rows;     // [n_cells][kBlockRows][kRowFloats]
-  float* columns;  // [n_cells][kBlockColumns][kColumnFloats]
-  // By row and by column: F(prefix, variable), the variable's maximum so far, and the least that all but a member of the
-  // prefix tell, plus that member's maximum.
-  float *row_information, *row_best, *row_rest;
-  float *column_information, *column_best, *column_rest;
+  // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
+  // that member's maximum.
+  float *information, *best, *rest;
 
   __device__ Shared(unsigned char* memory, int n_cells, int n_steps) {
     const int n_masks = (n_cells + 7) / 8 * 8;
     masks = reinterpret_cast<uint2*>(memory);
     rows = reinterpret_cast<float*>(masks + n_masks * n_steps * 4);
-    columns = rows + n_cells * kBlockRows * kRowFloats;
-    margins = columns + n_cells * kBlockColumns * kColumnFloats;
-    totals = margins + n_cells * kClasses * kPlanes;
-    row_information = totals + n_cells * kClasses;
-    row_best = row_information + kBlockRows;
-    row_rest = row_best + kBlockRows;
-    column_information = row_rest + kBlockRows;
-    column_best = column_information + kBlockColumns;
-    column_rest = column_best + kBlockColumns;
+    margins = rows + kWarps * n_cells * kWarpRows * kRowFloats;
+    totals = margins + n_cells * kPlanes * kClasses;
+    information = totals + n_cells * kClasses;
+    best = information + kVariables;
+    rest = best + kVariables;
   }
 };
 
 struct Data {
-  const uint2* planes;
+  const u32* planes;
   int n_steps;
   const int* class_steps;  // [kClasses + 1]
   LaneBlocks lanes;
-  const double* best;  // [row * n_groups + group], by position
+  const double* best;  // [position * n_groups + group]
   int n_groups;
   const float* pseudocounts;  // [kClasses], of a cell of the whole tuple
 };
 
-// A piece of work: some rows and columns of a tile, for one prefix.
+// A piece of work: some rows and columns of a tile. In shared memory.
 struct Piece {
   Tile<kDimensions> tile;
-  int first_row, first_column;  // positions; may lie before the tile's first, since fragments are aligned
-  i64 row_plane, column_plane;  // rows of the planes of level 1
-  int prefix[kPrefixRoom], prefix_levels[kPrefixRoom], cell_stride[kPrefixRoom];
-  float prefix_best[kPrefixRoom];
-  int n_cells;
+  int tile_number;
+  int first_row, first_column;      // positions; may lie before the tile's first, since fragments are aligned
+  i64 row_plane, column_plane;      // rows of the planes of level 1
+  i64 row_stride, column_stride;    // to the planes of the next level
+  int row_variable;                 // the first row among the variables
+  int row_margin, row_margin_step;  // the first row's level 1 among the planes of the margins, and to the next level
+  int prefix_levels[kPrefixRoom], cell_stride[kPrefixRoom], n_cells;
+
+  __device__ __forceinline__ const Place& rows() const { return tile.places[kPrefix]; }
+  __device__ __forceinline__ const Place& columns() const { return tile.places[kPrefix + 1]; }
+  __device__ __forceinline__ bool rows_are_columns() const { return row_variable < kBlockColumns; }
+  // Known to the compiler where all variables of all prefixes have the same number of levels.
+  __device__ __forceinline__ int levels_of(int j) const { return kPrefixLevels ? kPrefixLevels : prefix_levels[j]; }
+  __device__ __forceinline__ int stride_of(int j) const {
+    return kPrefixLevels ? power(kPrefixLevels, kPrefix - 1 - j) : cell_stride[j];
+  }
+  __device__ __forceinline__ int cells() const { return kPrefixLevels ? power(kPrefixLevels, kPrefix) : n_cells; }
 };
 
-// Position of the last variable of the prefix.
-__device__ __forceinline__ int last_of(const Piece& piece) { return kPrefix > 0 ? piece.prefix[kPrefixRoom - 1] : -1; }
+// The positions of the prefix, in every thread's registers.
+struct Prefix {
+  int positions[kPrefixRoom];
+
+  __device__ __forceinline__ int last() const { return kPrefix > 0 ? positions[kPrefixRoom - 1] : -1; }
+  __device__ __forceinline__ bool ascends() const {
+    bool result = true;
+#pragma unroll
+    for (int j = 1; j < kPrefix; ++j) result = result && positions[j - 1] < positions[j];
+    return result;
+  }
+  __device__ void set(const Tile<kDimensions>& tile, i64 number) {
+#pragma unroll
+    for (int j = kPrefix - 1; j >= 0; --j) {
+      const int size = tile.places[j].end - tile.places[j].begin;
+      positions[j] = tile.places[j].begin + (int)(number % size);
+      number /= size;
+    }
+  }
+  __device__ __forceinline__ void advance(const Tile<kDimensions>& tile) {
+#pragma unroll
+    for (int j = kPrefix - 1; j >= 0; --j) {
+      if (++positions[j] < tile.places[j].end) return;
+      positions[j] = tile.places[j].begin;
+    }
+  }
+};
 
 __device__ __forceinline__ float best_so_far(const Data& data, int position, int group) {
   return __double2float_rd(data.best[(i64)position * data.n_groups + group]);
 }
 
 // Samples of each cell of the prefix.
-__device__ void make_masks(const Data& data, const Piece& piece, const Shared& shared) {
-  const int n_words = data.n_steps * 4, n_masks = (piece.n_cells + 7) / 8 * 8;
-  for (int i = threadIdx.x; i < n_masks * n_words; i += kThreads) {
-    const int cell = i / n_words, word = i % n_words;
-    uint2 mask = cell < piece.n_cells ? make_uint2(~0u, ~0u) : make_uint2(0u, 0u);
-    if (cell < piece.n_cells) {
+__device__ __forceinline__ void make_masks(const Data& data, const Piece& piece, const Prefix& prefix,
+                                           const Shared& shared) {
+  const int n_pairs = data.n_steps * 4, n_masks = (piece.cells() + 7) / 8 * 8;
+  // A warp to a cell, so that its level of each variable is found once.
+  for (int cell = threadIdx.x / 32; cell < n_masks; cell += kWarps) {
+    const bool exists = cell < piece.cells();
+    const u32* plane[kPrefixRoom];
 #pragma unroll
-      for (int j = 0; j < kPrefix; ++j) {
-        const int level = cell / piece.cell_stride[j] % piece.prefix_levels[j];
-        const i64 row = data.lanes.row(piece.tile.places[j].lane_block, piece.prefix[j], level);
-        mask = mask & data.planes[fragment_index(row, data.n_steps, word / 4, word % 4)];
-      }
+    for (int j = 0; j < kPrefix; ++j) {
+      const int level = exists ? cell / piece.stride_of(j) % piece.levels_of(j) : 0;
+      const i64 row = data.lanes.row(piece.tile.places[j].lane_block, prefix.positions[j], level);
+      plane[j] = data.planes + word_index(row, data.n_steps, 0);
     }
-    shared.masks[i] = mask;
+    for (int pair = threadIdx.x % 32; pair < n_pairs; pair += 32) {
+      const int place = pair / 4 * kWordsPerFragment + pair % 4 * 4;
+      uint2 mask = exists ? make_uint2(~0u, ~0u) : make_uint2(0u, 0u);
+      if (exists) {
+#pragma unroll
+        for (int j = 0; j < kPrefix; ++j) {
+          mask.x &= plane[j][place];
+          mask.y &= plane[j][place + 2];
+        }
+      }
+      shared.masks[cell * n_pairs + pair] = mask;
+    }
   }
 }
 
-// Counts of each variable in each cell, eight cells to a product.
-__device__ void make_margins(const Data& data, const Piece& piece, const Shared& shared, const float* class_sizes) {
+// The variables of a piece that matter to a prefix: columns, then rows that are not among them; by whole fragments.
+struct Variables {
+  int first_column, n_columns, first_row, n_rows;
+
+  __device__ __forceinline__ int size() const { return n_columns + n_rows; }
+  // Number of a variable in the piece: columns first, rows from kBlockColumns on.
+  __device__ __forceinline__ int operator[](int i) const {
+    return i < n_columns ? first_column + i : kBlockColumns + first_row + (i - n_columns);
+  }
+};
+
+__device__ __forceinline__ bool is_column(int variable) { return variable < kBlockColumns; }
+
+// The variable's level 1 among the planes of the margins.
+__device__ __forceinline__ int margin_plane(int variable) {
+  return is_column(variable) ? variable : kColumnPlanes + variable - kBlockColumns;
+}
+
+// Counts of the variables in each cell, eight cells to a product.
+__device__ __forceinline__ void make_margins(const Data& data, const Piece& piece, const Shared& shared,
+                                             const float* class_sizes, const Variables& variables) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane >> 2, t = lane & 3;
-  constexpr int kFragments = kPlanes / 16;
-  const int n_eights = (piece.n_cells + 7) / 8;
-  for (int job = warp; job < kFragments * n_eights; job += kWarps) {
-    const int first = job % kFragments * 16, eight = job / kFragments;
-    // Planes by level, then by variable: as they lie in a lane block, whose levels may be further apart.
-    i64 row;
-    if (first < kRowPlanes) {
-      const int level = first / kBlockRows;
-      row = piece.row_plane + (i64)level * data.lanes.rows_per_level[piece.tile.places[kPrefix].lane_block] +
-            first % kBlockRows;
-    } else {
-      const int level = (first - kRowPlanes) / kBlockColumns;
-      row = piece.column_plane + (i64)level * data.lanes.rows_per_level[piece.tile.places[kPrefix + 1].lane_block] +
-            (first - kRowPlanes) % kBlockColumns;
-    }
-    const uint2* low = data.planes + fragment_index(row, data.n_steps, 0, 0) + lane;
-    const uint2* high = low + data.n_steps * 32;
-    const uint2* masks = shared.masks + (eight * 8 + g) * data.n_steps * 4 + t;
+  const int n_eights = (piece.cells() + 7) / 8, n_fragments = variables.size() / 16;
+  for (int job = warp; job < n_fragments * n_eights; job += kWarps) {
+    const int variable = variables[job % n_fragments * 16], eight = job / n_fragments;
+    const int n_levels = is_column(variable) ? kColumnLevels : kRowLevels;
+    for (int level = 1; level < n_levels; ++level) {
+      const i64 row = is_column(variable) ? piece.column_plane + (level - 1) * piece.column_stride + variable
+                                          : piece.row_plane + (level - 1) * piece.row_stride + variable - kBlockColumns;
+      const int plane = margin_plane(variable) + (level - 1) * (is_column(variable) ? kBlockColumns : kBlockRows);
+      const uint4* words = reinterpret_cast<const uint4*>(data.planes + word_index(row, data.n_steps, 0)) + lane;
+      const uint2* masks = shared.masks + (eight * 8 + g) * data.n_steps * 4 + t;
+      u32 in_all[4] = {0, 0, 0, 0};
 #pragma unroll
-    for (int q = 0; q < kClasses; ++q) {
-      u32 sums[4] = {0, 0, 0, 0};
-      for (int step = data.class_steps[q]; step < data.class_steps[q + 1]; ++step) {
-        add_products(sums, low[step * 32], high[step * 32], masks[step * 4]);
-      }
+      for (int q = 0; q < kClasses; ++q) {
+        u32 sums[4] = {0, 0, 0, 0};
+#pragma unroll 4
+        for (int step = data.class_steps[q]; step < data.class_steps[q + 1]; ++step) {
+          add_products(sums, words[step * 32], masks[step * 4], sums);
+        }
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int cell = eight * 8 + 2 * t + (e & 1);
-        if (cell < piece.n_cells) {
-          shared.margins[(cell * kClasses + q) * kPlanes + first + g + (e >> 1) * 8] = (float)sums[e];
+        for (int e = 0; e < 4; ++e) {
+          in_all[e] += sums[e];
+          const int cell = eight * 8 + 2 * t + (e & 1);
+          if (cell < piece.cells()) {
+            shared.margins[(cell * kPlanes + plane + g + (e >> 1) * 8) * kClasses + q] =
+                (float)(q + 1 < kClasses ? sums[e] : in_all[e]);
+          }
         }
       }
     }
   }
-  for (int job = warp; job < piece.n_cells * kClasses; job += kWarps) {
+  for (int job = warp; job < piece.cells() * kClasses; job += kWarps) {
     const int cell = job / kClasses, q = job % kClasses;
     u32 sum = 0;
     for (int i = data.class_steps[q] * 4 + lane; i < data.class_steps[q + 1] * 4; i += 32) {
@@ -170,29 +234,51 @@ __device__ void make_margins(const Data& data, const Piece& piece, const Shared&
   }
 }
 
-// Count of class q at a level of a variable in a cell; planes are numbered from the variable's level 1.
-template <int kLevels, int kStride>
-__device__ __forceinline__ float level_count(const Shared& shared, int cell, int q, int plane, int level) {
-  const float* margin = shared.margins + (cell * kClasses + q) * kPlanes + plane;
-  if (level > 0) return margin[(level - 1) * kStride];
-  float rest = shared.totals[cell * kClasses + q];
+// Counts by class at a level of a variable in a cell. plane: of its level 1; step: to its next level
+template <int kLevels>
+__device__ __forceinline__ void level_counts(const Shared& shared, int cell, int plane, int step, int level,
+                                             float (&counts)[kClasses]) {
+  const float* margin = shared.margins + (cell * kPlanes + plane) * kClasses;
+  if (level > 0) {
+    margin += (level - 1) * step * kClasses;
 #pragma unroll
-  for (int a = 1; a < kLevels; ++a) rest -= margin[(a - 1) * kStride];
-  return rest;
+    for (int q = 0; q < kClasses; ++q) counts[q] = margin[q];
+  } else {
+    // What the other levels leave of the cell.
+    float in_all = 0;
+#pragma unroll
+    for (int q = 0; q < kClasses; ++q) {
+      counts[q] = shared.totals[cell * kClasses + q];
+      in_all += counts[q];
+    }
+    counts[kClasses - 1] = in_all;
+#pragma unroll
+    for (int a = 1; a < kLevels; ++a) {
+#pragma unroll
+      for (int q = 0; q < kClasses; ++q) counts[q] -= margin[(a - 1) * step * kClasses + q];
+    }
+  }
+  // In place of the last class stands the sum of all.
+#pragma unroll
+  for (int q = 0; q + 1 < kClasses; ++q) counts[kClasses - 1] -= counts[q];
 }
 
 // F(prefix, variable), and the least over the members v of the prefix of F(prefix but v, variable) + v's maximum.
 // others: levels of the last variable that is left out, whose pseudocounts a cell gathers
-template <int kLevels, int kStride>
-__device__ void make_informations(const Data& data, const Piece& piece, const Shared& shared, int plane, int others,
-                                  float* information, float* rest) {
+template <int kLevels>
+__device__ __forceinline__ void find_informations(const Data& data, const Piece& piece, const Prefix& prefix,
+                                                  const Shared& shared, const float (&pseudo)[kClasses], int plane,
+                                                  int step, int others, float* information, float* rest) {
   float sum = 0;
-  for (int cell = 0; cell < piece.n_cells; ++cell) {
+#pragma unroll
+  for (int cell = 0; cell < piece.cells(); ++cell) {
+#pragma unroll
     for (int level = 0; level < kLevels; ++level) {
-      float n = 0;
+      float counts[kClasses], n = 0;
+      level_counts<kLevels>(shared, cell, plane, step, level, counts);
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
-        const float n_q = level_count<kLevels, kStride>(shared, cell, q, plane, level) + others * data.pseudocounts[q];
+        const float n_q = counts[q] + others * pseudo[q];
         sum += x_log_x(n_q);
         n += n_q;
       }
@@ -203,45 +289,82 @@ __device__ void make_informations(const Data& data, const Piece& piece, const Sh
   float least = kNever;
 #pragma unroll
   for (int j = 0; j < kPrefix; ++j) {
-    const int stride = piece.cell_stride[j], n_levels = piece.prefix_levels[j];
+    const int stride = piece.stride_of(j), n_levels = piece.levels_of(j);
     float without = 0;
-    for (int cell = 0; cell < piece.n_cells; ++cell) {
+#pragma unroll
+    for (int cell = 0; cell < piece.cells(); ++cell) {
       if (cell / stride % n_levels != 0) continue;
+#pragma unroll
       for (int level = 0; level < kLevels; ++level) {
-        float n = 0;
+        float merged[kClasses], n = 0;
+#pragma unroll
+        for (int q = 0; q < kClasses; ++q) merged[q] = others * n_levels * pseudo[q];
+#pragma unroll
+        for (int a = 0; a < n_levels; ++a) {
+          float counts[kClasses];
+          level_counts<kLevels>(shared, cell + a * stride, plane, step, level, counts);
+#pragma unroll
+          for (int q = 0; q < kClasses; ++q) merged[q] += counts[q];
+        }
 #pragma unroll
         for (int q = 0; q < kClasses; ++q) {
-          float n_q = others * n_levels * data.pseudocounts[q];
-          for (int a = 0; a < n_levels; ++a) {
-            n_q += level_count<kLevels, kStride>(shared, cell + a * stride, q, plane, level);
-          }
-          without += x_log_x(n_q);
-          n += n_q;
+          without += x_log_x(merged[q]);
+          n += merged[q];
         }
         without -= x_log_x(n);
       }
     }
-    least = fminf(least, piece.prefix_best[j] + without);
+    const float best = best_so_far(data, prefix.positions[j], piece.tile.places[j].group);
+    least = fminf(least, best + without);
   }
   *rest = least;
 }
 
-// The numbers of each cell and row, cell and column, row, and column that the bound is made of.
-__device__ void make_parts(const Data& data, const Piece& piece, const Shared& shared) {
+// What the bound needs of each variable.
+__device__ __forceinline__ void make_informations(const Data& data, const Piece& piece, const Prefix& prefix,
+                                                  const Shared& shared, const Variables& variables) {
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
-  for (int i = threadIdx.x; i < piece.n_cells * kBlockRows; i += kThreads) {
-    const int cell = i / kBlockRows, row = i % kBlockRows;
-    float* part = shared.rows + i * kRowFloats;
+  for (int i = threadIdx.x; i < variables.size(); i += kThreads) {
+    const int variable = variables[i], plane = margin_plane(variable);
+    const int step = is_column(variable) ? kBlockColumns : kBlockRows;
+    const Place& place = is_column(variable) ? piece.columns() : piece.rows();
+    const int position =
+        is_column(variable) ? piece.first_column + variable : piece.first_row + variable - kBlockColumns;
+    float information, rest;
+    if (kRowLevels == kColumnLevels || is_column(variable)) {
+      find_informations<kColumnLevels>(data, piece, prefix, shared, pseudo, plane, step, kRowLevels, &information,
+                                       &rest);
+    } else {
+      find_informations<kRowLevels>(data, piece, prefix, shared, pseudo, plane, step, kColumnLevels, &information,
+                                    &rest);
+    }
+    const bool counts =
+        position >= place.begin && position < place.end && (is_column(variable) || !piece.tile.only_last_counts);
+    shared.information[variable] = information;
+    shared.best[variable] = counts ? best_so_far(data, position, place.group) : kNever;
+    shared.rest[variable] = counts ? rest : kNever;
+  }
+}
+
+// What the bound needs of each cell and row of a warp's strip. first: row of the piece
+__device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, const Shared& shared, float* rows,
+                                          int first) {
+  float pseudo[kClasses];
+#pragma unroll
+  for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
+  for (int i = threadIdx.x % 32; i < piece.cells() * kWarpRows; i += 32) {
+    const int cell = i / kWarpRows, row = min(first + i % kWarpRows, kBlockRows - 1);
+    float* part = rows + i * kRowFloats;
 #pragma unroll
     for (int level = 0; level < kRowLevels; ++level, part += kLevelFloats) {
       float counts[kClasses], n = 0, all = 0, information = 0;
+      level_counts<kRowLevels>(shared, cell, piece.row_margin + row, piece.row_margin_step, level, counts);
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
-        const float count = level_count<kRowLevels, kBlockRows>(shared, cell, q, row, level);
-        n += count;
-        counts[q] = count + kColumnLevels * pseudo[q];
+        n += counts[q];
+        counts[q] += kColumnLevels * pseudo[q];
         all += counts[q];
         information += x_log_x(counts[q]);
       }
@@ -271,46 +394,6 @@ __device__ void make_parts(const Data& data, const Piece& piece, const Shared& s
       }
     }
   }
-  for (int i = threadIdx.x; i < piece.n_cells * kBlockColumns; i += kThreads) {
-    const int cell = i / kBlockColumns, column = i % kBlockColumns;
-    float* part = shared.columns + i * kColumnFloats;
-#pragma unroll
-    for (int level = 1; level < kColumnLevels; ++level, part += kClasses) {
-      float n = 0;
-#pragma unroll
-      for (int q = 0; q < kClasses; ++q) {
-        float count = level_count<kColumnLevels, kBlockColumns>(shared, cell, q, kRowPlanes + column, level);
-#ifndef SMALL_CELLS_NEED_CARE
-        count += kRowLevels * pseudo[q];
-#endif
-        if (q + 1 < kClasses) part[q] = count;
-        n += count;
-      }
-      part[kClasses - 1] = n;
-    }
-  }
-  const Place& row_place = piece.tile.places[kPrefix];
-  const Place& column_place = piece.tile.places[kPrefix + 1];
-  for (int i = threadIdx.x; i < kBlockRows + kBlockColumns; i += kThreads) {
-    float information, rest;
-    if (i < kBlockRows) {
-      make_informations<kRowLevels, kBlockRows>(data, piece, shared, i, kColumnLevels, &information, &rest);
-      const int position = piece.first_row + i;
-      const bool is_in = position >= row_place.begin && position < row_place.end;
-      const bool counts = is_in && !piece.tile.only_last_counts;
-      shared.row_information[i] = information;
-      shared.row_best[i] = counts ? best_so_far(data, position, row_place.group) : kNever;
-      shared.row_rest[i] = counts ? rest : kNever;
-    } else {
-      const int column = i - kBlockRows, position = piece.first_column + column;
-      make_informations<kColumnLevels, kBlockColumns>(data, piece, shared, kRowPlanes + column, kRowLevels,
-                                                      &information, &rest);
-      const bool is_in = position >= column_place.begin && position < column_place.end;
-      shared.column_information[column] = information;
-      shared.column_best[column] = is_in ? best_so_far(data, position, column_place.group) : kNever;
-      shared.column_rest[column] = is_in ? rest : kNever;
-    }
-  }
 }
 
 // The counts of one tuple in one cell of the prefix, as products by class and levels of l and m.
@@ -332,7 +415,7 @@ __device__ __forceinline__ float not_zero(float size) {
 }
 
 // The bound on the gain of m from one cell of the prefix, for one tuple and two classes.
-// row: kRowFloats of the cell and row; column: kColumnFloats of the cell and column
+// row: kRowFloats of the cell and row; column: margins of the cell and column's level 1
 __device__ __forceinline__ float bound_of_two_classes(const CellCounts& counts, const float* row, const float* column,
                                                       const float (&pseudo)[kClasses]) {
 #ifdef SMALL_CELLS_NEED_CARE
@@ -342,8 +425,12 @@ __device__ __forceinline__ float bound_of_two_classes(const CellCounts& counts, 
   float left_0[kColumnLevels - 1], left[kColumnLevels - 1];
 #pragma unroll
   for (int b = 0; b < kColumnLevels - 1; ++b) {
-    left_0[b] = column[b * kClasses];
-    left[b] = column[b * kClasses + 1];
+    left_0[b] = column[b * kBlockColumns * kClasses];
+    left[b] = column[b * kBlockColumns * kClasses + 1];
+#ifndef SMALL_CELLS_NEED_CARE
+    left_0[b] += kRowLevels * pseudo[0];
+    left[b] += kRowLevels * (pseudo[0] + pseudo[kClasses - 1]);
+#endif
   }
   float bound = 0;
 #pragma unroll
@@ -401,13 +488,18 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
   float left[kColumnLevels - 1][kClasses];
 #pragma unroll
   for (int b = 0; b < kColumnLevels - 1; ++b) {
+    const float* margin = column + b * kBlockColumns * kClasses;
     float others = 0;
 #pragma unroll
     for (int q = 0; q + 1 < kClasses; ++q) {
-      left[b][q] = column[b * kClasses + q];
-      others += left[b][q];
+      left[b][q] = margin[q];
+      others += margin[q];
     }
-    left[b][kClasses - 1] = column[b * kClasses + kClasses - 1] - others;
+    left[b][kClasses - 1] = margin[kClasses - 1] - others;
+#ifndef SMALL_CELLS_NEED_CARE
+#pragma unroll
+    for (int q = 0; q < kClasses; ++q) left[b][q] += kRowLevels * pseudo[q];
+#endif
   }
   float gain = 0;
 #pragma unroll
@@ -453,60 +545,45 @@ struct Survivors {
   u32 capacity;
 };
 
-// All tuples of a warp's part of a piece: count, bound, keep what may matter.
-__device__ __forceinline__ void search_part(const Data& data, const Piece& piece, const Shared& shared, int tile_number,
-                                            int part_row, int part_column, float tolerance, float shrink,
-                                            const Survivors& survivors) {
+// All tuples of a part of a strip: count, bound, keep what may matter.
+// rows: the numbers of the strip; first_row, first_column: of the part, in the piece
+__device__ __forceinline__ void search_part(const Data& data, const Piece& piece, const Prefix& prefix,
+                                            const Shared& shared, const float* rows, int first_row, int first_column,
+                                            float tolerance, float shrink, const Survivors& survivors) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   constexpr int kProducts = (kRowLevels - 1) * (kColumnLevels - 1);
-  const i64 row_stride = (i64)data.lanes.rows_per_level[piece.tile.places[kPrefix].lane_block] / 8 * data.n_steps * 32;
-  const i64 column_stride =
-      (i64)data.lanes.rows_per_level[piece.tile.places[kPrefix + 1].lane_block] / 8 * data.n_steps * 32;
-  const uint2* row_planes = data.planes + fragment_index(piece.row_plane + part_row, data.n_steps, 0, 0) + lane;
-  const uint2* column_planes =
-      data.planes + fragment_index(piece.column_plane + part_column, data.n_steps, 0, 0) + lane;
+  const i64 words_per_row = (i64)data.n_steps * kWordsPerStep;
+  const uint4* row_planes =
+      reinterpret_cast<const uint4*>(data.planes + (piece.row_plane + first_row) * words_per_row) + lane;
+  const uint4* column_planes =
+      reinterpret_cast<const uint4*>(data.planes + (piece.column_plane + first_column) * words_per_row) + lane;
+  const i64 row_stride = piece.row_stride * words_per_row / 4, column_stride = piece.column_stride * words_per_row / 4;
   const int fragment_stride = data.n_steps * 32;
+  const u32 magic[4] = {kMagicBits, kMagicBits, kMagicBits, kMagicBits};
 
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
-  float bound[kRowFragments][kColumnFragments][4];
+  float bound[kRowFragments][2 * kColumnFragments][4];
 #pragma unroll
   for (int i = 0; i < kRowFragments; ++i)
 #pragma unroll
-    for (int j = 0; j < kColumnFragments; ++j)
+    for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) bound[i][j][e] = 0;
 
-  for (int cell = 0; cell < piece.n_cells; cell += kCellsAtOnce) {
-    u32 sums[kCellsAtOnce][kClasses][kProducts][kRowFragments][kColumnFragments][4];
-#pragma unroll
-    for (int c = 0; c < kCellsAtOnce; ++c)
-#pragma unroll
-      for (int q = 0; q < kClasses; ++q)
-#pragma unroll
-        for (int ab = 0; ab < kProducts; ++ab)
-#pragma unroll
-          for (int i = 0; i < kRowFragments; ++i)
-#pragma unroll
-            for (int j = 0; j < kColumnFragments; ++j)
-#pragma unroll
-              for (int e = 0; e < 4; ++e) sums[c][q][ab][i][j][e] = kMagicBits;
+  for (int cell = 0; cell < piece.cells(); cell += kCellsAtOnce) {
+    u32 sums[kCellsAtOnce][kClasses][kProducts][kRowFragments][2 * kColumnFragments][4];
 #pragma unroll
     for (int q = 0; q < kClasses; ++q) {
-      const int end = data.class_steps[q + 1];
-#pragma unroll 2
-      for (int step = data.class_steps[q]; step < end; ++step) {
-        uint2 low[kRowLevels - 1][kRowFragments], high[kRowLevels - 1][kRowFragments];
+      const auto add_step = [&](int step, bool is_first) {
+        uint4 left[kRowLevels - 1][kRowFragments], right[kColumnLevels - 1][kColumnFragments];
 #pragma unroll
         for (int a = 0; a < kRowLevels - 1; ++a)
 #pragma unroll
           for (int i = 0; i < kRowFragments; ++i) {
-            const uint2* from = row_planes + a * row_stride + 2 * i * fragment_stride + step * 32;
-            low[a][i] = from[0];
-            high[a][i] = from[fragment_stride];
+            left[a][i] = row_planes[a * row_stride + i * fragment_stride + step * 32];
           }
-        uint2 right[kColumnLevels - 1][kColumnFragments];
 #pragma unroll
         for (int b = 0; b < kColumnLevels - 1; ++b)
 #pragma unroll
@@ -520,43 +597,54 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
 #pragma unroll
           for (int b = 0; b < kColumnLevels - 1; ++b)
 #pragma unroll
-            for (int j = 0; j < kColumnFragments; ++j) {
-              const uint2 masked = right[b][j] & mask;
+            for (int j = 0; j < 2 * kColumnFragments; ++j) {
+              const uint4 words = right[b][j / 2];
+              const uint2 masked = j % 2 ? make_uint2(words.y & mask.x, words.w & mask.y)
+                                         : make_uint2(words.x & mask.x, words.z & mask.y);
 #pragma unroll
               for (int a = 0; a < kRowLevels - 1; ++a)
 #pragma unroll
                 for (int i = 0; i < kRowFragments; ++i) {
-                  add_products(sums[c][q][a * (kColumnLevels - 1) + b][i][j], low[a][i], high[a][i], masked);
+                  u32(&sum)[4] = sums[c][q][a * (kColumnLevels - 1) + b][i][j];
+                  if (is_first) {
+                    add_products(sum, left[a][i], masked, magic);
+                  } else {
+                    add_products(sum, left[a][i], masked, sum);
+                  }
                 }
             }
         }
-      }
+      };
+      const int end = data.class_steps[q + 1];
+      int step = data.class_steps[q];
+      add_step(step, true);
+#pragma unroll 3
+      for (++step; step < end; ++step) add_step(step, false);
     }
 #pragma unroll
     for (int c = 0; c < kCellsAtOnce; ++c) {
-      if (kCellsAtOnce > 1 && cell + c >= piece.n_cells) break;
+      if (kCellsAtOnce > 1 && cell + c >= piece.cells()) break;
 #pragma unroll
       for (int i = 0; i < kRowFragments; ++i)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const int row = part_row + i * 16 + half * 8 + g;
-          const float* row_part = shared.rows + ((cell + c) * kBlockRows + row) * kRowFloats;
+          const float* row_part = rows + ((cell + c) * kWarpRows + i * 16 + half * 8 + g) * kRowFloats;
           float row_numbers[kRowFloats];
 #pragma unroll
           for (int f = 0; f < kRowFloats; ++f) row_numbers[f] = row_part[f];
 #pragma unroll
-          for (int j = 0; j < kColumnFragments; ++j)
+          for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
             for (int side = 0; side < 2; ++side) {
-              const int column = part_column + j * 8 + 2 * t + side, e = half * 2 + side;
-              const float* column_part = shared.columns + ((cell + c) * kBlockColumns + column) * kColumnFloats;
+              const int column = first_column + j * 8 + 2 * t + side, e = half * 2 + side;
+              const float* margins = shared.margins + ((cell + c) * kPlanes + column) * kClasses;
               CellCounts counts;
 #pragma unroll
               for (int q = 0; q < kClasses; ++q)
 #pragma unroll
                 for (int ab = 0; ab < kProducts; ++ab) counts.products[q][ab] = sums[c][q][ab][i][j][e];
-              bound[i][j][e] += kClasses == 2 ? bound_of_two_classes(counts, row_numbers, column_part, pseudo)
-                                              : gain_of_cell(counts, row_numbers, column_part, pseudo);
+              bound[i][j][e] += kClasses == 2 ? bound_of_two_classes(counts, row_numbers, margins, pseudo)
+                                              : gain_of_cell(counts, row_numbers, margins, pseudo);
             }
         }
     }
@@ -566,33 +654,69 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
   for (int i = 0; i < kRowFragments; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = part_row + i * 16 + half * 8 + g;
-      const float row_information = shared.row_information[row], row_best = shared.row_best[row];
-      const float row_rest = shared.row_rest[row];
+      const int row = first_row + i * 16 + half * 8 + g;
+      const float row_information = shared.information[piece.row_variable + row];
+      const float row_best = shared.best[piece.row_variable + row], row_rest = shared.rest[piece.row_variable + row];
 #pragma unroll
-      for (int j = 0; j < kColumnFragments; ++j)
+      for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
-          const int column = part_column + j * 8 + 2 * t + side;
-          const float others = fminf(row_best + shared.column_information[column],
-                                     fmaxf(row_rest, shared.column_rest[column])) - row_information;
-          const float needed = fminf(shared.column_best[column], others);
+          const int column = first_column + j * 8 + 2 * t + side;
+          const float others =
+              fminf(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column])) - row_information;
+          const float needed = fminf(shared.best[column], others);
           if (bound[i][j][half * 2 + side] < (needed - tolerance) * shrink) continue;
           const int l = piece.first_row + row, m = piece.first_column + column;
-          const Place& rows = piece.tile.places[kPrefix];
-          const Place& columns = piece.tile.places[kPrefix + 1];
-          if (l < rows.begin || l >= rows.end || m < columns.begin || m >= columns.end || l >= m) continue;
-          if (last_of(piece) >= l) continue;
+          const Place& lower = piece.rows();
+          const Place& upper = piece.columns();
+          if (l < lower.begin || l >= lower.end || m < upper.begin || m >= upper.end || l >= m) continue;
+          if (prefix.last() >= l) continue;
           const u32 place = atomicAdd(survivors.n_found, 1u);
           if (place >= survivors.capacity) continue;
           int* tuple = survivors.tuples + (i64)place * (1 + kDimensions);
-          tuple[0] = tile_number;
+          tuple[0] = piece.tile_number;
 #pragma unroll
-          for (int v = 0; v < kPrefix; ++v) tuple[1 + v] = piece.prefix[v];
+          for (int v = 0; v < kPrefix; ++v) tuple[1 + v] = prefix.positions[v];
           tuple[1 + kPrefix] = l;
           tuple[2 + kPrefix] = m;
         }
     }
+}
+
+// Where an item lies: its tile, its piece of the rectangle, and its first prefix. Returns the end of its prefixes.
+__device__ i64 locate(const Data& data, const Tile<kDimensions>& tile, i64 in_tile, int prefixes_per_item, Piece& piece,
+                      i64& first_prefix) {
+  piece.tile = tile;
+  const Place rows = tile.places[kPrefix], columns = tile.places[kPrefix + 1];
+  const LaneBlocks& lanes = data.lanes;
+  // Pieces begin at whole fragments.
+  const int row_shift = (rows.begin - lanes.first_position[rows.lane_block]) % kRowsPerFragment;
+  const int column_shift = (columns.begin - lanes.first_position[columns.lane_block]) % kRowsPerFragment;
+  const int n_row_pieces = (rows.end - rows.begin + row_shift + kBlockRows - 1) / kBlockRows;
+  const int n_column_pieces = (columns.end - columns.begin + column_shift + kBlockColumns - 1) / kBlockColumns;
+  piece.first_row = rows.begin - row_shift + (int)(in_tile % n_row_pieces) * kBlockRows;
+  piece.first_column = columns.begin - column_shift + (int)(in_tile / n_row_pieces % n_column_pieces) * kBlockColumns;
+  piece.row_plane = lanes.row(rows.lane_block, piece.first_row, 1);
+  piece.column_plane = lanes.row(columns.lane_block, piece.first_column, 1);
+  piece.row_stride = lanes.rows_per_level[rows.lane_block];
+  piece.column_stride = lanes.rows_per_level[columns.lane_block];
+  const int row_end = min(piece.first_row + kBlockRows, rows.end);
+  const bool among_columns = rows.lane_block == columns.lane_block && piece.first_row >= piece.first_column &&
+                             row_end <= min(piece.first_column + kBlockColumns, columns.end);
+  piece.row_variable = among_columns ? piece.first_row - piece.first_column : kBlockColumns;
+  piece.row_margin = among_columns ? piece.row_variable : kColumnPlanes;
+  piece.row_margin_step = among_columns ? kBlockColumns : kBlockRows;
+  piece.n_cells = 1;
+  i64 n_prefixes = 1;
+#pragma unroll
+  for (int j = kPrefix - 1; j >= 0; --j) {
+    piece.prefix_levels[j] = lanes.n_levels[tile.places[j].lane_block];
+    piece.cell_stride[j] = piece.n_cells;
+    piece.n_cells *= piece.prefix_levels[j];
+    n_prefixes *= tile.places[j].end - tile.places[j].begin;
+  }
+  first_prefix = in_tile / n_row_pieces / n_column_pieces * prefixes_per_item;
+  return min(first_prefix + prefixes_per_item, n_prefixes);
 }
 
 }  // namespace interplay
@@ -600,18 +724,19 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
 using namespace interplay;
 
 // Runs of `items_per_run` items are taken in a scattered order, so that maxima of all variables rise early.
-extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR) find_survivors(
-    const uint2* planes, int n_steps, const int* class_steps, const float* class_sizes, const float* pseudocounts,
-    const int* lane_first, const int* lane_levels, const int* lane_rows, const i64* lane_row, const double* best,
-    int n_groups, const Tile<kDimensions>* tiles, const i64* item_start, int n_tiles, i64 n_items, int prefixes_per_item,
-    i64 items_per_run, i64 first_run, i64 end_run, i64 n_runs, i64 run_stride, u64* next_run, int max_cells,
-    float tolerance, float shrink, int* survivor_tuples, u32* n_survivors, u32 capacity) {
+extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR)
+    find_survivors(const u32* planes, int n_steps, const int* class_steps, const float* class_sizes,
+                   const float* pseudocounts, const int* lane_first, const int* lane_levels, const int* lane_rows,
+                   const i64* lane_row, const double* best, int n_groups, const Tile<kDimensions>* tiles,
+                   const i64* item_start, int n_tiles, i64 n_items, int prefixes_per_item, i64 items_per_run,
+                   i64 first_run, i64 end_run, i64 n_runs, i64 run_stride, u64* next_run, int max_cells,
+                   float tolerance, float shrink, int* survivor_tuples, u32* n_survivors, u32 capacity) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Piece piece;
-  __shared__ i64 taken_run, tile_at;
-  __shared__ int piece_is_empty;
-  const Data data = {planes, n_steps, class_steps, {lane_first, lane_levels, lane_rows, lane_row}, best, n_groups,
-                     pseudocounts};
+  __shared__ i64 taken_run, tile_at, first_prefix, end_prefix;
+  __shared__ int next_strip;
+  const Data data = {planes, n_steps,  class_steps, {lane_first, lane_levels, lane_rows, lane_row},
+                     best,   n_groups, pseudocounts};
   const Shared shared(memory, max_cells, n_steps);
   const Survivors survivors = {survivor_tuples, n_survivors, capacity};
   const int warp = threadIdx.x / 32;
@@ -638,68 +763,53 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
     i64 tile_number = tile_at;
     for (i64 item = taken_run * items_per_run; item < run_end; ++item) {
       while (item >= item_start[tile_number + 1]) ++tile_number;
-      const Tile<kDimensions>& tile = tiles[tile_number];
-      const Place rows = tile.places[kPrefix], columns = tile.places[kPrefix + 1];
-      // Pieces begin at whole fragments.
-      const int row_shift = (rows.begin - lane_first[rows.lane_block]) % 16;
-      const int column_shift = (columns.begin - lane_first[columns.lane_block]) % 16;
-      const int n_row_pieces = (rows.end - rows.begin + row_shift + kBlockRows - 1) / kBlockRows;
-      const int n_column_pieces = (columns.end - columns.begin + column_shift + kBlockColumns - 1) / kBlockColumns;
-      const i64 in_tile = item - item_start[tile_number];
-      const int row_piece = (int)(in_tile % n_row_pieces);
-      const int column_piece = (int)(in_tile / n_row_pieces % n_column_pieces);
-      i64 prefix_number = in_tile / n_row_pieces / n_column_pieces * prefixes_per_item;
-      i64 n_prefixes = 1;
-#pragma unroll
-      for (int j = 0; j < kPrefix; ++j) n_prefixes *= tile.places[j].end - tile.places[j].begin;
-      const i64 prefix_end = min(prefix_number + prefixes_per_item, n_prefixes);
-      const int first_row = rows.begin - row_shift + row_piece * kBlockRows;
-      const int first_column = columns.begin - column_shift + column_piece * kBlockColumns;
-      // Nothing here in ascending order?
-      if (first_row >= min(first_column + kBlockColumns, columns.end) - 1) continue;
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        piece.tile_number = (int)tile_number;
+        end_prefix =
+            locate(data, tiles[tile_number], item - item_start[tile_number], prefixes_per_item, piece, first_prefix);
+      }
+      __syncthreads();
+      const int last_row = min(piece.first_row + kBlockRows, piece.rows().end) - 1;
+      const int last_column = min(piece.first_column + kBlockColumns, piece.columns().end) - 1;
+      if (piece.first_row >= last_column) continue;  // nothing in ascending order
 
-      for (; prefix_number < prefix_end; ++prefix_number) {
+      Prefix prefix;
+      prefix.set(piece.tile, first_prefix);
+      for (i64 number = first_prefix; number < end_prefix; ++number, prefix.advance(piece.tile)) {
+        if (!prefix.ascends() || prefix.last() >= last_row) continue;
+        // Rows after the prefix, and columns after the first of them.
+        const int row_begin = max(prefix.last() + 1 - piece.first_row, 0) / 16 * 16;
+        const int column_end = last_column + 1 - piece.first_column;
+        Variables variables;
+        variables.first_column = max(piece.first_row + row_begin - piece.first_column, 0) / 16 * 16;
+        variables.n_columns = (column_end - variables.first_column + 15) / 16 * 16;
+        variables.first_row = row_begin;
+        variables.n_rows = piece.rows_are_columns() ? 0 : (last_row - piece.first_row - row_begin + 16) / 16 * 16;
         __syncthreads();
-        if (threadIdx.x == 0) {
-          piece.tile = tile;
-          piece.first_row = first_row;
-          piece.first_column = first_column;
-          piece.row_plane = data.lanes.row(rows.lane_block, first_row, 1);
-          piece.column_plane = data.lanes.row(columns.lane_block, first_column, 1);
-          piece.n_cells = 1;
-          i64 number = prefix_number;
-          bool ascends = true;
-#pragma unroll
-          for (int j = kPrefix - 1; j >= 0; --j) {
-            const Place& place = tile.places[j];
-            piece.prefix[j] = place.begin + (int)(number % (place.end - place.begin));
-            number /= place.end - place.begin;
-            if (j + 1 < kPrefix && piece.prefix[j] >= piece.prefix[j + 1]) ascends = false;
-            piece.prefix_levels[j] = lane_levels[place.lane_block];
-            piece.cell_stride[j] = piece.n_cells;
-            piece.n_cells *= piece.prefix_levels[j];
-            piece.prefix_best[j] = best_so_far(data, piece.prefix[j], place.group);
+        if (threadIdx.x == 0) next_strip = 0;
+        make_masks(data, piece, prefix, shared);
+        __syncthreads();
+        make_margins(data, piece, shared, class_sizes, variables);
+        __syncthreads();
+        make_informations(data, piece, prefix, shared, variables);
+        __syncthreads();
+        // Strips of rows, the longest first, to whichever warp is free.
+        float* rows = shared.rows + warp * max_cells * kWarpRows * kRowFloats;
+        for (;;) {
+          int strip = 0;
+          if (threadIdx.x % 32 == 0) strip = atomicAdd(&next_strip, 1);
+          strip = row_begin + __shfl_sync(~0u, strip, 0) * kWarpRows;
+          const int row = piece.first_row + strip;
+          if (row > last_row) break;
+          __syncwarp();
+          make_rows(data, piece, shared, rows, strip);
+          __syncwarp();
+          const int first_part = max(row - piece.first_column, 0) / kWarpColumns * kWarpColumns;
+          for (int column = first_part; column < column_end; column += kWarpColumns) {
+            if (row >= min(piece.first_column + column + kWarpColumns - 1, last_column)) continue;  // none ascends
+            search_part(data, piece, prefix, shared, rows, strip, column, tolerance, shrink, survivors);
           }
-          // Some row must come after the last of the prefix.
-          if (last_of(piece) >= min(first_row + kBlockRows, rows.end) - 1) ascends = false;
-          piece_is_empty = !ascends;
-        }
-        __syncthreads();
-        if (piece_is_empty) continue;
-        make_masks(data, piece, shared);
-        __syncthreads();
-        make_margins(data, piece, shared, class_sizes);
-        __syncthreads();
-        make_parts(data, piece, shared);
-        __syncthreads();
-        constexpr int kPartsAcross = kBlockColumns / kWarpColumns;
-        for (int part = warp; part < kBlockRows / kWarpRows * kPartsAcross; part += kWarps) {
-          const int part_row = part / kPartsAcross * kWarpRows, part_column = part % kPartsAcross * kWarpColumns;
-          // Parts that hold no ascending pair, or nothing of the tile.
-          if (first_row + part_row >= min(first_column + part_column + kWarpColumns, columns.end) - 1) continue;
-          if (first_row + part_row >= rows.end) continue;
-          if (last_of(piece) >= first_row + part_row + kWarpRows - 1) continue;
-          search_part(data, piece, shared, (int)tile_number, part_row, part_column, tolerance, shrink, survivors);
         }
       }
     }

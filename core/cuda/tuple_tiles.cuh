@@ -1,8 +1,8 @@
 // tiles → work for blocks of threads
 //
 // A tile names a range of variables for each place of a tuple. Its last two places span a rectangle, cut into pieces of
-// kBlockRows × kBlockColumns pairs; its other places, the prefix, are run through one after the other. An item of work is
-// a piece of a rectangle with some of the prefixes.
+// kBlockRows × kBlockColumns pairs; its other places, the prefix, are run through one after the other. An item of work
+// is a piece of a rectangle with some of the prefixes.
 #pragma once
 
 #include "tuple_counts.cuh"

@@ -184,6 +184,7 @@ class DeviceSearch:
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self._beta),
+                prefix_levels=self._common_levels(levels[which, :-2]),
                 n_cells=int(self._n_prefix_cells(which).max()),
                 n_steps=self._n_steps,
                 small_cells_need_care=self._small_cells_need_care(),
@@ -192,6 +193,12 @@ class DeviceSearch:
             )
             fits = self._planes.class_sizes.max() < 1 << 23
             yield which, variant if worth_it and fits else None
+
+    def _common_levels(self, levels: IntArray) -> int:
+        """Return the number of levels that all have, or 0; loops are unrolled by it, where that is no great number."""
+        distinct = np.unique(levels)
+        is_small = self._k == 2 or (len(distinct) == 1 and distinct[0] ** (self._k - 2) <= 16)
+        return int(distinct[0]) if len(distinct) and is_small else 2 * (self._k == 2)
 
     def _n_prefix_cells(self, which: IntArray) -> IntArray:
         levels = self._layout.n_levels[self._records.lane[which, :-2]].astype(np.int64)

@@ -14,9 +14,9 @@ from interplay import _core
 #: Threads of a block, as in tuple_search.cu.
 THREADS = 256
 
-#: Accumulators that a thread can hold beside all else.
+#: Accumulators that a thread can hold beside all else, with two blocks on a multiprocessor and with one.
 _MAX_ACCUMULATORS = 64
-_MAX_ACCUMULATORS_AT_ALL = 96
+_MAX_ACCUMULATORS_AT_ALL = 144
 
 #: How the products are counted: on binary tensor cores, or by counting bits.
 COUNTING = ("tensor", "popc")
@@ -42,12 +42,13 @@ def default_counting(compute_capability: int) -> str:
 
 @dataclass(frozen=True)
 class SearchVariant:
-    """What tuple_search.cu is compiled for."""
+    """What tuple_search.cu is compiled for; there it says what each word means."""
 
     dimensions: int
     row_levels: int
     column_levels: int
     n_classes: int
+    prefix_levels: int
     row_fragments: int
     column_fragments: int
     cells_at_once: int
@@ -64,6 +65,7 @@ class SearchVariant:
             f"-DROW_LEVELS={self.row_levels}",
             f"-DCOLUMN_LEVELS={self.column_levels}",
             f"-DCLASSES={self.n_classes}",
+            f"-DPREFIX_LEVELS={self.prefix_levels}",
             f"-DROW_FRAGMENTS={self.row_fragments}",
             f"-DCOLUMN_FRAGMENTS={self.column_fragments}",
             f"-DCELLS_AT_ONCE={self.cells_at_once}",
@@ -80,9 +82,8 @@ class SearchVariant:
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
         """Return the shared memory of a block, as `Shared` in tuple_search.cu lays it out."""
         row_floats = self.row_levels * (4 if self.n_classes == 2 else self.n_classes + 1)
-        column_floats = (self.column_levels - 1) * self.n_classes
         n_planes = (self.row_levels - 1) * self.block_rows + (self.column_levels - 1) * self.block_columns
-        per_cell = self.block_rows * row_floats + self.block_columns * column_floats + self.n_classes * (n_planes + 1)
+        per_cell = THREADS // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
         n_masks = -(-n_cells // 8) * 8
         return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + 3 * (self.block_rows + self.block_columns))
 
@@ -93,6 +94,7 @@ def choose_variant(
     row_levels: int,
     column_levels: int,
     n_classes: int,
+    prefix_levels: int,
     n_cells: int,
     n_steps: int,
     small_cells_need_care: bool,
@@ -100,30 +102,29 @@ def choose_variant(
     max_shared_bytes: int,
 ) -> SearchVariant | None:
     """Choose the shape of a search, or None where there are too many levels, classes or cells for it."""
-    products = n_classes * (row_levels - 1) * (column_levels - 1) * 4
-    if products > _MAX_ACCUMULATORS_AT_ALL:
+    # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
+    accumulators = n_classes * (row_levels - 1) * (column_levels - 1) * 8
+    if accumulators > _MAX_ACCUMULATORS_AT_ALL:
         return None
-    rows = columns = cells = 1
-    # The larger a warp's part, the fewer words it loads per product; then cells of the prefix together.
-    if products * 2 <= _MAX_ACCUMULATORS:
+    rows = cells = 1
+    # Words that are loaded once serve several cells of the prefix, or several rows where there is no prefix.
+    while 2 * cells <= min(n_cells, 4) and accumulators * 2 * cells <= _MAX_ACCUMULATORS:
+        cells *= 2
+    if n_cells < 4 and accumulators * 2 * cells <= _MAX_ACCUMULATORS:
         rows = 2
-    if products * rows * 2 <= _MAX_ACCUMULATORS:
-        columns = 2
-    if n_cells > 1 and products * rows * columns * 2 <= _MAX_ACCUMULATORS:
-        cells = 2
-    shapes = [(128, 256), (64, 128)] if dimensions == 2 else [(64, 128), (64, 64), (32, 32)]
-    for block_rows, block_columns in shapes:
-        for blocks in (2, 1):
+    for blocks in (2, 1) if accumulators <= _MAX_ACCUMULATORS else (1,):
+        for block in (512, 256, 128, 64):
             variant = SearchVariant(
                 dimensions=dimensions,
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=n_classes,
+                prefix_levels=prefix_levels,
                 row_fragments=rows,
-                column_fragments=columns,
+                column_fragments=1,
                 cells_at_once=cells,
-                block_rows=block_rows,
-                block_columns=block_columns,
+                block_rows=block,
+                block_columns=block,
                 blocks_per_multiprocessor=blocks,
                 small_cells_need_care=small_cells_need_care,
                 counting=counting,

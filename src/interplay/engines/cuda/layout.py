@@ -12,10 +12,10 @@ from interplay.arrays import BitPlanes, IntArray, TupleTiles
 from interplay.engines.cuda.kernels import compiled
 
 #: Rows of a fragment, as in tuple_counts.cuh.
-_FRAGMENT_ROWS = 8
+_FRAGMENT_ROWS = 16
 
 #: Rows of nothing after the last, since the last piece may read beyond it.
-_SPARE_ROWS = 256
+_SPARE_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
     start = tiles.lane_start
     n_levels = planes.n_levels[tiles.order[start[:-1]]]
     sizes = np.diff(start)
-    # Whole fragments, and two of them to a product's sixteen rows.
-    rows_per_level = -(-sizes // (2 * _FRAGMENT_ROWS)) * (2 * _FRAGMENT_ROWS)
+    rows_per_level = -(-sizes // _FRAGMENT_ROWS) * _FRAGMENT_ROWS  # whole fragments
     ends = np.cumsum(rows_per_level * n_levels)
     first_row = ends - rows_per_level * n_levels
     n_rows = int(ends[-1]) + _SPARE_ROWS
