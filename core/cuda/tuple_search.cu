@@ -22,6 +22,8 @@
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   CELLS_AT_ONCE       cells of the prefix that are counted together
 //   BLOCK_ROWS, BLOCK_COLUMNS
+//   ROWS_AMONG_COLUMNS  1 if they always are
+//   THREADS, BLOCKS_PER_MULTIPROCESSOR
 // and, where they are defined, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see below).
 #include "gain_bound.cuh"
 #include "tuple_counts.cuh"
@@ -29,7 +31,7 @@
 
 namespace interplay {
 
-constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kThreads = THREADS, kWarps = kThreads / 32;
 constexpr int kDimensions = DIMENSIONS, kPrefix = DIMENSIONS - 2, kPrefixRoom = kPrefix > 0 ? kPrefix : 1;
 constexpr int kRowLevels = ROW_LEVELS, kColumnLevels = COLUMN_LEVELS, kClasses = CLASSES;
 // Levels of every variable of a prefix; 0 where they differ.
@@ -39,8 +41,11 @@ constexpr int kBlockRows = BLOCK_ROWS, kBlockColumns = BLOCK_COLUMNS;
 constexpr int kWarpRows = 16 * kRowFragments, kWarpColumns = 16 * kColumnFragments;
 // Variables of a piece: its columns, then its rows, unless these are among the columns. Each has a plane for every
 // level but 0, which is what the others leave.
-constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kBlockRows;
-constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kBlockRows;
+constexpr int kOtherRows = ROWS_AMONG_COLUMNS ? 0 : kBlockRows;
+constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kOtherRows;
+constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kOtherRows;
+// Parts of a strip that a warp takes at a time.
+constexpr int kPartsPerTask = 4;
 // Per cell and row, for each level of l. Two classes: the samples, the share of class 0, and A and B of the bound. More
 // classes: the samples of each, and their information.
 constexpr int kLevelFloats = kClasses == 2 ? 4 : kClasses + 1;
@@ -734,7 +739,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Piece piece;
   __shared__ i64 taken_run, tile_at, first_prefix, end_prefix;
-  __shared__ int next_strip;
+  __shared__ int next_task;
   const Data data = {planes, n_steps,  class_steps, {lane_first, lane_levels, lane_rows, lane_row},
                      best,   n_groups, pseudocounts};
   const Shared shared(memory, max_cells, n_steps);
@@ -787,27 +792,31 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
         variables.first_row = row_begin;
         variables.n_rows = piece.rows_are_columns() ? 0 : (last_row - piece.first_row - row_begin + 16) / 16 * 16;
         __syncthreads();
-        if (threadIdx.x == 0) next_strip = 0;
+        if (threadIdx.x == 0) next_task = 0;
         make_masks(data, piece, prefix, shared);
         __syncthreads();
         make_margins(data, piece, shared, class_sizes, variables);
         __syncthreads();
         make_informations(data, piece, prefix, shared, variables);
         __syncthreads();
-        // Strips of rows, the longest first, to whichever warp is free.
+        // Strips of rows, the longest first, and segments of them, to whichever warp is free.
         float* rows = shared.rows + warp * max_cells * kWarpRows * kRowFloats;
+        constexpr int kSegment = kPartsPerTask * kWarpColumns;
+        const int n_segments = (column_end - variables.first_column + kSegment - 1) / kSegment;
         for (;;) {
-          int strip = 0;
-          if (threadIdx.x % 32 == 0) strip = atomicAdd(&next_strip, 1);
-          strip = row_begin + __shfl_sync(~0u, strip, 0) * kWarpRows;
-          const int row = piece.first_row + strip;
+          int task = 0;
+          if (threadIdx.x % 32 == 0) task = atomicAdd(&next_task, 1);
+          task = __shfl_sync(~0u, task, 0);
+          const int strip = row_begin + task / n_segments * kWarpRows, row = piece.first_row + strip;
           if (row > last_row) break;
+          const int first = variables.first_column + task % n_segments * kSegment;
+          const int end = min(first + kSegment, column_end);
+          if (row >= piece.first_column + end - 1) continue;  // none ascends
           __syncwarp();
           make_rows(data, piece, shared, rows, strip);
           __syncwarp();
-          const int first_part = max(row - piece.first_column, 0) / kWarpColumns * kWarpColumns;
-          for (int column = first_part; column < column_end; column += kWarpColumns) {
-            if (row >= min(piece.first_column + column + kWarpColumns - 1, last_column)) continue;  // none ascends
+          for (int column = first; column < end; column += kWarpColumns) {
+            if (row >= min(piece.first_column + column + kWarpColumns - 1, last_column)) continue;
             search_part(data, piece, prefix, shared, rows, strip, column, tolerance, shrink, survivors);
           }
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import gcd
 from typing import Any
 
@@ -12,13 +13,14 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import merge_candidates
-from interplay.engines.cuda.kernels import SearchVariant, choose_variant, compiled
+from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant, compiled
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.tables import InformationTables
 
-#: Tuples that may wait to be scored; halved until it fits into the device's memory.
-_CAPACITY = 1 << 20
-_MIN_CAPACITY = 1 << 16
+#: Tuples that may wait to be scored; halved until they take no more than a part of the device's free memory.
+_CAPACITY = 1 << 23
+_MIN_CAPACITY = 1 << 18
+_PART_OF_FREE_MEMORY = 0.25
 
 #: A launch should not take longer than this, in seconds: Ctrl-C and progress wait for it.
 _LAUNCH_SECONDS = 0.2
@@ -123,6 +125,10 @@ class DeviceSearch:
     def _allocate(self) -> None:
         """Make the buffers, smaller ones where memory is short."""
         cupy = self._cupy
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        bytes_each = 4 * (1 + self._k) + 16 * self._k
+        while self._capacity * bytes_each > _PART_OF_FREE_MEMORY * free and self._capacity > _MIN_CAPACITY:
+            self._capacity //= 2
         while True:
             try:
                 self._tuples = cupy.empty((self._capacity, 1 + self._k), dtype=cupy.int32)
@@ -171,15 +177,18 @@ class DeviceSearch:
         if self._k == 1:
             yield np.arange(len(self._tiles)), None
             return
-        levels = self._layout.n_levels[self._records.lane].astype(np.int64)
-        kinds, kind_of = np.unique(levels[:, -2:], axis=0, return_inverse=True)
+        records = self._records
+        levels = self._layout.n_levels[records.lane].astype(np.int64)
+        among = (records.lane[:, -2] == records.lane[:, -1]) & (records.end[:, -1] - records.begin[:, -1] <= MAX_BLOCK)
+        kinds, kind_of = np.unique(np.column_stack([levels[:, -2:], among]), axis=0, return_inverse=True)
         kind_of = kind_of.reshape(-1)
-        for kind, (row_levels, column_levels) in enumerate(kinds.tolist()):
+        for kind, (row_levels, column_levels, rows_among_columns) in enumerate(kinds.tolist()):
             which = np.flatnonzero(kind_of == kind)
             worth_it = (row_levels, column_levels) == (2, 2) or (
                 self._tiles.n_tuples[which].sum() >= _NOT_WORTH_COMPILING
             )
-            variant = choose_variant(
+            choose = partial(
+                choose_variant,
                 dimensions=self._k,
                 row_levels=row_levels,
                 column_levels=column_levels,
@@ -190,6 +199,10 @@ class DeviceSearch:
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._counting,
                 max_shared_bytes=self._max_shared,
+            )
+            # Where those of one block do not fit, rows and columns may be cut into several.
+            variant = (choose(rows_among_columns=True) if rows_among_columns else None) or choose(
+                rows_among_columns=False
             )
             fits = self._planes.class_sizes.max() < 1 << 23
             yield which, variant if worth_it and fits else None
@@ -203,6 +216,11 @@ class DeviceSearch:
     def _n_prefix_cells(self, which: IntArray) -> IntArray:
         levels = self._layout.n_levels[self._records.lane[which, :-2]].astype(np.int64)
         return np.asarray(levels.prod(axis=1))
+
+    def _two_level_counting(self) -> bool:
+        """Say whether survivors are of the simplest kind, which is counted faster."""
+        sizes = self._planes.class_sizes
+        return bool(len(sizes) == 2 and sizes.max() < 1 << 16 and self._max_cells == 2**self._k and self._k <= 5)
 
     def _small_cells_need_care(self) -> bool:
         """Say whether differences of floats could lose the pseudocounts of an empty part."""
@@ -224,7 +242,7 @@ class DeviceSearch:
         n_prefixes = (end - begin)[:, :-2].prod(axis=1)
         pairs = variant.block_rows * variant.block_columns
         # One run must fit into the buffer, whatever survives; and there must be enough items for all.
-        per_run = self._capacity // pairs
+        per_run = max(min(self._capacity, 1 << 20) // pairs, 1)
         n_rectangles = n_pieces(self._k - 2, variant.block_rows) * n_pieces(self._k - 1, variant.block_columns)
         enough = 8 * self._n_multiprocessors * variant.blocks_per_multiprocessor
         prefixes_per_item = int(np.clip((n_rectangles * n_prefixes).sum() // enough, 1, min(per_run, n_prefixes.max())))
@@ -260,10 +278,11 @@ class DeviceSearch:
                 continue
             on_done((until - run) / work.n_runs * work.n_tuples)
             run = until
-            if took < _LAUNCH_SECONDS / 2:
+            # Not longer than planned, and with room for twice as many survivors as there were.
+            if took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
                 size *= 2
-            elif took > _LAUNCH_SECONDS * 1.5:
-                size = max(1, int(size * _LAUNCH_SECONDS / took))
+            elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
+                size = max(1, int(size * min(_LAUNCH_SECONDS / took, 0.5)))
 
     def _launch_search(self, work: _Work, first_run: int, end_run: int) -> None:
         kernel = compiled("tuple_search.cu", "find_survivors", work.variant.defines())
@@ -299,7 +318,7 @@ class DeviceSearch:
             self._counters,
             np.uint32(self._capacity),
         )
-        kernel((n_blocks,), (256,), arguments, shared_mem=shared)
+        kernel((n_blocks,), (work.variant.threads,), arguments, shared_mem=shared)
 
     def _score(self, tiles: Any) -> int:
         """Score the tuples in the buffer exactly and note what reaches a maximum; return how many there were."""
@@ -323,6 +342,7 @@ class DeviceSearch:
             self._best,
             np.int32(self._n_groups),
             np.int32(self._max_cells),
+            np.int32(self._two_level_counting()),
             self._candidate_slots,
             self._candidate_tuples,
             self._candidate_gains,

@@ -11,12 +11,12 @@ from typing import Any
 
 from interplay import _core
 
-#: Threads of a block, as in tuple_search.cu.
-THREADS = 256
-
 #: Accumulators that a thread can hold beside all else, with two blocks on a multiprocessor and with one.
 _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
+
+#: Rows and columns of a piece at most.
+MAX_BLOCK = 512
 
 #: How the products are counted: on binary tensor cores, or by counting bits.
 COUNTING = ("tensor", "popc")
@@ -54,6 +54,8 @@ class SearchVariant:
     cells_at_once: int
     block_rows: int
     block_columns: int
+    rows_among_columns: bool
+    threads: int
     blocks_per_multiprocessor: int
     small_cells_need_care: bool
     counting: str
@@ -71,6 +73,8 @@ class SearchVariant:
             f"-DCELLS_AT_ONCE={self.cells_at_once}",
             f"-DBLOCK_ROWS={self.block_rows}",
             f"-DBLOCK_COLUMNS={self.block_columns}",
+            f"-DROWS_AMONG_COLUMNS={int(self.rows_among_columns)}",
+            f"-DTHREADS={self.threads}",
             f"-DBLOCKS_PER_MULTIPROCESSOR={self.blocks_per_multiprocessor}",
         ]
         if self.small_cells_need_care:
@@ -82,10 +86,11 @@ class SearchVariant:
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
         """Return the shared memory of a block, as `Shared` in tuple_search.cu lays it out."""
         row_floats = self.row_levels * (4 if self.n_classes == 2 else self.n_classes + 1)
-        n_planes = (self.row_levels - 1) * self.block_rows + (self.column_levels - 1) * self.block_columns
-        per_cell = THREADS // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
+        other_rows = 0 if self.rows_among_columns else self.block_rows
+        n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
+        per_cell = self.threads // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
         n_masks = -(-n_cells // 8) * 8
-        return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + 3 * (self.block_rows + self.block_columns))
+        return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + 3 * (other_rows + self.block_columns))
 
 
 def choose_variant(
@@ -95,6 +100,7 @@ def choose_variant(
     column_levels: int,
     n_classes: int,
     prefix_levels: int,
+    rows_among_columns: bool,
     n_cells: int,
     n_steps: int,
     small_cells_need_care: bool,
@@ -108,12 +114,16 @@ def choose_variant(
         return None
     rows = cells = 1
     # Words that are loaded once serve several cells of the prefix, or several rows where there is no prefix.
-    while 2 * cells <= min(n_cells, 4) and accumulators * 2 * cells <= _MAX_ACCUMULATORS:
-        cells *= 2
-    if n_cells < 4 and accumulators * 2 * cells <= _MAX_ACCUMULATORS:
+    # No more than twice: what is unrolled must stay in the instruction cache.
+    if n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
+        cells = 2
+    elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
-    for blocks in (2, 1) if accumulators <= _MAX_ACCUMULATORS else (1,):
-        for block in (512, 256, 128, 64):
+    # Small blocks of threads wait less for each other; few registers are left to more than 512 threads.
+    shapes = [(128, 4), (160, 3), (256, 2), (256, 1)] if accumulators <= _MAX_ACCUMULATORS else [(256, 1)]
+    sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
+    for threads, blocks in shapes:
+        for block in sizes if threads == 256 else sizes[:1]:
             variant = SearchVariant(
                 dimensions=dimensions,
                 row_levels=row_levels,
@@ -125,11 +135,14 @@ def choose_variant(
                 cells_at_once=cells,
                 block_rows=block,
                 block_columns=block,
+                rows_among_columns=rows_among_columns,
+                threads=threads,
                 blocks_per_multiprocessor=blocks,
                 small_cells_need_care=small_cells_need_care,
                 counting=counting,
             )
-            if variant.shared_bytes(n_cells, n_steps) + 1024 <= max_shared_bytes // blocks:
+            # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.
+            if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:
                 return variant
     return None
 
