@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 
-#: Called now and then with the number of tuples done since the call began.
-OnProgress = Callable[[int], None]
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class OnProgress(Protocol):
+    """Called now and then with the number of tuples done since the call began.
+
+    An engine that can also gives the maxima found so far; they may change afterwards.
+    """
+
+    def __call__(self, done: int, found: MaxGains | None = None, /) -> None: ...
 
 
 @runtime_checkable
@@ -55,8 +64,12 @@ class SearchInterrupted(KeyboardInterrupt):
         return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then"
 
 
-def get_engine(engine: str | Engine = "auto", *, n_jobs: int = 1, work: SearchWork | None = None) -> Engine:
-    """Return the engine of that name, or `engine` itself if it is one.
+#: What users may give: a name, an engine, or a Dask client.
+AsEngine: TypeAlias = "str | Engine | Client"
+
+
+def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork | None = None) -> Engine:
+    """Return the engine of that name, or `engine` itself if it is one; a Dask client becomes one.
 
     "auto" is the GPU where there is one and the `work` is worth its start, else the CPU; the environment variable
     ``INTERPLAY_ENGINE`` decides what it means.
@@ -73,11 +86,24 @@ def get_engine(engine: str | Engine = "auto", *, n_jobs: int = 1, work: SearchWo
             from interplay.engines.cuda import CudaEngine
 
             return CudaEngine(n_threads=n_jobs)
+        if name == "dask":
+            from interplay.engines.dask import DaskEngine
+
+            return DaskEngine.of_current_client()
         source = "engine" if engine != "auto" else "the environment variable INTERPLAY_ENGINE"
-        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', not {name!r}")
+        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', 'dask', not {name!r}")
+    # Whoever made a Dask client has imported distributed; others need not.
+    distributed = sys.modules.get("distributed")
+    if distributed is not None and isinstance(engine, distributed.Client):
+        from interplay.engines.dask import DaskEngine
+
+        return DaskEngine(engine)
     if isinstance(engine, Engine):
         return engine
-    raise TypeError(f"engine must be a name ('auto', 'cpu', 'cuda') or an object with max_gains(), not {engine!r}")
+    raise TypeError(
+        "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "
+        f"not {engine!r}"
+    )
 
 
 def tile_shape_for(engine: Engine, dimensions: int) -> dict[str, Any]:

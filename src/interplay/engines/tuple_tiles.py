@@ -33,6 +33,7 @@ def make_tuple_tiles(
     dimensions: int,
     asked_for: BoolArray | None = None,
     require: str = "any",
+    stratum_levels: int | None = None,
     block_size: int | None = None,
     middle_size: int | None = None,
     n_lanes: int | None = None,
@@ -51,6 +52,9 @@ def make_tuple_tiles(
     asked_for : (n_vars,) bool, optional
         Only tuples that hold one of these variables (``require="any"``) or nothing but these (``"all"``). The real
         members of a contrast variable's tuple count, where there are any.
+    stratum_levels : int, optional
+        A stratum with this many levels is one more member of every tuple. It is row 0 of the tiles; variable v is row
+        v + 1.
     block_size, middle_size, n_lanes : int, optional
         Variables per small, middle and lane block; they change the speed, never the result.
     even : bool
@@ -68,10 +72,11 @@ def make_tuple_tiles(
     contrast = np.arange(n_vars, len(n_levels))
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
 
-    size, lanes = block_size or _BLOCK_SIZE.get(dimensions, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
+    n_members = dimensions + (stratum_levels is not None)
+    size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
-    middle = middle_size or (_LANES if dimensions > 3 and len(real) <= _LANES else size)
-    max_size = _MAX_BLOCK_SIZE.get(dimensions, _MAX_BLOCK_SIZE_BEYOND) if dimensions > 3 else len(n_levels)
+    middle = middle_size or (_LANES if n_members > 3 and len(real) <= _LANES else size)
+    max_size = _MAX_BLOCK_SIZE.get(n_members, _MAX_BLOCK_SIZE_BEYOND) if n_members > 3 else len(n_levels)
     while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
         size, middle = 2 * size, max(middle, 2 * size)
         lanes = max(lanes, middle)
@@ -107,6 +112,18 @@ def make_tuple_tiles(
 
     n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
     tiles, n_tuples = tiles[n_tuples > 0], n_tuples[n_tuples > 0]
+    only_of_stratum = None
+    partner_cells = _partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts])
+    if stratum_levels is not None:
+        # The stratum's own block stands first, in every tile.
+        order = np.concatenate([[0], order + 1])
+        block_start, middle_start, lane_start = (np.append(0, s + 1) for s in (block_start, middle_start, lane_start))
+        starts = [block_start] * (n_members - 2) + [middle_start, lane_start]
+        tiles = np.insert(tiles + np.int32(1), 0, 0, axis=1)
+        n_levels = np.append(stratum_levels, n_levels)
+        of_variables = stratum_levels * partner_cells
+        partner_cells = _partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts])
+        only_of_stratum = ~np.isin(partner_cells, of_variables)
     return TupleTiles(
         order=order,
         block_start=block_start,
@@ -114,7 +131,8 @@ def make_tuple_tiles(
         lane_start=lane_start,
         tiles=np.ascontiguousarray(tiles),
         n_tuples=n_tuples,
-        partner_cells=_partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts]),
+        partner_cells=partner_cells,
+        only_of_stratum=only_of_stratum,
     )
 
 
