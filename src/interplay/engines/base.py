@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
-from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.engines.tuple_formula import TupleFormula
 
 #: Called now and then with the number of tuples done since the call began.
 OnProgress = Callable[[int], None]
@@ -40,6 +41,37 @@ class Engine(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
+        ...
+
+
+@runtime_checkable
+class TupleEngine(Engine, Protocol):
+    """An engine that can also list tuples, not only find maxima."""
+
+    def interesting_tuples(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_value: FloatArray,
+        formula: TupleFormula | None = None,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> TupleRows:
+        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable.
+
+        Parameters
+        ----------
+        planes : BitPlanes
+            Real variables only; with one class where there is no decision.
+        min_value : (n_vars,) float64
+            The threshold of each variable; −inf lists everything.
+        formula : TupleFormula, optional
+            What to list instead of the gains of the members.
+        max_rows : int, optional
+            Take no further tile once there are this many rows. At least one tile is done.
+        """
         ...
 
 
