@@ -1,5 +1,6 @@
 """MultiDimensional Feature Selection: which variables tell about a decision, alone or only together."""
 
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
@@ -17,6 +18,8 @@ from interplay.steps.null_fit import NullFit, fit_null
 
 if _TYPE_CHECKING:
     from interplay.selector import MDFSSelector
+    from interplay.tuple_table import TuplesInterrupted, TupleTable
+    from interplay.tuples import interesting_tuples
 
 __version__ = _version("interplay")
 
@@ -26,10 +29,13 @@ __all__ = [
     "NullFit",
     "SearchInterrupted",
     "Selection",
+    "TupleTable",
+    "TuplesInterrupted",
     "contrast_variables",
     "datasets",
     "discretize",
     "fit_null",
+    "interesting_tuples",
     "load",
     "max_information_gain",
     "select",
@@ -37,13 +43,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _Any:
-    """Import MDFSSelector when it is first asked for: scikit-learn takes about a second."""
-    if name == "MDFSSelector":
-        from interplay.selector import MDFSSelector
+#: Imported when they are first asked for: scikit-learn takes about a second, and many scripts list no tuples.
+_LATE = {
+    "MDFSSelector": "interplay.selector",
+    "TupleTable": "interplay.tuple_table",
+    "TuplesInterrupted": "interplay.tuple_table",
+    "interesting_tuples": "interplay.tuples",
+}
 
-        globals()[name] = MDFSSelector
-        return MDFSSelector
+
+def __getattr__(name: str) -> _Any:
+    """Import what is seldom needed when it is first asked for."""
+    if name in _LATE:
+        globals()[name] = getattr(_import_module(_LATE[name]), name)
+        return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -309,6 +309,16 @@ class TupleRows:
     value: FloatArray
     rows_of_tile: IntArray
 
+    @classmethod
+    def none(cls, dimensions: int) -> TupleRows:
+        """Return no rows of no tiles."""
+        return cls(
+            tuples=np.empty((0, dimensions), dtype=np.int32),
+            variable=np.empty(0, dtype=np.int32),
+            value=np.empty(0),
+            rows_of_tile=np.empty(0, dtype=np.int64),
+        )
+
     def __len__(self) -> int:
         return len(self.value)
 

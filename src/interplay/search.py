@@ -197,7 +197,7 @@ def max_information_gain(
         settings,
         contrast=contrast_table,
         contrast_sources=contrast_sources,
-        asked_for=_asked_for(table, variables, require, settings.dimensions),
+        asked_for=asked_for_mask(table, variables, require, settings.dimensions),
         require=require,
         engine=engine,
         n_jobs=n_jobs,
@@ -245,7 +245,7 @@ def search(
             coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
-    _check_workspace(n_levels, classes, settings.dimensions)
+    check_workspace(n_levels, classes, settings.dimensions)
 
     worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings))
     shape = tile_shape_for(worker, settings.dimensions)
@@ -348,7 +348,7 @@ def _real_rows(planes: BitPlanes) -> BitPlanes:
     )
 
 
-def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dimensions: int) -> BoolArray | None:
+def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, dimensions: int) -> BoolArray | None:
     """Turn names or numbers of variables into a mask."""
     check_choice("require", require, ("any", "all"))
     if variables is None:
@@ -366,7 +366,7 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     return mask
 
 
-def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int) -> None:
+def check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int) -> None:
     """Refuse tuples with so many cells that the counts of one would not fit in memory."""
     largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
     n_cells = float(np.prod(largest))

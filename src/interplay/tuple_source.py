@@ -1,0 +1,178 @@
+"""Bit planes of all discretisations + tiles → rows of tuples, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
+from interplay.engines.base import TupleEngine
+from interplay.engines.tuple_formula import TupleFormula
+from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.tuple_table import in_order
+
+#: Rows in a batch; a batch can be larger by what the threads have at hand.
+BATCH_ROWS = 1_000_000
+
+#: Rows that a tile should not exceed: each thread holds those of one tile.
+_TILE_ROWS = 400_000
+
+#: The sample that the number of rows is estimated from: tiles of about this many tuples, as many of them.
+_SAMPLE_TILE_TUPLES = 4_000
+_SAMPLE_TILES = 48
+
+Show = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class TupleSource:
+    """All that decides which rows there are.
+
+    Attributes
+    ----------
+    planes : list of BitPlanes
+        One per discretisation; real variables only.
+    dimensions : int
+    asked_for, require
+        As in `make_tuple_tiles`.
+    pseudocount : float
+    formula : TupleFormula or None
+        None for the gains of the members.
+    average : bool
+        Take the mean over the discretisations, not the maximum.
+    engine : TupleEngine
+    """
+
+    planes: list[BitPlanes]
+    dimensions: int
+    asked_for: BoolArray | None
+    require: str
+    pseudocount: float
+    formula: TupleFormula | None
+    average: bool
+    engine: TupleEngine
+
+    @property
+    def n_vars(self) -> int:
+        return self.planes[0].n_vars
+
+    def tiles(self, share: float) -> TupleTiles:
+        """Cut the tuples into tiles, small enough where `share` of all rows is listed."""
+        tiles = self._cut()
+        most = float(tiles.n_tuples.max()) * self.dimensions * share if len(tiles) else 0.0
+        return tiles if most <= _TILE_ROWS else self._cut(_TILE_ROWS / (self.dimensions * share))
+
+    def _cut(self, max_tuples: float | None = None) -> TupleTiles:
+        sizes: dict[str, int] = {}
+        if max_tuples is not None:
+            # Wide lanes keep their use; the other places share what is left.
+            n_lanes = min(256, max(int(max_tuples ** (1 / self.dimensions)), int(max_tuples) // 16, 1))
+            size = max(int((max_tuples / n_lanes) ** (1 / max(self.dimensions - 1, 1))), 1)
+            sizes = {"block_size": size, "middle_size": size, "n_lanes": n_lanes}
+        return make_tuple_tiles(
+            self.planes[0].n_levels,
+            n_vars=self.n_vars,
+            dimensions=self.dimensions,
+            asked_for=self.asked_for,
+            require=self.require,
+            **sizes,
+        )
+
+    def estimated_share(self, min_value: float) -> float:
+        """Estimate which share of all rows exceeds a threshold, from a sample of tiles; never 0."""
+        if min_value == -np.inf:
+            return 1.0
+        tiles = self._cut(_SAMPLE_TILE_TUPLES)
+        rng = np.random.default_rng(0)
+        n_sampled = min(_SAMPLE_TILES, len(tiles))
+        sample = tiles[np.sort(rng.choice(len(tiles), n_sampled, replace=False))]
+        n_found = sum(len(rows) for rows in self.batches(sample, np.full(self.n_vars, min_value)))
+        return float((n_found + 1) / (sample.n_tuples.sum() * self.dimensions + 1))
+
+    def batches(self, tiles: TupleTiles, thresholds: FloatArray, show: Show | None = None) -> Iterator[TupleRows]:
+        """List the rows above the thresholds of their variables, tile by tile, a bounded number at a time.
+
+        The tiles come in their order and each is sorted by tuple and variable, so the rows do not depend on threads.
+        `thresholds` (n_vars,) may be raised in place between two batches; what is then left out depends on where
+        batches end, so the caller must not need those rows.
+        """
+        done = 0
+        tuples_before = np.concatenate([[0.0], np.cumsum(tiles.n_tuples)])
+        while done < len(tiles):
+            before = len(self.planes) * float(tuples_before[done])
+            batch = self._batch(tiles[done:], thresholds, show, before)
+            done += len(batch.rows_of_tile)
+            yield batch
+
+    def _batch(self, tiles: TupleTiles, thresholds: FloatArray, show: Show | None, before: float) -> TupleRows:
+        """Return the first tiles' rows, over all discretisations."""
+        # All of a tuple's values are needed for their mean.
+        asked = np.full_like(thresholds, -np.inf) if self.average else thresholds
+        everything = bool(np.all(asked == -np.inf))
+        batch = TupleRows.none(self.dimensions)
+        for d, planes in enumerate(self.planes):
+            rows = self.engine.interesting_tuples(
+                planes,
+                tiles,
+                pseudocount=self.pseudocount,
+                min_value=asked,
+                formula=self.formula,
+                max_rows=BATCH_ROWS,
+                on_progress=None if show is None else _shifted(show, before),
+            )
+            tiles = tiles[: len(rows.rows_of_tile)]
+            before += float(tiles.n_tuples.sum())
+            if d == 0:
+                batch = rows
+            elif everything:  # the same rows every time
+                batch = _first_tiles(batch, len(tiles))
+                combine = np.add if self.average else np.maximum
+                combine(batch.value, rows.value, out=batch.value)
+            else:
+                batch = _larger_of_both(_first_tiles(batch, len(tiles)), rows, self.n_vars)
+        if self.average:
+            batch.value[:] /= len(self.planes)
+            batch = _kept(batch, batch.value > thresholds[batch.variable])
+        return batch
+
+
+def _shifted(show: Show, before: float) -> Callable[[int], None]:
+    return lambda done: show(before + done)
+
+
+def _first_tiles(rows: TupleRows, n_tiles: int) -> TupleRows:
+    n = int(rows.rows_of_tile[:n_tiles].sum())
+    return TupleRows(rows.tuples[:n], rows.variable[:n], rows.value[:n], rows.rows_of_tile[:n_tiles])
+
+
+def _tile_of_row(rows: TupleRows) -> IntArray:
+    return np.asarray(np.repeat(np.arange(len(rows.rows_of_tile)), rows.rows_of_tile))
+
+
+def _kept(rows: TupleRows, which: BoolArray) -> TupleRows:
+    if which.all():
+        return rows
+    per_tile = np.bincount(_tile_of_row(rows)[which], minlength=len(rows.rows_of_tile))
+    return TupleRows(rows.tuples[which], rows.variable[which], rows.value[which], per_tile.astype(np.int64))
+
+
+def _larger_of_both(a: TupleRows, b: TupleRows, n_vars: int) -> TupleRows:
+    """Return the rows that are in either, with the larger value."""
+    both = TupleRows(
+        np.concatenate([a.tuples, b.tuples]),
+        np.concatenate([a.variable, b.variable]),
+        np.concatenate([a.value, b.value]),
+        a.rows_of_tile + b.rows_of_tile,
+    )
+    tile = np.concatenate([_tile_of_row(a), _tile_of_row(b)])
+    order = in_order(both.tuples, both.variable, n_vars)
+    order = order[np.argsort(tile[order], kind="stable")]  # a tuple is in one tile, so equal rows stay together
+    tuples, variable, value = both.tuples[order], both.variable[order], both.value[order]
+    again = np.zeros(len(order), dtype=bool)
+    again[1:] = (variable[1:] == variable[:-1]) & (tuples[1:] == tuples[:-1]).all(axis=1)
+    second = np.flatnonzero(again)
+    value[second - 1] = np.maximum(value[second - 1], value[second])
+    per_tile = np.bincount(tile[order][~again], minlength=len(a.rows_of_tile)).astype(np.int64)
+    return replace(both, tuples=tuples[~again], variable=variable[~again], value=value[~again], rows_of_tile=per_tile)
