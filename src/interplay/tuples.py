@@ -12,8 +12,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, DecisionClasses, DiscreteCodes, FloatArray, IntArray
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, TupleEngine, get_engine
-from interplay.engines.cpu import CpuEngine
+from interplay.engines.base import Engine, get_tuple_engine
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.jobs import resolve_n_jobs
 from interplay.parquet_rows import check_out
@@ -220,7 +219,7 @@ def make_source(
     """
     formula = tuple_formula(stat, settings.dimensions, with_decision=classes is not None)
     n_threads = resolve_n_jobs(n_jobs)
-    worker = _tuple_engine(engine, n_threads)
+    worker = get_tuple_engine(engine, n_jobs=n_threads)
     if classes is None:
         classes = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
     coder = make_coder(
@@ -251,15 +250,6 @@ def make_source(
         average=average,
         engine=worker,
     )
-
-
-def _tuple_engine(engine: str | Engine, n_threads: int) -> TupleEngine:
-    worker = get_engine(engine, n_jobs=n_threads)
-    if isinstance(worker, TupleEngine):
-        return worker
-    if isinstance(engine, str) and engine == "auto":
-        return CpuEngine(n_threads=n_threads)
-    raise ValueError(f"engine {worker.name!r} cannot list tuples: use engine='cpu'")
 
 
 def _check_threshold(min_gain: float | None) -> float:

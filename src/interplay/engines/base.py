@@ -112,6 +112,18 @@ def get_engine(engine: str | Engine = "auto", *, n_jobs: int = 1, work: SearchWo
     raise TypeError(f"engine must be a name ('auto', 'cpu', 'cuda') or an object with max_gains(), not {engine!r}")
 
 
+def get_tuple_engine(engine: str | Engine = "auto", *, n_jobs: int = 1) -> TupleEngine:
+    """Return an engine that can list tuples: for "auto" the processor where the usual one cannot."""
+    from interplay.engines.cpu import CpuEngine
+
+    worker = get_engine(engine, n_jobs=n_jobs)
+    if isinstance(worker, TupleEngine):
+        return worker
+    if isinstance(engine, str) and engine == "auto":
+        return CpuEngine(n_threads=n_jobs)
+    raise ValueError(f"engine {worker.name!r} cannot list tuples: use engine='cpu'")
+
+
 def tile_shape_for(engine: Engine, dimensions: int) -> dict[str, Any]:
     """Return how `make_tuple_tiles` should cut for an engine; shapes change the speed, never the result."""
     shape: dict[str, Any] = engine.tile_shape(dimensions) if hasattr(engine, "tile_shape") else {}
