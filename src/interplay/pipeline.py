@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, get_engine
+from interplay.engines.base import Engine, TupleEngine, get_engine
+from interplay.explanations import explain
 from interplay.jobs import resolve_n_jobs
 from interplay.provenance import data_fingerprint, versions
 from interplay.result import Run, Selection
@@ -117,8 +119,10 @@ def select(
     check_choice("fit", fit, FITS)
     check_choice("multiclass", multiclass, ("joint", "ovo", "ovr"))
     worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
+    # An engine that finds only maxima leaves the few tuples of relevant variables to the processor.
+    explainer = worker if isinstance(worker, TupleEngine) else "cpu"
 
-    runs = []
+    runs, parts = [], []
     for what, part, part_classes in _decisions(table, classes, multiclass):
         contrast = contrast_table(part, contrast_number, seed=settings.seed) if contrast_number else None
         gains, *alone = search(
@@ -143,6 +147,7 @@ def select(
             fit=fit,
             n_classes=part_classes.n_classes,
         )
+        parts.append((part, part_classes))
         runs.append(
             Run(
                 decision=what,
@@ -161,9 +166,13 @@ def select(
     relevant = relevant_mask(p_adjusted, level=level)
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
+    explained = [
+        replace(run, explanations=explain(*part, settings, run.gains, ranked, engine=explainer, n_jobs=n_jobs))
+        for run, part in zip(runs, parts, strict=True)
+    ]
     return Selection(
         names=list(table.names),
-        runs=tuple(runs),
+        runs=tuple(explained),
         log_p=log_p,
         p_value=p_values,
         p_adjusted=p_adjusted,

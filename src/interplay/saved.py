@@ -19,10 +19,13 @@ import numpy.typing as npt
 from interplay.arrays import MaxGains
 from interplay.result import Run, Selection
 from interplay.steps.null_fit import NullFit
+from interplay.synergy_table import Explanations
 
 _FORMAT = "interplay selection"
 _VERSION = 1
-_NESTED: dict[str, type] = {"Run": Run, "MaxGains": MaxGains, "NullFit": NullFit, "Selection": Selection}
+_NESTED: dict[str, type] = {
+    "Run": Run, "MaxGains": MaxGains, "NullFit": NullFit, "Selection": Selection, "Explanations": Explanations
+}  # fmt: skip
 
 
 def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
