@@ -51,7 +51,9 @@ class ParquetRows:
         self._buffer = [TupleRows.none(dimensions)]
         self.n_rows = 0
         try:
-            self._writer = parquet.ParquetWriter(self.partial_path, self._schema)
+            # Values hardly repeat: looking for it would take as long as all the rest.
+            names_only = [field.name for field in self._schema if field.name != "value"]
+            self._writer = parquet.ParquetWriter(self.partial_path, self._schema, use_dictionary=names_only)
         except OSError as error:
             raise ValueError(f"out={str(path)!r} cannot be written: {error.strerror or error}") from None
 

@@ -17,7 +17,10 @@ from interplay.tuple_table import in_order
 BATCH_ROWS = 1_000_000
 
 #: Rows that a tile should not exceed: each thread holds those of one tile.
-_TILE_ROWS = 400_000
+_TILE_ROWS = 100_000
+
+#: Tiles given to the engine at a time: it keeps a little memory for each.
+_TILES_AT_A_TIME = 50_000
 
 #: The sample that the number of rows is estimated from: tiles of about this many tuples, as many of them.
 _SAMPLE_TILE_TUPLES = 4_000
@@ -33,7 +36,7 @@ class TupleSource:
     Attributes
     ----------
     planes : list of BitPlanes
-        One per discretisation; real variables only.
+        One per discretisation, all held at once (a bit per sample, variable and level); real variables only.
     dimensions : int
     asked_for, require
         As in `make_tuple_tiles`.
@@ -102,7 +105,7 @@ class TupleSource:
         tuples_before = np.concatenate([[0.0], np.cumsum(tiles.n_tuples)])
         while done < len(tiles):
             before = len(self.planes) * float(tuples_before[done])
-            batch = self._batch(tiles[done:], thresholds, show, before)
+            batch = self._batch(tiles[done : done + _TILES_AT_A_TIME], thresholds, show, before)
             done += len(batch.rows_of_tile)
             yield batch
 
