@@ -1,7 +1,6 @@
 #include "interplay/tuple_statistic.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -15,10 +14,13 @@ constexpr std::size_t kMaxTables = 256;
 
 // Bits that the sum over all subsets needs beyond those of one.
 int bits_of_sum(std::span<const Index> coefficient_of_size) {
-  const double dimensions = static_cast<double>(coefficient_of_size.size()) - 1;
-  double largest = 1;
-  for (const Index c : coefficient_of_size) largest = std::max(largest, std::abs(static_cast<double>(c)));
-  return static_cast<int>(std::ceil(dimensions + std::log2(largest)));
+  const double k = static_cast<double>(coefficient_of_size.size()) - 1;
+  double sum = 1, n_subsets = 1;
+  for (double size = 1; size <= k; ++size) {
+    n_subsets *= (k - size + 1) / size;
+    sum += n_subsets * std::abs(static_cast<double>(coefficient_of_size[static_cast<std::size_t>(size)]));
+  }
+  return static_cast<int>(std::ceil(std::log2(sum)));
 }
 
 }  // namespace
@@ -52,18 +54,22 @@ void TupleStatistic::set_up(std::span<const Index> n_levels) {
   sum_of_coefficients_ = 0;
   subsets_.clear();
   if (tables_.size() > kMaxTables) tables_.clear();
-  for (std::uint64_t members = 1; members < std::uint64_t{1} << k; ++members) {
-    const Index coefficient = formula_.coefficient_of_size[static_cast<std::size_t>(std::popcount(members))];
+  for (std::size_t size = 1; size <= k; ++size) {
+    const Index coefficient = formula_.coefficient_of_size[size];
     if (coefficient == 0) continue;
-    Subset subset{coefficient, 1, std::vector<Index>(k, 0), nullptr};
-    for (std::size_t m = k; m-- > 0;) {
-      if (!(members >> m & 1)) continue;
-      subset.stride[m] = subset.n_cells;
-      subset.n_cells *= n_levels_[m];
-    }
-    subset.of_cell = &cells_that_gather(n_cells_ / subset.n_cells);
-    sum_of_coefficients_ += coefficient;
-    subsets_.push_back(std::move(subset));
+    std::vector<char> is_member(k, 0);  // every choice of `size` members, one after the other
+    std::fill_n(is_member.begin(), size, char{1});
+    do {
+      Subset subset{coefficient, 1, std::vector<Index>(k, 0), nullptr};
+      for (std::size_t m = k; m-- > 0;) {
+        if (!is_member[m]) continue;
+        subset.stride[m] = subset.n_cells;
+        subset.n_cells *= n_levels_[m];
+      }
+      subset.of_cell = &cells_that_gather(n_cells_ / subset.n_cells);
+      sum_of_coefficients_ += coefficient;
+      subsets_.push_back(std::move(subset));
+    } while (std::prev_permutation(is_member.begin(), is_member.end()));
   }
 }
 

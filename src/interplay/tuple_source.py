@@ -113,7 +113,7 @@ class TupleSource:
         """Return the first tiles' rows, over all discretisations."""
         # All of a tuple's values are needed for their mean.
         asked = np.full_like(thresholds, -np.inf) if self.average else thresholds
-        everything = bool(np.all(asked == -np.inf))
+        everything_or_nothing = bool(np.isinf(asked).all())
         batch = TupleRows.none(self.dimensions)
         for d, planes in enumerate(self.planes):
             rows = self.engine.interesting_tuples(
@@ -129,7 +129,7 @@ class TupleSource:
             before += float(tiles.n_tuples.sum())
             if d == 0:
                 batch = rows
-            elif everything:  # the same rows every time
+            elif everything_or_nothing:  # the same rows every time
                 batch = _first_tiles(batch, len(tiles))
                 combine = np.add if self.average else np.maximum
                 combine(batch.value, rows.value, out=batch.value)
