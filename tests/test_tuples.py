@@ -207,6 +207,24 @@ def test_interrupted_file_is_valid_and_says_so(monkeypatch, xor, tmp_path: Path)
     assert pq.read_metadata(path).num_rows == len(whole)
 
 
+def test_interrupt_while_writing(monkeypatch, xor, tmp_path: Path) -> None:
+    small_batches(monkeypatch, 100)
+    write, written = parquet_rows.ParquetRows._write, []
+
+    def write_or_stop(self, *columns):
+        written.append(1)
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        write(self, *columns)
+
+    monkeypatch.setattr(parquet_rows.ParquetRows, "_write", write_or_stop)
+    with pytest.raises(interplay.TuplesInterrupted) as caught:
+        interplay.interesting_tuples(*xor, dimensions=3, out=tmp_path / "tuples.parquet")
+    metadata = pq.read_metadata(caught.value.partial)
+    assert metadata.metadata[b"interplay.complete"] == b"false"
+    assert metadata.num_rows == 200
+
+
 @pytest.mark.parametrize("setting", [{}, {"top": 2}])
 def test_interrupted_table_holds_what_was_found(monkeypatch, xor, setting: dict) -> None:
     small_batches(monkeypatch, 10)

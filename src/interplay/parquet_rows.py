@@ -48,7 +48,8 @@ class ParquetRows:
         fields = [(f"member_{m + 1}", named) for m in range(dimensions)]
         self._schema = pa.schema([*fields, ("variable", named), ("value", pa.float64())])
         self._about = {"interplay.settings": json.dumps(about, ensure_ascii=False, default=str)}
-        self._buffer = [TupleRows.none(dimensions)]
+        self._none = TupleRows.none(dimensions)
+        self._buffer = [self._none]
         self.n_rows = 0
         try:
             # Values hardly repeat: looking for it would take as long as all the rest.
@@ -74,7 +75,8 @@ class ParquetRows:
         self._buffer = [rest]
 
     def _taken(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
-        buffer, self._buffer = self._buffer, []
+        # Ctrl-C may strike at any time: rows on their way from the buffer to the file may then be lost, not doubled.
+        buffer, self._buffer = self._buffer, [self._none]
         return (
             np.concatenate([part.tuples for part in buffer]),
             np.concatenate([part.variable for part in buffer]),

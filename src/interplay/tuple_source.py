@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -19,8 +20,10 @@ BATCH_ROWS = 1_000_000
 #: Rows that a tile should not exceed: each thread holds those of one tile.
 _TILE_ROWS = 100_000
 
-#: Tiles given to the engine at a time: it keeps a little memory for each.
-_TILES_AT_A_TIME = 50_000
+#: Tiles given to the engine at a time, from few to many, as long as they take less than these seconds: what is not yet
+#: handed in is lost on Ctrl-C. The engine keeps a little memory for each.
+_FEWEST_TILES, _MOST_TILES = 64, 50_000
+_SECONDS_AT_A_TIME = 2.0
 
 #: The sample that the number of rows is estimated from: tiles of about this many tuples, as many of them.
 _SAMPLE_TILE_TUPLES = 4_000
@@ -103,9 +106,13 @@ class TupleSource:
         """
         done = 0
         tuples_before = np.concatenate([[0.0], np.cumsum(tiles.n_tuples)])
+        number = _FEWEST_TILES
         while done < len(tiles):
             before = len(self.planes) * float(tuples_before[done])
-            batch = self._batch(tiles[done : done + _TILES_AT_A_TIME], thresholds, show, before)
+            started = time.perf_counter()
+            batch = self._batch(tiles[done : done + number], thresholds, show, before)
+            quick = time.perf_counter() - started < _SECONDS_AT_A_TIME
+            number = min(2 * number, _MOST_TILES) if quick else max(number // 2, _FEWEST_TILES)
             done += len(batch.rows_of_tile)
             yield batch
 
