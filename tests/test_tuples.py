@@ -101,6 +101,19 @@ def test_batches_change_nothing(monkeypatch, xor, settings: dict, average: bool)
         assert rows_of(cut) == rows_of(whole)
 
 
+@pytest.mark.parametrize("setting", [{"min_gain": 1.0}, {"min_gain": 4.0}, {"top": 3, "min_gain": 0.5}])
+def test_means_of_candidates_are_those_of_all(monkeypatch, xor, setting: dict) -> None:
+    X, y = xor
+    X[:, 4] = np.random.default_rng(1).integers(0, 3, 300)  # three levels
+    setting = {"dimensions": 3, "discretizations": 4, "range_": 0.6, "average": True, **setting}
+    found = []
+    for share in (0.0, 1.0, 1e9):  # all are counted; the candidates where they are few; the candidates always
+        monkeypatch.setattr(tuple_source, "_FEW_CANDIDATES", share)
+        found.append(rows_of(interplay.interesting_tuples(X, y, n_jobs=2, **setting)))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) > 5
+
+
 @pytest.mark.parametrize("by", ["variable", "all"])
 @pytest.mark.parametrize("discretizations", [1, 3])
 def test_top_is_the_head_of_the_whole(monkeypatch, xor, by: str, discretizations: int) -> None:

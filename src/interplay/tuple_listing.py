@@ -60,7 +60,8 @@ class Listing:
             share = source.estimated_share(threshold)
         self.expected_rows = all_rows * share
         self._is_exact = share == 1.0 and threshold == -np.inf
-        self.tiles = source.tiles(share)
+        # A mean may need all rows of a tile, whatever is kept of them.
+        self.tiles = source.tiles(1.0 if source.average else share)
 
     @property
     def _n_tuples(self) -> float:

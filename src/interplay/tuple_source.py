@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.engines.base import TupleEngine
@@ -24,6 +25,9 @@ _TILE_ROWS = 100_000
 #: handed in is lost on Ctrl-C. The engine keeps a little memory for each.
 _FEWEST_TILES, _MOST_TILES = 64, 50_000
 _SECONDS_AT_A_TIME = 2.0
+
+#: Means are taken of the tuples with a high maximum, one by one, where these are below this share of all.
+_FEW_CANDIDATES = 0.05
 
 #: The sample that the number of rows is estimated from: tiles of about this many tuples, as many of them.
 _SAMPLE_TILE_TUPLES = 4_000
@@ -118,8 +122,51 @@ class TupleSource:
 
     def _batch(self, tiles: TupleTiles, thresholds: FloatArray, show: Show | None, before: float) -> TupleRows:
         """Return the first tiles' rows, over all discretisations."""
+        if not self.average:
+            return self._combined(tiles, thresholds, show, before)
+        if self.formula is None and np.isfinite(thresholds).all():
+            # A mean is not above the maximum. (Less what rounding could make of that.)
+            maxima = replace(self, average=False)._combined(tiles, thresholds - 1e-9 * abs(thresholds), show, before)
+            tiles, show = tiles[: len(maxima.rows_of_tile)], None
+            if len(maxima) < _FEW_CANDIDATES * tiles.n_tuples.sum():
+                return self._means_of(maxima, thresholds)
         # All of a tuple's values are needed for their mean.
-        asked = np.full_like(thresholds, -np.inf) if self.average else thresholds
+        batch = self._combined(tiles, np.full_like(thresholds, -np.inf), show, before)
+        return _kept(batch, batch.value > thresholds[batch.variable])
+
+    def _means_of(self, candidates: TupleRows, thresholds: FloatArray) -> TupleRows:
+        """Return the rows of the candidates' tuples whose mean exceeds the threshold."""
+        is_first = np.ones(len(candidates), dtype=bool)
+        is_first[1:] = (candidates.tuples[1:] != candidates.tuples[:-1]).any(axis=1)
+        tuples = np.ascontiguousarray(candidates.tuples[is_first])
+        # Blocks of one variable each make every tuple a tile, in the order given.
+        singles = np.arange(self.n_vars + 1)
+        tiles = TupleTiles(
+            order=singles[:-1],
+            block_start=singles,
+            middle_start=singles,
+            lane_start=singles,
+            tiles=tuples,
+            n_tuples=np.ones(len(tuples)),
+            partner_cells=np.unique(self._partner_cells(tuples)),
+        )
+        parts = [TupleRows.none(self.dimensions)]
+        for begin in range(0, len(tiles), _MOST_TILES):
+            parts.append(self._combined(tiles[begin : begin + _MOST_TILES], np.full_like(thresholds, -np.inf), None, 0))
+        rows = TupleRows(
+            np.concatenate([part.tuples for part in parts]),
+            np.concatenate([part.variable for part in parts]),
+            np.concatenate([part.value for part in parts]),
+            self.dimensions * np.bincount(_tile_of_row(candidates)[is_first], minlength=len(candidates.rows_of_tile)),
+        )
+        return _kept(rows, rows.value > thresholds[rows.variable])
+
+    def _partner_cells(self, tuples: npt.NDArray[np.int32]) -> IntArray:
+        levels = self.planes[0].n_levels[tuples]
+        return np.asarray(levels.prod(axis=1, keepdims=True) // levels)
+
+    def _combined(self, tiles: TupleTiles, asked: FloatArray, show: Show | None, before: float) -> TupleRows:
+        """Return the maximum or the mean over the discretisations; for a mean, `asked` lists everything."""
         everything_or_nothing = bool(np.isinf(asked).all())
         batch = TupleRows.none(self.dimensions)
         for d, planes in enumerate(self.planes):
@@ -144,7 +191,6 @@ class TupleSource:
                 batch = _larger_of_both(_first_tiles(batch, len(tiles)), rows, self.n_vars)
         if self.average:
             batch.value[:] /= len(self.planes)
-            batch = _kept(batch, batch.value > thresholds[batch.variable])
         return batch
 
 

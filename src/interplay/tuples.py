@@ -69,8 +69,8 @@ def interesting_tuples(
     stat : {"MI", "H", "VI", "TC", "II"}
         What to list; see Notes.
     average : bool
-        Take the mean over the discretisations, not the maximum. Every tuple then has to be counted in every
-        discretisation, whatever `min_gain` is.
+        Take the mean over the discretisations, not the maximum. Costs no less than the maximum: tuples whose maximum
+        exceeds `min_gain` are counted again in every discretisation.
     top : int, optional
         Keep only this many of the largest values, best first.
     top_by : {"variable", "all"}
