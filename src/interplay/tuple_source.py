@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +76,7 @@ class TupleSource:
         return tiles if most <= _TILE_ROWS else self._cut(_TILE_ROWS / (self.dimensions * share))
 
     def _cut(self, max_tuples: float | None = None) -> TupleTiles:
-        sizes: dict[str, int] = {}
+        sizes: dict[str, Any] = {}
         if max_tuples is not None:
             # Wide lanes keep their use; the other places share what is left.
             n_lanes = min(256, max(int(max_tuples ** (1 / self.dimensions)), int(max_tuples) // 16, 1))
