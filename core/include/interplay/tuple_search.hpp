@@ -15,6 +15,8 @@ struct SearchOptions {
   std::function<bool(std::uint64_t)> on_tick;
   // Leave the two-level kernels out, to compare with.
   bool direct_only = false;
+  // If set, `best` holds thresholds, and what exceeds them is listed here; tiles are taken until this is full.
+  TupleRowsByTile* rows = nullptr;
 };
 
 // Search the tiles, into `best`, which may hold the results of earlier searches.
