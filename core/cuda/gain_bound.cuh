@@ -21,10 +21,12 @@ __device__ __forceinline__ float reciprocal(float x) {
 
 // A and B for a share p.
 __device__ __forceinline__ float2 divergence_bound(float p) {
-  const float nearer = fmaxf(fminf(p, 1.0f - p), 1e-6f);
-  const float at_end = -log1pf(-nearer) * kInverseLn2 / (nearer * nearer);
-  const float at_middle = 0.5f * kInverseLn2 / (nearer * (1.0f - nearer));
-  return make_float2(at_middle, (at_end - at_middle) / nearer);
+  const float nearer = fmaxf(fminf(p, 1.0f - p), 1e-6f), inverse = reciprocal(nearer);
+  // −ln(1 − p) / p, as a series where the logarithm would lose digits.
+  const float series = 1.0f + nearer * (1.0f / 2 + nearer * (1.0f / 3 + nearer * (1.0f / 4 + nearer * (1.0f / 5))));
+  const float at_end = nearer < 0.05f ? series * kInverseLn2 * inverse : -__log2f(1.0f - nearer) * inverse * inverse;
+  const float at_middle = 0.5f * kInverseLn2 * inverse * reciprocal(1.0f - nearer);
+  return make_float2(at_middle, fmaxf(at_end - at_middle, 0.0f) * inverse);
 }
 
 // x·log2(x), with 0 for an empty cell.

@@ -52,10 +52,12 @@ __device__ __forceinline__ u32 two_level_counts(const u32* const (&row)[kDimensi
       for (int j = 1; j < kDimensions; ++j) {
         const u32 ones = row[j][level_stride[j] + place];
 #pragma unroll
-        for (int cell = (1 << j) - 1; cell >= 0; --cell) {
-          const u32 mask = masks[cell];
-          masks[2 * cell + 1] = mask & ones;
-          masks[2 * cell] = mask & ~ones;
+        for (int cell = kCells / 2 - 1; cell >= 0; --cell) {
+          if (cell < 1 << j) {
+            const u32 mask = masks[cell];
+            masks[2 * cell + 1] = mask & ones;
+            masks[2 * cell] = mask & ~ones;
+          }
         }
       }
 #pragma unroll
@@ -64,16 +66,18 @@ __device__ __forceinline__ u32 two_level_counts(const u32* const (&row)[kDimensi
   }
   // Half of the cells go to the threads of the other half, until each has one.
 #pragma unroll
-  for (int half = kCells / 2; half > 0; half /= 2) {
+  for (int j = 0; j < kDimensions; ++j) {
+    const int half = kCells >> (j + 1);
     const bool upper = lane & half;
 #pragma unroll
-    for (int cell = 0; cell < half; ++cell) {
-      const u32 sent = upper ? sums[cell] : sums[cell + half], kept = upper ? sums[cell + half] : sums[cell];
-      sums[cell] = kept + __shfl_xor_sync(~0u, sent, half);
+    for (int cell = 0; cell < kCells / 2; ++cell) {
+      if (cell < half) {
+        const u32 sent = upper ? sums[cell] : sums[cell + half], kept = upper ? sums[cell + half] : sums[cell];
+        sums[cell] = kept + __shfl_xor_sync(~0u, sent, half);
+      }
     }
   }
   u32 sum = sums[0];
-#pragma unroll
   for (int other = kCells; other < 32; other *= 2) sum += __shfl_xor_sync(~0u, sum, other);
   return sum;
 }

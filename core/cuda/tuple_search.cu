@@ -45,7 +45,7 @@ constexpr int kOtherRows = ROWS_AMONG_COLUMNS ? 0 : kBlockRows;
 constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kOtherRows;
 constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kOtherRows;
 // Parts of a strip that a warp takes at a time.
-constexpr int kPartsPerTask = 4;
+constexpr int kPartsPerTask = 8;
 // Per cell and row, for each level of l. Two classes: the samples, the share of class 0, and A and B of the bound. More
 // classes: the samples of each, and their information.
 constexpr int kLevelFloats = kClasses == 2 ? 4 : kClasses + 1;
@@ -68,6 +68,7 @@ struct Shared {
   // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
   // that member's maximum.
   float *information, *best, *rest;
+  float* prefix_best;  // [kPrefix]
 
   __device__ Shared(unsigned char* memory, int n_cells, int n_steps) {
     const int n_masks = (n_cells + 7) / 8 * 8;
@@ -78,6 +79,7 @@ struct Shared {
     information = totals + n_cells * kClasses;
     best = information + kVariables;
     rest = best + kVariables;
+    prefix_best = rest + kVariables;
   }
 };
 
@@ -108,7 +110,7 @@ struct Piece {
   // Known to the compiler where all variables of all prefixes have the same number of levels.
   __device__ __forceinline__ int levels_of(int j) const { return kPrefixLevels ? kPrefixLevels : prefix_levels[j]; }
   __device__ __forceinline__ int stride_of(int j) const {
-    return kPrefixLevels ? power(kPrefixLevels, kPrefix - 1 - j) : cell_stride[j];
+    return kPrefixLevels == 2 ? 1 << (kPrefix - 1 - j) : cell_stride[j];
   }
   __device__ __forceinline__ int cells() const { return kPrefixLevels ? power(kPrefixLevels, kPrefix) : n_cells; }
 };
@@ -145,10 +147,14 @@ __device__ __forceinline__ float best_so_far(const Data& data, int position, int
   return __double2float_rd(data.best[(i64)position * data.n_groups + group]);
 }
 
-// Samples of each cell of the prefix.
+// Samples of each cell of the prefix; and the maxima of its members.
 __device__ __forceinline__ void make_masks(const Data& data, const Piece& piece, const Prefix& prefix,
                                            const Shared& shared) {
   const int n_pairs = data.n_steps * 4, n_masks = (piece.cells() + 7) / 8 * 8;
+#pragma unroll
+  for (int j = 0; j < kPrefix; ++j) {
+    if (threadIdx.x == j) shared.prefix_best[j] = best_so_far(data, prefix.positions[j], piece.tile.places[j].group);
+  }
   // A warp to a cell, so that its level of each variable is found once.
   for (int cell = threadIdx.x / 32; cell < n_masks; cell += kWarps) {
     const bool exists = cell < piece.cells();
@@ -270,12 +276,13 @@ __device__ __forceinline__ void level_counts(const Shared& shared, int cell, int
 
 // F(prefix, variable), and the least over the members v of the prefix of F(prefix but v, variable) + v's maximum.
 // others: levels of the last variable that is left out, whose pseudocounts a cell gathers
+// Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>
-__device__ __forceinline__ void find_informations(const Data& data, const Piece& piece, const Prefix& prefix,
-                                                  const Shared& shared, const float (&pseudo)[kClasses], int plane,
-                                                  int step, int others, float* information, float* rest) {
+__device__ __forceinline__ void find_informations(const Piece& piece, const Shared& shared,
+                                                  const float (&pseudo)[kClasses], int plane, int step, int others,
+                                                  float* information, float* rest) {
   float sum = 0;
-#pragma unroll
+#pragma unroll 1
   for (int cell = 0; cell < piece.cells(); ++cell) {
 #pragma unroll
     for (int level = 0; level < kLevels; ++level) {
@@ -292,11 +299,11 @@ __device__ __forceinline__ void find_informations(const Data& data, const Piece&
   }
   *information = sum;
   float least = kNever;
-#pragma unroll
+#pragma unroll 1
   for (int j = 0; j < kPrefix; ++j) {
     const int stride = piece.stride_of(j), n_levels = piece.levels_of(j);
     float without = 0;
-#pragma unroll
+#pragma unroll 1
     for (int cell = 0; cell < piece.cells(); ++cell) {
       if (cell / stride % n_levels != 0) continue;
 #pragma unroll
@@ -319,15 +326,14 @@ __device__ __forceinline__ void find_informations(const Data& data, const Piece&
         without -= x_log_x(n);
       }
     }
-    const float best = best_so_far(data, prefix.positions[j], piece.tile.places[j].group);
-    least = fminf(least, best + without);
+    least = fminf(least, shared.prefix_best[j] + without);
   }
   *rest = least;
 }
 
 // What the bound needs of each variable.
-__device__ __forceinline__ void make_informations(const Data& data, const Piece& piece, const Prefix& prefix,
-                                                  const Shared& shared, const Variables& variables) {
+__device__ __forceinline__ void make_informations(const Data& data, const Piece& piece, const Shared& shared,
+                                                  const Variables& variables) {
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
@@ -339,11 +345,9 @@ __device__ __forceinline__ void make_informations(const Data& data, const Piece&
         is_column(variable) ? piece.first_column + variable : piece.first_row + variable - kBlockColumns;
     float information, rest;
     if (kRowLevels == kColumnLevels || is_column(variable)) {
-      find_informations<kColumnLevels>(data, piece, prefix, shared, pseudo, plane, step, kRowLevels, &information,
-                                       &rest);
+      find_informations<kColumnLevels>(piece, shared, pseudo, plane, step, kRowLevels, &information, &rest);
     } else {
-      find_informations<kRowLevels>(data, piece, prefix, shared, pseudo, plane, step, kColumnLevels, &information,
-                                    &rest);
+      find_informations<kRowLevels>(piece, shared, pseudo, plane, step, kColumnLevels, &information, &rest);
     }
     const bool counts =
         position >= place.begin && position < place.end && (is_column(variable) || !piece.tile.only_last_counts);
@@ -374,7 +378,7 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
         information += x_log_x(counts[q]);
       }
       if (kClasses == 2) {
-        const float share = counts[0] / fmaxf(all, 1e-12f);
+        const float share = counts[0] * reciprocal(fmaxf(all, 1e-12f));
         const float2 factors = divergence_bound(share);
         // Both parts of a division into two have the same |x|: x²/u + x²/v = x²·n/(u·v).
         const float scale = kColumnLevels == 2 ? all : 1.0f;
@@ -655,13 +659,14 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
     }
   }
 
+  // A bit for every tuple that may matter: few, so that what follows is not unrolled.
+  u32 kept = 0;
 #pragma unroll
   for (int i = 0; i < kRowFragments; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = first_row + i * 16 + half * 8 + g;
-      const float row_information = shared.information[piece.row_variable + row];
-      const float row_best = shared.best[piece.row_variable + row], row_rest = shared.rest[piece.row_variable + row];
+      const int row = piece.row_variable + first_row + i * 16 + half * 8 + g;
+      const float row_information = shared.information[row], row_best = shared.best[row], row_rest = shared.rest[row];
 #pragma unroll
       for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
@@ -670,22 +675,29 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
           const float others =
               fminf(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column])) - row_information;
           const float needed = fminf(shared.best[column], others);
-          if (bound[i][j][half * 2 + side] < (needed - tolerance) * shrink) continue;
-          const int l = piece.first_row + row, m = piece.first_column + column;
-          const Place& lower = piece.rows();
-          const Place& upper = piece.columns();
-          if (l < lower.begin || l >= lower.end || m < upper.begin || m >= upper.end || l >= m) continue;
-          if (prefix.last() >= l) continue;
-          const u32 place = atomicAdd(survivors.n_found, 1u);
-          if (place >= survivors.capacity) continue;
-          int* tuple = survivors.tuples + (i64)place * (1 + kDimensions);
-          tuple[0] = piece.tile_number;
-#pragma unroll
-          for (int v = 0; v < kPrefix; ++v) tuple[1 + v] = prefix.positions[v];
-          tuple[1 + kPrefix] = l;
-          tuple[2 + kPrefix] = m;
+          const bool is_kept = !(bound[i][j][half * 2 + side] < (needed - tolerance) * shrink);
+          kept |= (u32)is_kept << (((i * 2 + half) * 2 * kColumnFragments + j) * 2 + side);
         }
     }
+#pragma unroll 1
+  for (; kept; kept &= kept - 1) {
+    const int bit = __ffs(kept) - 1, column_bits = bit % (4 * kColumnFragments),
+              row_bits = bit / (4 * kColumnFragments);
+    const int l = piece.first_row + first_row + row_bits * 8 + g;
+    const int m = piece.first_column + first_column + column_bits / 2 * 8 + 2 * t + column_bits % 2;
+    const Place& lower = piece.rows();
+    const Place& upper = piece.columns();
+    if (l < lower.begin || l >= lower.end || m < upper.begin || m >= upper.end || l >= m) continue;
+    if (prefix.last() >= l) continue;
+    const u32 place = atomicAdd(survivors.n_found, 1u);
+    if (place >= survivors.capacity) continue;
+    int* tuple = survivors.tuples + (i64)place * (1 + kDimensions);
+    tuple[0] = piece.tile_number;
+#pragma unroll
+    for (int v = 0; v < kPrefix; ++v) tuple[1 + v] = prefix.positions[v];
+    tuple[1 + kPrefix] = l;
+    tuple[2 + kPrefix] = m;
+  }
 }
 
 // Where an item lies: its tile, its piece of the rectangle, and its first prefix. Returns the end of its prefixes.
@@ -797,7 +809,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
         __syncthreads();
         make_margins(data, piece, shared, class_sizes, variables);
         __syncthreads();
-        make_informations(data, piece, prefix, shared, variables);
+        make_informations(data, piece, shared, variables);
         __syncthreads();
         // Strips of rows, the longest first, and segments of them, to whichever warp is free.
         float* rows = shared.rows + warp * max_cells * kWarpRows * kRowFloats;

@@ -90,7 +90,8 @@ class SearchVariant:
         n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
         per_cell = self.threads // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
         n_masks = -(-n_cells // 8) * 8
-        return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + 3 * (other_rows + self.block_columns))
+        by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
+        return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
 
 
 def choose_variant(
