@@ -61,7 +61,7 @@ def main() -> None:
         record("bare", CpuEngine(n_threads=1), processor_seconds)
         for what, n_workers in (("one worker", 1), ("two workers", 2)):
             with (
-                LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+                LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
                 Client(cluster) as client,
             ):
                 record(what, DaskEngine(client), lambda client=client: sum(client.run(processor_seconds).values()))
