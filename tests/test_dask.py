@@ -33,7 +33,7 @@ pytestmark = [
 @pytest.fixture
 def client() -> Iterator[distributed.Client]:
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -174,7 +174,7 @@ def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None
     planes, tiles, plain = problem
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         client.run(fail_on_many_tiles, "killed", 0, workers=[min(client.nthreads())])
@@ -231,7 +231,7 @@ def test_an_interrupt_stops_the_workers_too(client, problem) -> None:
 
 def test_threads_of_one_process(problem) -> None:
     planes, tiles, plain = problem
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None) as client:
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=":0") as client:
         assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
@@ -240,7 +240,7 @@ def test_workers_that_come_later(problem) -> None:
     planes, tiles, plain = problem
     with (
         distributed.LocalCluster(
-            n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+            n_workers=0, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -251,7 +251,7 @@ def test_workers_that_come_later(problem) -> None:
 def test_a_gpu_worker_without_a_gpu_uses_its_processor(problem, caplog) -> None:
     planes, tiles, plain = problem
     with distributed.Client(
-        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, resources={"GPU": 1}
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0", resources={"GPU": 1}
     ) as client:
         assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
 
@@ -261,7 +261,7 @@ def test_a_scheduler_that_settings_name(problem) -> None:
 
     planes, tiles, plain = problem
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None, protocol="tcp") as cluster,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", protocol="tcp") as cluster,
         dask.config.set({"scheduler-address": cluster.scheduler_address}),
     ):
         engine = get_engine("dask")
