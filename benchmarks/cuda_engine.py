@@ -1,0 +1,107 @@
+"""How long the CUDA engine takes, data on the host, best tuples included. Run on a machine with a GPU.
+
+    python benchmarks/cuda_engine.py [--quick]
+
+Madelon is taken where `fetch_madelon` has it or can get it; else a table like it. Results go to
+benchmarks/results/cuda_<device>.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+import interplay
+from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.engines.cuda import CudaEngine, cuda_devices
+from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.steps.bit_planes import make_bit_planes
+from machine import write_result
+
+
+def madelon() -> tuple[np.ndarray, np.ndarray, str]:
+    try:
+        X, y = interplay.datasets.fetch_madelon()[:2]
+        return np.asarray(X), np.asarray(y), "Madelon"
+    except OSError:
+        X, y, _ = interplay.datasets.make_madelon(random_state=0)
+        return X, y, "like Madelon"
+
+
+def packed(X: np.ndarray, y: np.ndarray, divisions: int = 1, n_contrast: int = 0) -> BitPlanes:
+    codes = np.asarray(interplay.discretize(X, divisions=divisions, range_=0, random_state=0)[0])
+    classes = DecisionClasses((y > y.min()).astype(np.int64), [0, 1])
+    levels = np.full(X.shape[1], divisions + 1, dtype=np.int64)
+    parts = [DiscreteCodes(np.ascontiguousarray(codes.T), levels)]
+    if n_contrast:
+        rng = np.random.default_rng(0)
+        copies = np.stack([rng.permutation(codes[:, v % codes.shape[1]]) for v in range(n_contrast)])
+        parts.append(DiscreteCodes(copies, np.full(n_contrast, divisions + 1, dtype=np.int64)))
+    return make_bit_planes(parts, classes)
+
+
+def random_planes(n_vars: int, like: BitPlanes) -> BitPlanes:
+    """Balanced two-level noise, made as planes at once: codes would take a byte each."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 2**64, size=(n_vars, like.words.shape[1]), dtype=np.uint64)
+    valid = np.zeros(like.words.shape[1] * 64, dtype=np.uint8)
+    for start, size in zip(like.class_word_start[:-1], like.class_sizes, strict=True):
+        valid[start * 64 : start * 64 + size] = 1
+    words &= np.packbits(valid, bitorder="little").view(np.uint64)
+    return BitPlanes(
+        words=words,
+        plane_start=np.arange(n_vars + 1),
+        n_levels=np.full(n_vars, 2, dtype=np.int64),
+        class_word_start=like.class_word_start,
+        class_sizes=like.class_sizes,
+        n_vars=n_vars,
+    )
+
+
+def measured(what: str, planes: BitPlanes, dimensions: int, repeats: int = 3) -> dict[str, object]:
+    engine = CudaEngine()
+    shape = engine.tile_shape(dimensions)
+    tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=dimensions, **shape)
+    seconds = []
+    for _ in range(repeats):  # the first compiles the kernels
+        began = time.perf_counter()
+        engine.max_gains(planes, tiles, pseudocount=0.25)
+        seconds.append(time.perf_counter() - began)
+    best = min(seconds)
+    entry = {
+        "what": what,
+        "dimensions": dimensions,
+        "n_tuples": float(tiles.n_tuples.sum()),
+        "seconds": round(best, 4),
+        "first_call_seconds": round(seconds[0], 3),
+        "tuples_per_second": float(f"{tiles.n_tuples.sum() / best:.3g}"),
+    }
+    print(f"{what:35s} {best:9.4f} s   {entry['tuples_per_second']:.3g} tuples/s", flush=True)
+    return entry
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out 5D and p = 1 000 000")
+    quick = parser.parse_args().quick
+    X, y, source = madelon()
+    two = packed(X, y)
+    results = [
+        measured(f"3D {source}", two, 3),
+        measured(f"3D {source}, 500 contrast", packed(X, y, n_contrast=500), 3),
+        measured(f"4D {source}", two, 4),
+        measured(f"4D {source}, three levels", packed(X, y, divisions=2), 4, repeats=2),
+        measured("2D p = 100 000, noise", random_planes(100_000, two), 2, repeats=2),
+    ]
+    if not quick:
+        results.append(measured("2D p = 1 000 000, noise", random_planes(1_000_000, two), 2, repeats=1))
+        results.append(measured(f"5D {source}", two, 5, repeats=1))
+    device = cuda_devices()[0]
+    stem = device["name"].lower().replace("nvidia ", "").replace(" ", "_")
+    write_result(f"cuda_{stem}", {"device": device, "n_samples": two.n_samples, "results": results})
+
+
+if __name__ == "__main__":
+    main()
