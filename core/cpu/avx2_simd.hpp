@@ -62,6 +62,9 @@ struct Avx2Simd {
   static Counts load_counts(const std::uint16_t* counts) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(counts));
   }
+  static void store_counts(std::uint16_t* target, Counts counts) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target), counts);
+  }
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
   static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
@@ -76,19 +79,11 @@ struct Avx2Simd {
   static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
   static Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
   static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
-  static Floats divide(Floats a, Floats b) { return _mm256_div_ps(a, b); }
   static Floats minimum(Floats a, Floats b) { return _mm256_min_ps(a, b); }
   static Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
   static Floats negative_multiply_add(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
   static Floats reciprocal(Floats a) { return _mm256_rcp_ps(a); }  // to 1.5 · 2⁻¹²
   static int at_least(Floats a, Floats b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ)); }
-  // x = 2^exponent · (1 + y), y between −0.25 and 0.5.
-  static void split(Floats x, Floats& exponent, Floats& y) {
-    const __m256i bits = _mm256_castps_si256(x);
-    const __m256i e = _mm256_srai_epi32(_mm256_sub_epi32(bits, _mm256_set1_epi32(0x3f400000)), 23);
-    exponent = _mm256_cvtepi32_ps(e);
-    y = _mm256_sub_ps(_mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(e, 23))), _mm256_set1_ps(1.0f));
-  }
 };
 
 }  // namespace

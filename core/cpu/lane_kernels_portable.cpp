@@ -1,6 +1,5 @@
 // Plain arrays in place of registers: right everywhere, and compilers turn the loops into what the processor's base
 // instruction set has (SSE2, NEON).
-#include <bit>
 #include <cstring>
 
 #include "lane_kernels-inl.hpp"
@@ -58,6 +57,9 @@ struct PortableSimd {
     std::memcpy(r.lane, counts, sizeof r.lane);
     return r;
   }
+  static void store_counts(std::uint16_t* target, const Counts& counts) {
+    std::memcpy(target, counts.lane, sizeof counts.lane);
+  }
   static Counts set_counts(std::uint16_t count) {
     Counts r;
     for (auto& lane : r.lane) lane = count;
@@ -110,11 +112,6 @@ struct PortableSimd {
     for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] * b.lane[i];
     return r;
   }
-  static Floats divide(const Floats& a, const Floats& b) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] / b.lane[i];
-    return r;
-  }
   static Floats minimum(const Floats& a, const Floats& b) {
     Floats r;
     for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
@@ -130,20 +127,15 @@ struct PortableSimd {
     for (int i = 0; i < 8; ++i) r.lane[i] = c.lane[i] - a.lane[i] * b.lane[i];
     return r;
   }
-  static Floats reciprocal(const Floats& a) { return divide(set_float(1.0f), a); }
+  static Floats reciprocal(const Floats& a) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = 1.0f / a.lane[i];
+    return r;
+  }
   static int at_least(const Floats& a, const Floats& b) {
     int mask = 0;
     for (int i = 0; i < 8; ++i) mask |= (a.lane[i] >= b.lane[i]) << i;
     return mask;
-  }
-  static void split(const Floats& x, Floats& exponent, Floats& y) {
-    for (int i = 0; i < 8; ++i) {
-      // Unsigned: lanes that hold no variable may hold anything, and must not overflow.
-      const std::uint32_t bits = std::bit_cast<std::uint32_t>(x.lane[i]);
-      const std::int32_t e = static_cast<std::int32_t>(bits - 0x3f400000u) >> 23;
-      exponent.lane[i] = static_cast<float>(e);
-      y.lane[i] = std::bit_cast<float>(bits - (static_cast<std::uint32_t>(e) << 23)) - 1.0f;
-    }
   }
 };
 

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "interplay/level_data.hpp"
 #include "interplay/two_level_data.hpp"
 
 namespace interplay {
@@ -41,6 +42,10 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   const InformationTables tables(problem.planes.class_sizes, problem.pseudocount, levels, most_cells(problem));
   std::optional<TwoLevelData> two_level;
   if (!options.direct_only && TwoLevelData::applies_to(problem)) two_level.emplace(problem);
+  std::optional<LevelData> any_level;
+  if (!options.direct_only && LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) {
+    any_level.emplace(problem);
+  }
 
   SearchProgress progress;
   std::mutex mutex;
@@ -59,12 +64,16 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
       const auto fast =
           two_level ? make_two_level_searcher(problem, tables, *two_level, options.simd_level, own.view(), progress)
                     : nullptr;
+      const auto general =
+          any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, own.view(), progress)
+                    : nullptr;
       while (!progress.stop.load(std::memory_order_relaxed)) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
         const bool is_fast = fast && two_level->applies_to(blocks) && fast->takes(blocks);
-        TileSearcher& searcher = is_fast ? *fast : *direct;
+        const bool is_general = general && any_level->applies_to(blocks) && general->takes(blocks);
+        TileSearcher& searcher = is_fast ? *fast : is_general ? *general : *direct;
         if (searcher.search(blocks)) tile_done[tile] = 1;
       }
       const std::lock_guard lock(mutex);

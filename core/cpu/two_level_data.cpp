@@ -6,8 +6,8 @@
 namespace interplay {
 namespace {
 
-// Below this share of the rarer class the polynomial bound lets too many tuples through, and logarithms are cheaper.
-constexpr double kMinShareForBound = 0.3;
+// Below this share of the rarer class polynomials let too many tuples through.
+constexpr double kMinShareForPolynomial = 0.3;
 
 // KL divergence in bits of share x from share q.
 double divergence(double x, double q) {
@@ -25,6 +25,12 @@ bool TwoLevelData::applies_to(const SearchProblem& problem) {
   if (std::max(planes.class_sizes[0], planes.class_sizes[1]) > kMaxFastClassSize) return false;
   return std::any_of(problem.blocks.order.begin(), problem.blocks.order.end(),
                      [&](Index row) { return planes.n_levels[row] == 2; });
+}
+
+bool TwoLevelData::applies_to_all(const SearchProblem& problem) {
+  return applies_to(problem) &&
+         std::all_of(problem.blocks.order.begin(), problem.blocks.order.end(),
+                     [&](Index row) { return problem.planes.n_levels[row] == 2; });
 }
 
 TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem), layout_(problem.planes) {
@@ -84,10 +90,7 @@ void TwoLevelData::make_model() {
   }
 
   model_.share = static_cast<float>(q);
-  model_.log_scale_0 = static_cast<float>(1 / q);
-  model_.log_scale_1 = static_cast<float>(1 / (1 - q));
-  model_.pseudo_0 = static_cast<float>(beta * n_0);
-  model_.pseudo_1 = static_cast<float>(beta * n_1);
+  model_.pseudo = static_cast<float>(beta * n);
   model_.a = static_cast<float>(a);
   model_.b = static_cast<float>(b);
   model_.c = static_cast<float>(c);
@@ -96,10 +99,9 @@ void TwoLevelData::make_model() {
   model_.e_upper = static_cast<float>(e_upper + 1e-3 * std::abs(e_upper));
   // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the fifth power.
   model_.inflation = 1.0f + 0x1p-8f;
-  // Logarithms are good to 4e-7 and sums of them are rounded: in proportion to all that is counted, pseudocounts
-  // included.
+  // Sums are rounded in proportion to all that is counted, pseudocounts included.
   model_.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + n_cells * beta));
-  bound_is_tight_ = std::min(q, 1 - q) >= kMinShareForBound;
+  polynomial_is_tight_ = std::min(q, 1 - q) >= kMinShareForPolynomial;
   offset_ = (n_0 + n_cells * beta * n_0) * std::log2(q) + (n_1 + n_cells * beta * n_1) * std::log2(1 - q);
 }
 

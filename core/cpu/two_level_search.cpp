@@ -14,6 +14,7 @@
 
 #include "interplay/bit_planes.hpp"
 #include "pair_lanes.hpp"
+#include "rounded_down.hpp"
 #include "two_level_tables.hpp"
 
 namespace interplay {
@@ -27,12 +28,6 @@ constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.
 constexpr Index kMaxEntries = Index{1} << 15;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-// Largest float that is not above x.
-float rounded_down(double x) {
-  const float nearest = static_cast<float>(x);
-  return static_cast<double>(nearest) > x ? std::nextafter(nearest, -kInfinity) : nearest;
-}
 
 // Counts of "these are 1" → counts of cells; `stride` apart, for `n_members` members.
 template <class Number>
@@ -60,8 +55,8 @@ class TwoLevelSearcher final : public TileSearcher {
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
         full_((1 << n_prefix_) - 1),
-        score_((data.bound_is_tight() ? kernels.score_bound : kernels.score_logarithms)[n_parts][n_prefix_]),
-        information_(data.bound_is_tight() ? kernels.information_bound : kernels.information_logarithms) {
+        score_((data.polynomial_is_tight() ? kernels.score_polynomial : kernels.score_rational)[n_parts][n_prefix_]),
+        information_(data.polynomial_is_tight() ? kernels.information_polynomial : kernels.information_rational) {
     const auto cells = problem.partner_cells;
     group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);

@@ -366,11 +366,11 @@ void test_bounds(std::mt19937& rng) {
         job.survivors = survivors;
         for (const SimdLevel level : available_simd_levels()) {
           const LaneKernels& kernels = lane_kernels(level);
-          check(kernels.score_bound[1][1](two_level.model(), job) == kLanes, "bound is above", name_of(level));
-          check(kernels.score_logarithms[1][1](two_level.model(), job) == kLanes, "logarithms are above",
+          check(kernels.score_polynomial[1][1](two_level.model(), job) == kLanes, "polynomial is above", name_of(level));
+          check(kernels.score_rational[1][1](two_level.model(), job) == kLanes, "rational bound is above",
                 name_of(level));
           float lower[kLanes];
-          for (const auto& information : {kernels.information_bound[1][1], kernels.information_logarithms[1][1]}) {
+          for (const auto& information : {kernels.information_polynomial[1][1], kernels.information_rational[1][1]}) {
             information(two_level.model(), job.counts, static_cast<int>(kLanes), lower);
             bool below = true;
             for (Index l = 0; l < kLanes; ++l) below = below && lower[l] <= sub_information[l];

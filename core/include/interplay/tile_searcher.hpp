@@ -48,4 +48,10 @@ std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& probl
                                                       const TwoLevelData& data, SimdLevel level, MaxGains& best,
                                                       SearchProgress& progress);
 
+// Any levels and classes, two to five dimensions, in the same way.
+class LevelData;
+std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                  const LevelData& data, SimdLevel level, MaxGains& best,
+                                                  SearchProgress& progress);
+
 }  // namespace interplay

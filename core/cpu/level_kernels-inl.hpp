@@ -1,0 +1,144 @@
+// Bounds for any number of levels and classes, 16 lanes at a time. Included by lane_kernels-inl.hpp.
+//
+// Bottleneck: the arithmetic of the bound, one reciprocal per class and cell; then the loads and stores of counts in
+// the scratch buffer, which holds more than registers do.
+#pragma once
+
+#include "interplay/lane_kernels.hpp"
+#include "lane_scores-inl.hpp"
+#include "lowest_bit-inl.hpp"
+
+namespace {
+
+// A score of two classes in the form of ClassesScore.
+template <class Simd, class Score>
+struct TwoClassesScore {
+  using Floats = typename Simd::Floats;
+  Score score;
+
+  TwoClassesScore(const interplay::LevelModel& model, float multiplicity) : score(model.two_classes, multiplicity) {}
+  Floats add_cell(Floats sum, const Floats* counts) const {
+    return score.add_cell(sum, Simd::add(counts[0], counts[1]), counts[0]);
+  }
+  static float factor(const interplay::LevelModel& model) { return Score::factor(model.two_classes); }
+};
+
+// Counts of patterns → counts of cells, for one level of 16 lanes and one class: what members with a level from 1 on
+// do not have is their level 0.
+template <class Simd>
+INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, interplay::LaneCount* cells) {
+  int stride = shape.n_patterns;
+  for (int member = 0; member < shape.n_prefix; ++member) {
+    const int n_levels = shape.levels[member];
+    const int outer = stride;
+    stride /= n_levels;
+    for (int first = 0; first < shape.n_patterns; first += outer) {
+      for (int inner = 0; inner < stride; ++inner) {
+        interplay::LaneCount* open = cells + (first + inner) * 16;
+        auto rest = Simd::load_counts(open);
+        for (int level = 1; level < n_levels; ++level) {
+          rest = Simd::sub_counts(rest, Simd::load_counts(open + level * stride * 16));
+        }
+        Simd::store_counts(open, rest);
+      }
+    }
+  }
+}
+
+// Sum of a score over all cells, for lanes lane … lane + 15.
+template <class Simd, int Classes, class Score>
+INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
+                                           const Score& score, int lane, typename Simd::Floats (&sums)[2]) {
+  using Floats = typename Simd::Floats;
+  using Counts = typename Simd::Counts;
+  const interplay::LevelShape& shape = counts.shape;
+  const int n_classes = Classes ? Classes : model.n_classes;
+  const int n_upper = shape.lane_levels - 1;
+  for (int q = 0; q < n_classes; ++q) {
+    const interplay::LaneCount* const* of_class = counts.with_lane + q * shape.n_patterns;
+    for (int level = 0; level < n_upper; ++level) {
+      interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * shape.n_patterns * 16;
+      for (int pattern = 0; pattern < shape.n_patterns; ++pattern) {
+        Simd::store_counts(cells + pattern * 16, Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
+      }
+      patterns_to_cells<Simd>(shape, cells);
+    }
+  }
+  sums[0] = sums[1] = Simd::set_float(0.0f);
+  constexpr int most_classes = Classes ? Classes : interplay::kMaxLevelClasses;
+  Counts rest[most_classes];
+  Floats low[most_classes], high[most_classes];
+  for (int cell = 0; cell < shape.n_patterns; ++cell) {
+    for (int q = 0; q < n_classes; ++q) {
+      rest[q] = Simd::set_counts(static_cast<interplay::LaneCount>(counts.prefix_cells[q * shape.n_patterns + cell]));
+    }
+    for (int level = 0; level <= n_upper; ++level) {
+      for (int q = 0; q < n_classes; ++q) {
+        Counts count = rest[q];  // level 0, when all others are taken away
+        if (level < n_upper) {
+          count = Simd::load_counts(counts.scratch + ((q * n_upper + level) * shape.n_patterns + cell) * 16);
+          rest[q] = Simd::sub_counts(rest[q], count);
+        }
+        low[q] = Simd::low_floats(count);
+        high[q] = Simd::high_floats(count);
+      }
+      sums[0] = score.add_cell(sums[0], low);
+      sums[1] = score.add_cell(sums[1], high);
+    }
+  }
+}
+
+template <class Simd, int Classes, class Score>
+int score_level_lanes(const interplay::LevelModel& model, const interplay::LevelScoreJob& job) {
+  using Floats = typename Simd::Floats;
+  const Score score(model, 1.0f);
+  const Floats factor = Simd::set_float(Score::factor(model));
+  const Floats slack = Simd::set_float(model.slack);
+  const Floats without_lane = Simd::set_float(job.without_lane);
+  int n_survivors = 0;
+  for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
+    Floats sums[2];
+    score_16_level_lanes<Simd, Classes>(model, job.counts, score, lane, sums);
+    for (int half = 0; half < 2; ++half) {
+      const int first = lane + 8 * half;
+      Floats to_beat = Simd::add(Simd::load_floats(job.best_of_lane + first), without_lane);
+      for (int member = 0; member < job.counts.shape.n_prefix; ++member) {
+        to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
+                                                   Simd::set_float(job.best_of_member[member])));
+      }
+      int mask = Simd::at_least(Simd::multiply_add(sums[half], factor, slack), to_beat);
+      while (mask) {
+        const int survivor = first + lowest_bit(mask);
+        mask &= mask - 1;
+        if (survivor >= job.first_lane && survivor < job.last_lane) {
+          job.survivors[n_survivors++] = static_cast<std::int16_t>(survivor);
+        }
+      }
+    }
+  }
+  return n_survivors;
+}
+
+template <class Simd, int Classes, class Score>
+void information_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
+                             float multiplicity, int n_lanes, float* lower) {
+  using Floats = typename Simd::Floats;
+  const Score score(model, multiplicity);
+  const Floats factor = Simd::set_float(Score::factor(model));
+  const Floats slack = Simd::set_float(-model.slack);
+  for (int lane = 0; lane < n_lanes; lane += 16) {
+    Floats sums[2];
+    score_16_level_lanes<Simd, Classes>(model, counts, score, lane, sums);
+    Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
+    Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
+  }
+}
+
+template <class Simd>
+constexpr interplay::LevelKernels make_level_kernels() {
+  return {score_level_lanes<Simd, 0, ClassesScore<Simd, 0, true>>,
+          score_level_lanes<Simd, 2, TwoClassesScore<Simd, RationalScore<Simd, true>>>,
+          information_level_lanes<Simd, 0, ClassesScore<Simd, 0, false>>};
+}
+
+}  // namespace
