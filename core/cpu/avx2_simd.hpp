@@ -31,32 +31,52 @@ struct Avx2Simd {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(target), sum);
   }
 
-  // Bit l of plane i is bit i of count l. Bytes first, 32 lanes at a time; the shuffle puts the lanes where the later
-  // interleaving of low and high bytes leaves them in order.
+  // Bit b of plane i is bit i of the count of the lane that has bit b (see bit_of_lane). Two planes are merged into
+  // fields of two bits, these into fields of four, these into bytes: byte j of register t then is the count at bit
+  // 8·j + t.
   template <int N>
   static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {
-    alignas(32) std::uint32_t words[N][8];
-    for (int plane = 0; plane < N; ++plane) _mm256_store_si256(reinterpret_cast<__m256i*>(words[plane]), planes[plane]);
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2,  //
-                                            1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3);
-    const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
-    constexpr int low_planes = N < 8 ? N : 8;
-    for (int group = 0; group < 8; ++group) {
-      const auto bytes = [&](int first, int last) {
-        __m256i sum = _mm256_setzero_si256();
-        for (int plane = last - 1; plane >= first; --plane) {
-          const __m256i lanes = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(words[plane][group])), spread);
-          const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(lanes, bit), bit);  // −1 where set
-          sum = _mm256_sub_epi8(_mm256_add_epi8(sum, sum), is_set);
-        }
-        return sum;
-      };
-      const __m256i low = bytes(0, low_planes);
-      const __m256i high = N > 8 ? bytes(8, N) : _mm256_setzero_si256();
-      __m256i* target = reinterpret_cast<__m256i*>(counts + 32 * group);
-      _mm256_store_si256(target, _mm256_unpacklo_epi8(low, high));
-      _mm256_store_si256(target + 1, _mm256_unpackhi_epi8(low, high));
+    Bits low[8], high[8];
+    planes_to_bytes<(N < 8 ? N : 8)>(planes, low);
+    if constexpr (N > 8) planes_to_bytes<N - 8>(planes + 8, high);
+    for (int t = 0; t < 8; ++t) {
+      const Bits upper = N > 8 ? high[t] : _mm256_setzero_si256();
+      __m256i* target = reinterpret_cast<__m256i*>(counts + 32 * t);
+      _mm256_store_si256(target, _mm256_unpacklo_epi8(low[t], upper));
+      _mm256_store_si256(target + 1, _mm256_unpackhi_epi8(low[t], upper));
     }
+  }
+
+  template <int N>
+  static void planes_to_bytes(const Bits* planes, Bits* bytes) {
+    Bits pairs[2][4], fours[4][2];
+    const Bits zero = _mm256_setzero_si256();
+    const auto plane = [&](int i) { return i < N ? planes[i] : zero; };
+    for (int i = 0; i < 4; ++i) {
+      if (2 * i >= N) {
+        pairs[0][i] = pairs[1][i] = zero;
+      } else {
+        merge<1>(plane(2 * i), plane(2 * i + 1), 0x55, pairs[0][i], pairs[1][i]);
+      }
+    }
+    for (int t = 0; t < 2; ++t) {
+      for (int i = 0; i < 2; ++i) {
+        if (4 * i >= N) {
+          fours[t][i] = fours[t + 2][i] = zero;
+        } else {
+          merge<2>(pairs[t][2 * i], pairs[t][2 * i + 1], 0x33, fours[t][i], fours[t + 2][i]);
+        }
+      }
+    }
+    for (int t = 0; t < 4; ++t) merge<4>(fours[t][0], fours[t][1], 0x0f, bytes[t], bytes[t + 4]);
+  }
+
+  // Fields of `Width` bits of a below those of b: the even ones, and the odd ones.
+  template <int Width>
+  static void merge(Bits a, Bits b, int mask, Bits& even, Bits& odd) {
+    const Bits m = _mm256_set1_epi8(static_cast<char>(mask));
+    even = _mm256_or_si256(_mm256_and_si256(a, m), _mm256_slli_epi64(_mm256_and_si256(b, m), Width));
+    odd = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi64(a, Width), m), _mm256_andnot_si256(m, b));
   }
 
   static Counts load_counts(const std::uint16_t* counts) {

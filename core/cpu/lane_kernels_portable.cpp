@@ -45,8 +45,9 @@ struct PortableSimd {
   static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {
     for (int lane = 0; lane < kLanes; ++lane) {
       unsigned count = 0;
+      const int bit = interplay::bit_of_lane(lane);
       for (int plane = 0; plane < N; ++plane) {
-        count |= static_cast<unsigned>(planes[plane].word[lane / 64] >> (lane % 64) & 1) << plane;
+        count |= static_cast<unsigned>(planes[plane].word[bit / 64] >> (bit % 64) & 1) << plane;
       }
       counts[lane] = static_cast<std::uint16_t>(count);
     }

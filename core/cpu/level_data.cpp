@@ -30,18 +30,19 @@ LevelData::LevelData(const SearchProblem& problem) : problem_(problem), layout_(
     std::vector<LevelChunk>& chunks = chunks_.emplace_back();
     if (levels_at(begin) > kMaxLevels) continue;
     const Index stride = lane_stride(levels_at(begin));
-    // Of even size: prefixes skip chunks that come before them.
-    const Index n = (size + stride - 1) / stride;
-    for (Index i = 0; i < n; ++i) {
-      chunks.push_back({begin + size * i / n, begin + size * (i + 1) / n, n_chunks++ * layout_.n_words});
+    // The first takes what does not fill one: prefixes skip chunks that come before them.
+    for (Index from = begin; from < begin + size;) {
+      const Index end = from + (begin + size - from - 1) % stride + 1;
+      chunks.push_back({from, end, n_chunks++ * layout_.n_words});
+      from = end;
     }
   }
   rows_.resize(n_chunks * layout_.n_words);
   for (const std::vector<LevelChunk>& chunks : chunks_) {
     for (const LevelChunk& chunk : chunks) {
       const Index n_levels = levels_at(chunk.begin), stride = lane_stride(n_levels);
-      const auto word_of = [&](Index bit, Index word) {
-        const Index level = bit / stride + 1, place = chunk.begin + bit % stride;
+      const auto word_of = [&](Index at, Index word) {
+        const Index level = at / stride + 1, place = chunk.begin + at % stride;
         return level < n_levels && place < chunk.end ? problem_.planes.plane(blocks.order[place], level)[word] : Word{0};
       };
       fill_sample_rows(problem_.planes, layout_, kLanes, word_of, rows_.data() + chunk.rows);

@@ -38,15 +38,17 @@ struct SampleRowLayout {
 template <class WordOf>
 void fill_sample_rows(const BitPlanes& planes, const SampleRowLayout& layout, Index n_lanes, WordOf word_of,
                       Word* rows) {
+  Index lane_at[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) lane_at[bit_of_lane(lane)] = lane;
   for (Index q = 0; q < planes.n_classes(); ++q) {
     const Index n_samples = planes.class_sizes[q];
     Word* of_class = rows + layout.class_start[q];
     for (Index group = 0; group < kWordsPerRow; ++group) {
       for (Index first = 0; first < n_samples; first += 64) {
         Word block[64];
-        for (Index lane = 0; lane < 64; ++lane) {
-          const Index number = group * 64 + lane;
-          block[lane] = number < n_lanes ? word_of(number, planes.class_word_start[q] + first / 64) : 0;
+        for (Index bit = 0; bit < 64; ++bit) {
+          const Index lane = lane_at[group * 64 + bit];
+          block[bit] = lane < n_lanes ? word_of(lane, planes.class_word_start[q] + first / 64) : 0;
         }
         transpose_64(block);
         const Index n_rows = n_samples - first < 64 ? n_samples - first : 64;

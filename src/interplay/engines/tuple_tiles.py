@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -79,7 +80,7 @@ def make_tuple_tiles(
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
     lane_start = np.concatenate(
-        [_cut(lanes, wanted[real], n_levels[real]), len(real) + _cut(lanes, n_levels[contrast])[1:]]
+        [_cut_lanes(lanes, n_levels[real], wanted[real]), len(real) + _cut_lanes(lanes, n_levels[contrast])[1:]]
     )
     middle_start = _cut(middle, _block_of_row(lane_start))
     block_start = _cut(size, _block_of_row(middle_start))
@@ -144,6 +145,21 @@ def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
         starts.extend(begin + (end - begin) * b // n_blocks for b in range(n_blocks))
         begin = end
     return np.array([*starts, n], dtype=np.int64)
+
+
+def _cut_lanes(lanes: int, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
+    """Starts of lane blocks: full ones, and before these a first one with what is left over.
+
+    Most prefixes have come so far in the order that the first block is behind them: it may be small. A variable of c
+    levels takes c − 1 lanes, in groups of 16 variables; blocks hold whole registers of them.
+    """
+    runs = _cut(len(n_levels) + 1, n_levels, *keys)
+    starts: list[IntArray] = []
+    for begin, end in pairwise(runs.tolist()):
+        in_a_register = lanes // int(n_levels[begin] - 1) // 16 * 16
+        size = lanes // in_a_register * in_a_register if in_a_register else lanes
+        starts.append(np.arange(end, begin, -size)[::-1])
+    return np.concatenate([[0], *starts]).astype(np.int64)
 
 
 def _counted_up(first: IntArray, number: IntArray) -> IntArray:
