@@ -154,6 +154,7 @@ INTERPLAY_INLINE void score_16_lanes(const LaneCounts& counts, const Score& scor
       add_cell(second[0], second[1]);
     }
   }
+  Simd::put_in_order(sums);
 }
 
 template <class Simd, int Parts, int Prefix, class Score>

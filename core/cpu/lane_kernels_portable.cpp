@@ -87,6 +87,8 @@ struct PortableSimd {
     return r;
   }
 
+  static void put_in_order(Floats (&)[2]) {}
+
   static Floats set_float(float x) {
     Floats r;
     for (auto& lane : r.lane) lane = x;

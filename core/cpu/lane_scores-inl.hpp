@@ -6,6 +6,7 @@
 #pragma once
 
 #include "interplay/lane_kernels.hpp"
+#include "lowest_bit-inl.hpp"
 
 namespace {
 
@@ -89,8 +90,23 @@ struct ClassesScore {
   ClassesScore(const interplay::LevelModel& model_, float multiplicity)
       : model(model_), pseudo(Simd::set_float(multiplicity * model_.pseudo)), two(Simd::set_float(2.0f)) {}
 
-  // counts: one per class, without pseudocounts
-  Floats add_cell(Floats sum, const Floats* counts) const {
+  // counts: 16 lanes of each class, without pseudocounts
+  INTERPLAY_INLINE void add_cell(Floats (&sums)[2], const typename Simd::Counts* counts) const {
+    const int n_classes = Classes ? Classes : model.n_classes;
+    Floats low[Classes ? Classes : interplay::kMaxLevelClasses], high[Classes ? Classes : interplay::kMaxLevelClasses];
+    for (int q = 0; q < n_classes; ++q) {
+      low[q] = Simd::low_floats(counts[q]);
+      high[q] = Simd::high_floats(counts[q]);
+    }
+    sums[0] = add_half(sums[0], low);
+    sums[1] = add_half(sums[1], high);
+  }
+  static float factor(const interplay::LevelModel&) {
+    return kRationalFactor * (Upper ? kRationalInflation : 2.0f - kRationalInflation);
+  }
+
+ private:
+  INTERPLAY_INLINE Floats add_half(Floats sum, const Floats* counts) const {
     const int n_classes = Classes ? Classes : model.n_classes;
     Floats total = counts[0];
     for (int q = 1; q < n_classes; ++q) total = Simd::add(total, counts[q]);
@@ -108,9 +124,6 @@ struct ClassesScore {
       }
     }
     return sum;
-  }
-  static float factor(const interplay::LevelModel&) {
-    return kRationalFactor * (Upper ? kRationalInflation : 2.0f - kRationalInflation);
   }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interplay/lane_model.hpp"
+
 namespace interplay {
 namespace {
 
@@ -70,7 +72,8 @@ void LevelData::make_model() {
   model_.n_classes = static_cast<int>(sizes.size());
   model_.pseudo = static_cast<float>(beta * n);
   // Sums are rounded in proportion to all that is counted, pseudocounts included.
-  model_.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + static_cast<double>(kMaxCells / model_.n_classes) * beta));
+  const double most_cells = static_cast<double>(kMaxCells / model_.n_classes);
+  model_.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + most_cells * beta));
   for (std::size_t q = 0; q < sizes.size(); ++q) {
     const double n_q = static_cast<double>(sizes[q]), share = n_q / n;
     model_.share[q] = static_cast<float>(share);
@@ -78,8 +81,7 @@ void LevelData::make_model() {
     offset_ += n_q * std::log2(share);
     offset_of_cell_ += beta * n_q * std::log2(share);
   }
-  model_.two_classes.share = model_.share[0];
-  model_.two_classes.pseudo = model_.pseudo;
+  if (sizes.size() == 2) model_.two_classes = make_lane_model(sizes, problem_.pseudocount, most_cells);
 }
 
 }  // namespace interplay

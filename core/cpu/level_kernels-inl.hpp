@@ -14,11 +14,14 @@ namespace {
 template <class Simd, class Score>
 struct TwoClassesScore {
   using Floats = typename Simd::Floats;
+  using Counts = typename Simd::Counts;
   Score score;
 
   TwoClassesScore(const interplay::LevelModel& model, float multiplicity) : score(model.two_classes, multiplicity) {}
-  Floats add_cell(Floats sum, const Floats* counts) const {
-    return score.add_cell(sum, Simd::add(counts[0], counts[1]), counts[0]);
+  INTERPLAY_INLINE void add_cell(Floats (&sums)[2], const Counts* counts) const {
+    const Counts total = Simd::add_counts(counts[0], counts[1]);
+    sums[0] = score.add_cell(sums[0], Simd::low_floats(total), Simd::low_floats(counts[0]));
+    sums[1] = score.add_cell(sums[1], Simd::high_floats(total), Simd::high_floats(counts[0]));
   }
   static float factor(const interplay::LevelModel& model) { return Score::factor(model.two_classes); }
 };
@@ -45,20 +48,21 @@ INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, inte
   }
 }
 
-// Sum of a score over all cells, for lanes lane … lane + 15.
-template <class Simd, int Classes, class Score>
+// Sum of a score over all cells, for lanes lane … lane + 15. Classes and LaneLevels: their number, or 0 if it is only
+// known at run time.
+template <class Simd, int Classes, int LaneLevels, class Score>
 INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
                                            const Score& score, int lane, typename Simd::Floats (&sums)[2]) {
-  using Floats = typename Simd::Floats;
   using Counts = typename Simd::Counts;
   const interplay::LevelShape& shape = counts.shape;
   const int n_classes = Classes ? Classes : model.n_classes;
-  const int n_upper = shape.lane_levels - 1;
+  const int n_upper = (LaneLevels ? LaneLevels : shape.lane_levels) - 1;
+  const int n_patterns = shape.n_patterns;
   for (int q = 0; q < n_classes; ++q) {
-    const interplay::LaneCount* const* of_class = counts.with_lane + q * shape.n_patterns;
+    const interplay::LaneCount* const* of_class = counts.with_lane + q * n_patterns;
     for (int level = 0; level < n_upper; ++level) {
-      interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * shape.n_patterns * 16;
-      for (int pattern = 0; pattern < shape.n_patterns; ++pattern) {
+      interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * n_patterns * 16;
+      for (int pattern = 0; pattern < n_patterns; ++pattern) {
         Simd::store_counts(cells + pattern * 16, Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
       }
       patterns_to_cells<Simd>(shape, cells);
@@ -66,29 +70,24 @@ INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, c
   }
   sums[0] = sums[1] = Simd::set_float(0.0f);
   constexpr int most_classes = Classes ? Classes : interplay::kMaxLevelClasses;
-  Counts rest[most_classes];
-  Floats low[most_classes], high[most_classes];
-  for (int cell = 0; cell < shape.n_patterns; ++cell) {
+  Counts count[most_classes], rest[most_classes];
+  for (int cell = 0; cell < n_patterns; ++cell) {
     for (int q = 0; q < n_classes; ++q) {
-      rest[q] = Simd::set_counts(static_cast<interplay::LaneCount>(counts.prefix_cells[q * shape.n_patterns + cell]));
+      rest[q] = Simd::set_counts(static_cast<interplay::LaneCount>(counts.prefix_cells[q * n_patterns + cell]));
     }
-    for (int level = 0; level <= n_upper; ++level) {
+    for (int level = 0; level < n_upper; ++level) {
       for (int q = 0; q < n_classes; ++q) {
-        Counts count = rest[q];  // level 0, when all others are taken away
-        if (level < n_upper) {
-          count = Simd::load_counts(counts.scratch + ((q * n_upper + level) * shape.n_patterns + cell) * 16);
-          rest[q] = Simd::sub_counts(rest[q], count);
-        }
-        low[q] = Simd::low_floats(count);
-        high[q] = Simd::high_floats(count);
+        count[q] = Simd::load_counts(counts.scratch + ((q * n_upper + level) * n_patterns + cell) * 16);
+        rest[q] = Simd::sub_counts(rest[q], count[q]);
       }
-      sums[0] = score.add_cell(sums[0], low);
-      sums[1] = score.add_cell(sums[1], high);
+      score.add_cell(sums, count);
     }
+    score.add_cell(sums, rest);  // level 0
   }
+  Simd::put_in_order(sums);
 }
 
-template <class Simd, int Classes, class Score>
+template <class Simd, int Classes, int LaneLevels, class Score>
 int score_level_lanes(const interplay::LevelModel& model, const interplay::LevelScoreJob& job) {
   using Floats = typename Simd::Floats;
   const Score score(model, 1.0f);
@@ -98,7 +97,7 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   int n_survivors = 0;
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
     Floats sums[2];
-    score_16_level_lanes<Simd, Classes>(model, job.counts, score, lane, sums);
+    score_16_level_lanes<Simd, Classes, LaneLevels>(model, job.counts, score, lane, sums);
     for (int half = 0; half < 2; ++half) {
       const int first = lane + 8 * half;
       Floats to_beat = Simd::add(Simd::load_floats(job.best_of_lane + first), without_lane);
@@ -119,7 +118,7 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   return n_survivors;
 }
 
-template <class Simd, int Classes, class Score>
+template <class Simd, int Classes, int LaneLevels, class Score>
 void information_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
                              float multiplicity, int n_lanes, float* lower) {
   using Floats = typename Simd::Floats;
@@ -128,17 +127,30 @@ void information_level_lanes(const interplay::LevelModel& model, const interplay
   const Floats slack = Simd::set_float(-model.slack);
   for (int lane = 0; lane < n_lanes; lane += 16) {
     Floats sums[2];
-    score_16_level_lanes<Simd, Classes>(model, counts, score, lane, sums);
+    score_16_level_lanes<Simd, Classes, LaneLevels>(model, counts, score, lane, sums);
     Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
     Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
   }
 }
 
+template <class Simd, int LaneLevels>
+constexpr void set_two_class_kernels(interplay::LevelKernels& kernels) {
+  using Polynomial = TwoClassesScore<Simd, PolynomialScore<Simd, true>>;
+  using Rational = TwoClassesScore<Simd, RationalScore<Simd, true>>;
+  kernels.score_polynomial[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, Polynomial>;
+  kernels.score_rational[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, Rational>;
+}
+
 template <class Simd>
 constexpr interplay::LevelKernels make_level_kernels() {
-  return {score_level_lanes<Simd, 0, ClassesScore<Simd, 0, true>>,
-          score_level_lanes<Simd, 2, TwoClassesScore<Simd, RationalScore<Simd, true>>>,
-          information_level_lanes<Simd, 0, ClassesScore<Simd, 0, false>>};
+  interplay::LevelKernels kernels{};
+  set_two_class_kernels<Simd, 0>(kernels);
+  set_two_class_kernels<Simd, 2>(kernels);
+  set_two_class_kernels<Simd, 3>(kernels);
+  kernels.score = score_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, true>>;
+  kernels.score_three_classes = score_level_lanes<Simd, 3, 0, ClassesScore<Simd, 3, true>>;
+  kernels.information = information_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, false>>;
+  return kernels;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
+#include "interplay/lane_model.hpp"
 #include "interplay/level_data.hpp"
 #include "level_tables.hpp"
 #include "rounded_down.hpp"
@@ -37,7 +38,6 @@ class LevelSearcher final : public TileSearcher {
         tables_(tables),
         data_(data),
         kernels_(kernels),
-        score_(planes_.n_classes() == 2 ? kernels.levels.score_two_classes : kernels.levels.score),
         best_(best),
         progress_(progress),
         k_(static_cast<int>(problem.tiles.dimensions)),
@@ -141,6 +141,8 @@ class LevelSearcher final : public TileSearcher {
     with_lane_.resize(n_pointers);
     prefix_cells_.resize(n_pointers);
     job_.counts.shape = shape_;
+    score_ = kernels_.levels.score_of(static_cast<int>(n_classes_), shape_.lane_levels,
+                                      polynomial_is_tight(data_.model().two_classes));
     scratch_.resize(n_cells_ * n_classes_ * 16);
     job_.counts.scratch = scratch_.data();
     cells_.resize(static_cast<std::size_t>(n_cells_ * n_classes_));
@@ -387,7 +389,6 @@ class LevelSearcher final : public TileSearcher {
   const InformationTables& tables_;
   const LevelData& data_;
   const LaneKernels& kernels_;
-  int (*const score_)(const LevelModel&, const LevelScoreJob&);
   MaxGains& best_;
   SearchProgress& progress_;
   const int k_;
@@ -398,6 +399,7 @@ class LevelSearcher final : public TileSearcher {
   // The tile and chunk at hand.
   std::array<Index, kMaxFastDimensions> levels_{}, group_{};
   LevelShape shape_{};
+  LevelScoreKernel score_ = nullptr;
   Index n_cells_ = 0;
   Places begin_{}, size_{};
   Places local_{};  // chosen variables, as places in their blocks

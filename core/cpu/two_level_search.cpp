@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
+#include "interplay/lane_model.hpp"
 #include "pair_lanes.hpp"
 #include "rounded_down.hpp"
 #include "two_level_tables.hpp"
@@ -55,8 +56,8 @@ class TwoLevelSearcher final : public TileSearcher {
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
         full_((1 << n_prefix_) - 1),
-        score_((data.polynomial_is_tight() ? kernels.score_polynomial : kernels.score_rational)[n_parts][n_prefix_]),
-        information_(data.polynomial_is_tight() ? kernels.information_polynomial : kernels.information_rational) {
+        score_((polynomial_is_tight(data.model()) ? kernels.score_polynomial : kernels.score_rational)[n_parts][n_prefix_]),
+        information_(polynomial_is_tight(data.model()) ? kernels.information_polynomial : kernels.information_rational) {
     const auto cells = problem.partner_cells;
     group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);

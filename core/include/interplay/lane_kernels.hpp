@@ -111,14 +111,21 @@ struct LevelScoreJob {
   std::int16_t* survivors;
 };
 
+using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);
+
 struct LevelKernels {
-  // Number of survivors of the bound.
-  int (*score)(const LevelModel& model, const LevelScoreJob& job);
-  // The same for two classes.
-  int (*score_two_classes)(const LevelModel& model, const LevelScoreJob& job);
+  // Number of survivors of the bound, for any number of classes.
+  LevelScoreKernel score, score_three_classes;
+  // The same for two classes; [levels of the lane, or 0 for any number]: 2 and 3 have kernels of their own.
+  LevelScoreKernel score_polynomial[4], score_rational[4];
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
   void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int n_lanes,
                       float* lower);
+
+  LevelScoreKernel score_of(int n_classes, int lane_levels, bool polynomial_is_tight) const {
+    if (n_classes > 2) return n_classes == 3 ? score_three_classes : score;
+    return (polynomial_is_tight ? score_polynomial : score_rational)[lane_levels < 4 ? lane_levels : 0];
+  }
 };
 
 struct LaneKernels {

@@ -30,7 +30,6 @@ class TwoLevelData {
   const Word* rows(Index chunk) const { return rows_.data() + chunk * layout_.n_words; }
 
   const LaneModel& model() const { return model_; }
-  bool polynomial_is_tight() const { return polynomial_is_tight_; }
   // Information (as LaneModel means it) of a sum of x·log2(x) in bits.
   double information_of(double bits) const { return bits - offset_; }
 
@@ -42,7 +41,6 @@ class TwoLevelData {
   std::vector<Index> chunk_start_;
   AlignedBuffer<Word> rows_;
   LaneModel model_;
-  bool polynomial_is_tight_;
   double offset_;
 };
 
