@@ -22,35 +22,42 @@ using interplay::LaneModel;
 using interplay::LaneScoreJob;
 using interplay::Word;
 
-// Numbers of the set bits of every byte, for list_samples.
+// The set bits of every byte and their number, for list_samples.
 struct BitsOfByte {
-  alignas(16) LaneCount positions[256][8];
-  std::uint8_t number[256];
+  std::uint8_t positions[8];
+  std::uint8_t number;
+  std::uint8_t unused[7];  // 16 bytes, so that a shift makes the address
+};
+struct BitsOfBytes {
+  alignas(16) BitsOfByte of[256];
 
-  constexpr BitsOfByte() : positions{}, number{} {
+  constexpr BitsOfBytes() : of{} {
     for (int byte = 0; byte < 256; ++byte) {
-      int n = 0;
       for (int bit = 0; bit < 8; ++bit) {
-        if (byte >> bit & 1) positions[byte][n++] = static_cast<LaneCount>(bit);
+        if (byte >> bit & 1) of[byte].positions[of[byte].number++] = static_cast<std::uint8_t>(bit);
       }
-      number[byte] = static_cast<std::uint8_t>(n);
     }
   }
 };
-constexpr BitsOfByte kBitsOfByte{};
+constexpr BitsOfBytes kBitsOfBytes{};
 
 template <class Simd>
-Index list_samples(const Word* a, const Word* b, Index n_words, LaneCount* list) {
+Index list_samples(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list) {
   LaneCount* end = list;
+  auto offset = Simd::set_8(0);
+  const auto eight = Simd::set_8(8);
   for (Index w = 0; w < n_words; ++w) {
     const Word word = a[w] & b[w];
     for (int byte = 0; byte < 8; ++byte) {
-      const int bits = static_cast<int>(word >> (8 * byte) & 0xff);
+      const BitsOfByte& bits = kBitsOfBytes.of[word >> (8 * byte) & 0xff];
       // Eight numbers are stored whatever the byte holds; the next byte overwrites those that do not count.
-      Simd::store_8_plus(end, kBitsOfByte.positions[bits], static_cast<LaneCount>(w * 64 + byte * 8));
-      end += kBitsOfByte.number[bits];
+      Simd::store_8(end, Simd::add_8(Simd::widen_8(bits.positions), offset));
+      offset = Simd::add_8(offset, eight);
+      end += bits.number;
     }
   }
+  Simd::store_8(end, Simd::set_8(padding));
+  Simd::store_8(end + 8, Simd::set_8(padding));
   return end - list;
 }
 
@@ -96,7 +103,9 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
 
 template <class Simd>
 void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
-  if (n_padded < 256) {
+  if (n_padded < 128) {
+    count_lanes_planes<Simd, 3>(rows, list, n_padded, counts);
+  } else if (n_padded < 256) {
     count_lanes_planes<Simd, 4>(rows, list, n_padded, counts);
   } else if (n_padded < 1024) {
     count_lanes_planes<Simd, 6>(rows, list, n_padded, counts);

@@ -37,9 +37,25 @@ struct PortableSimd {
     }
   }
 
-  static void store_8_plus(std::uint16_t* target, const std::uint16_t* values, std::uint16_t offset) {
-    for (int i = 0; i < 8; ++i) target[i] = static_cast<std::uint16_t>(values[i] + offset);
+  struct Eight {
+    std::uint16_t lane[8];
+  };
+  static Eight set_8(std::uint16_t x) {
+    Eight r;
+    for (auto& lane : r.lane) lane = x;
+    return r;
   }
+  static Eight add_8(const Eight& a, const Eight& b) {
+    Eight r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] + b.lane[i]);
+    return r;
+  }
+  static Eight widen_8(const std::uint8_t* bytes) {
+    Eight r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = bytes[i];
+    return r;
+  }
+  static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
 
   template <int N>
   static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {

@@ -51,7 +51,7 @@ class LevelSearcher final : public TileSearcher {
     n_listed_.resize(lists_.size());
     for (Index q = 0; q < n_classes_; ++q) {
       const Index n_words = planes_.class_word_start[q + 1] - planes_.class_word_start[q];
-      lists_[q].resize(n_words * 64 + 8 + kListMultiple);
+      lists_[q].resize(n_words * 64 + kListMultiple);
     }
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
@@ -265,9 +265,10 @@ class LevelSearcher final : public TileSearcher {
   std::int32_t list_samples(const Word* a, const Word* b, Index q) {
     const Index first = planes_.class_word_start[q];
     LaneCount* list = lists_[q].data();
-    const Index n = kernels_.list_samples(a + first, b + first, planes_.class_word_start[q + 1] - first, list);
+    const Index n_words = (planes_.class_sizes[q] + 63) / 64;
+    const Index n = kernels_.list_samples(a + first, b + first, n_words,
+                                          static_cast<LaneCount>(planes_.class_sizes[q]), list);
     n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
-    std::fill(list + n, list + n_listed_[q], static_cast<LaneCount>(planes_.class_sizes[q]));
     return static_cast<std::int32_t>(n);
   }
 

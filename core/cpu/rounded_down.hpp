@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 namespace interplay {
 
-// Largest float that is not above x.
+// A float that is not above x: the nearest one, and one step of rounding less.
 inline float rounded_down(double x) {
   const float nearest = static_cast<float>(x);
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  return static_cast<double>(nearest) > x ? std::nextafter(nearest, -infinity) : nearest;
+  return nearest - std::abs(nearest) * 0x1p-23f;
 }
 
 }  // namespace interplay

@@ -63,7 +63,7 @@ class TwoLevelSearcher final : public TileSearcher {
     for (auto& mask : masks_) mask.resize(planes_.n_words);
     for (auto& mask : inner_masks_) mask.resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());
-    for (auto& list : lists_) list.resize(planes_.n_words * 64 + 8 + kListMultiple);
+    for (auto& list : lists_) list.resize(planes_.n_words * 64 + kListMultiple);
     fresh_.resize(n_families_ * 2 * kLanes);
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
@@ -211,10 +211,11 @@ class TwoLevelSearcher final : public TileSearcher {
     for (int q = 0; q < 2; ++q) {
       const Index first = planes_.class_word_start[q];
       LaneCount* list = lists_[q].data();
-      const Index n = kernels_.list_samples(a + first, b + first, planes_.class_word_start[q + 1] - first, list);
+      const Index n_words = (planes_.class_sizes[q] + 63) / 64;
+      const Index n = kernels_.list_samples(a + first, b + first, n_words,
+                                            static_cast<LaneCount>(planes_.class_sizes[q]), list);
       ones[q] = static_cast<std::int32_t>(n);
       n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
-      std::fill(list + n, list + n_listed_[q], static_cast<LaneCount>(planes_.class_sizes[q]));
     }
     return ones;
   }
