@@ -25,13 +25,17 @@ struct Avx2Simd {
     sum = _mm256_xor_si256(differ, c);
   }
 
-  // 8 × u16
+  using Eight = __m128i;  // 8 × u16
   static __m128i set_8(std::uint16_t x) { return _mm_set1_epi16(static_cast<short>(x)); }
   static __m128i add_8(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
   static __m128i widen_8(const std::uint8_t* bytes) {
     return _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
   }
   static void store_8(std::uint16_t* target, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(target), x); }
+
+  // The bits of a word at the set bits of a mask, side by side.
+  static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) { return _pext_u64(word, mask); }
+  static int count_bits(std::uint64_t word) { return static_cast<int>(_mm_popcnt_u64(word)); }
 
   // Bit b of plane i is bit i of the count of the lane that has bit b (see bit_of_lane). Two planes are merged into
   // fields of two bits, these into fields of four, these into bytes: byte j of register t then is the count at bit

@@ -41,20 +41,50 @@ struct BitsOfBytes {
 };
 constexpr BitsOfBytes kBitsOfBytes{};
 
+// List the set bits of the first `Bytes` bytes of a word, counted from `first` on; returns the end of the list.
+template <class Simd, int Bytes>
+INTERPLAY_INLINE LaneCount* list_bits(Word word, typename Simd::Eight first, LaneCount* end) {
+  const auto eight = Simd::set_8(8);
+  for (int byte = 0; byte < Bytes; ++byte) {
+    const BitsOfByte& bits = kBitsOfBytes.of[word >> (8 * byte) & 0xff];
+    // Eight numbers are stored whatever the byte holds; the next byte overwrites those that do not count.
+    Simd::store_8(end, Simd::add_8(Simd::widen_8(bits.positions), first));
+    first = Simd::add_8(first, eight);
+    end += bits.number;
+  }
+  return end;
+}
+
 template <class Simd>
 Index list_samples(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list) {
   LaneCount* end = list;
-  auto offset = Simd::set_8(0);
-  const auto eight = Simd::set_8(8);
+  auto first = Simd::set_8(0);
+  const auto word_size = Simd::set_8(64);
   for (Index w = 0; w < n_words; ++w) {
-    const Word word = a[w] & b[w];
-    for (int byte = 0; byte < 8; ++byte) {
-      const BitsOfByte& bits = kBitsOfBytes.of[word >> (8 * byte) & 0xff];
-      // Eight numbers are stored whatever the byte holds; the next byte overwrites those that do not count.
-      Simd::store_8(end, Simd::add_8(Simd::widen_8(bits.positions), offset));
-      offset = Simd::add_8(offset, eight);
-      end += bits.number;
+    end = list_bits<Simd, 8>(a[w] & b[w], first, end);
+    first = Simd::add_8(first, word_size);
+  }
+  Simd::store_8(end, Simd::set_8(padding));
+  Simd::store_8(end + 8, Simd::set_8(padding));
+  return end - list;
+}
+
+template <class Simd>
+Index list_within(const Word* plane, const Word* mask, Index n_words, LaneCount padding, LaneCount* list) {
+  LaneCount* end = list;
+  auto first = Simd::set_8(0);
+  for (Index w = 0; w < n_words; ++w) {
+    // Fewer bits, fewer bytes to look at.
+    const Word bits = Simd::extract_bits(plane[w], mask[w]);
+    const int n = Simd::count_bits(mask[w]);
+    if (n <= 16) {
+      end = list_bits<Simd, 2>(bits, first, end);
+    } else if (n <= 32) {
+      end = list_bits<Simd, 4>(bits, first, end);
+    } else {
+      end = list_bits<Simd, 8>(bits, first, end);
     }
+    first = Simd::add_8(first, Simd::set_8(static_cast<LaneCount>(n)));
   }
   Simd::store_8(end, Simd::set_8(padding));
   Simd::store_8(end + 8, Simd::set_8(padding));
@@ -231,6 +261,7 @@ template <class Simd>
 constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
   kernels.list_samples = list_samples<Simd>;
+  kernels.list_within = list_within<Simd>;
   kernels.count_lanes = count_lanes<Simd>;
   set_score_kernels<Simd, 1, 1>(kernels);
   set_score_kernels<Simd, 1, 2>(kernels);

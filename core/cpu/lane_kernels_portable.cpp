@@ -1,5 +1,6 @@
 // Plain arrays in place of registers: right everywhere, and compilers turn the loops into what the processor's base
 // instruction set has (SSE2, NEON).
+#include <bit>
 #include <cstring>
 
 #include "lane_kernels-inl.hpp"
@@ -56,6 +57,15 @@ struct PortableSimd {
     return r;
   }
   static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
+
+  static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
+    std::uint64_t bits = 0;
+    for (std::uint64_t left = word & mask; left; left &= left - 1) {
+      bits |= std::uint64_t{1} << count_bits(mask & ((left & (~left + 1)) - 1));
+    }
+    return bits;
+  }
+  static int count_bits(std::uint64_t word) { return std::popcount(word); }
 
   template <int N>
   static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {

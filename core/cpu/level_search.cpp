@@ -29,6 +29,12 @@ struct PatternSource {
   Index pattern;  // among those of the subset
 };
 
+// Rows of the samples of one pattern and class, one after the other, and a row of zeros.
+struct RestrictedRows {
+  const Word* rows;
+  LaneCount n_samples;
+};
+
 class LevelSearcher final : public TileSearcher {
  public:
   LevelSearcher(const SearchProblem& problem, const InformationTables& tables, const LevelData& data,
@@ -48,7 +54,6 @@ class LevelSearcher final : public TileSearcher {
     masks_[0].resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());
     lists_.resize(static_cast<std::size_t>(n_classes_));
-    n_listed_.resize(lists_.size());
     for (Index q = 0; q < n_classes_; ++q) {
       const Index n_words = planes_.class_word_start[q + 1] - planes_.class_word_start[q];
       lists_[q].resize(n_words * 64 + kListMultiple);
@@ -177,6 +182,7 @@ class LevelSearcher final : public TileSearcher {
       if (subsets_[subset].n_leading == depth) fill(subsets_[subset], 0, masks_[depth].data(), n_masks(depth));
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
+    if (depth > 0 && depth + 1 == n_prefix_ && after < end_of(depth)) restrict_rows();
     for (Index place = std::max(begin_[depth], after); place < end_of(depth) && !stopped_; ++place) {
       local_[depth] = place - begin_[depth];
       if (depth + 1 == n_prefix_) {
@@ -254,12 +260,56 @@ class LevelSearcher final : public TileSearcher {
       for (Index level = 1; level < n_levels; ++level) {
         const Word* plane = place < 0 ? masks : planes_.plane(row, level);
         for (Index q = 0; q < n_classes_; ++q, counts += kLanes) {
-          *ones++ = list_samples(masks, plane, q);
-          kernels_.count_lanes(rows_ + data_.layout().class_start[q], lists_[q].data(), n_listed_[q], counts);
+          *ones = list_samples(masks, plane, q);
+          const Word* rows = rows_ + data_.layout().class_start[q];
+          kernels_.count_lanes(rows, lists_[q].data(), padded(*ones++), counts);
         }
       }
     }
   }
+
+  // All of the prefix but its last member is chosen: copy the rows of the samples of each mask. Lists for the many last
+  // members then are made from fewer bits, and the rows come closer together.
+  void restrict_rows() {
+    const Index n = n_masks(n_prefix_ - 1);
+    restricted_.clear();
+    restricted_rows_.resize((planes_.n_words * 64 + n * n_classes_) * kWordsPerRow);
+    Word* target = restricted_rows_.data();
+    for (Index i = 0; i < n; ++i) {
+      const Word* mask = masks_[n_prefix_ - 1].data() + i * planes_.n_words;
+      for (Index q = 0; q < n_classes_; ++q) {
+        const Index n_samples = list_samples(mask, mask, q);
+        const Word* rows = rows_ + data_.layout().class_start[q];
+        restricted_.push_back({target, static_cast<LaneCount>(n_samples)});
+        for (Index s = 0; s < n_samples; ++s, target += kWordsPerRow) {
+          std::copy_n(rows + Index{lists_[q].data()[s]} * kWordsPerRow, kWordsPerRow, target);
+        }
+        std::fill_n(target, kWordsPerRow, 0);
+        target += kWordsPerRow;
+      }
+    }
+  }
+
+  // What count_patterns does for the last member of the prefix, with these rows.
+  void count_restricted(Index place, LaneCount* counts, std::int32_t* ones) {
+    const Index row = problem_.blocks.order[place];
+    const Word* mask = masks_[n_prefix_ - 1].data();
+    for (std::size_t first = 0; first < restricted_.size(); first += n_classes_, mask += planes_.n_words) {
+      for (Index level = 1; level < planes_.n_levels[row]; ++level) {
+        for (Index q = 0; q < n_classes_; ++q, counts += kLanes) {
+          const RestrictedRows& restricted = restricted_[first + q];
+          const Index start = planes_.class_word_start[q], n_words = (planes_.class_sizes[q] + 63) / 64;
+          LaneCount* list = lists_[q].data();
+          const Index n = kernels_.list_within(planes_.plane(row, level) + start, mask + start, n_words,
+                                               restricted.n_samples, list);
+          *ones++ = static_cast<std::int32_t>(n);
+          kernels_.count_lanes(restricted.rows, list, padded(n), counts);
+        }
+      }
+    }
+  }
+
+  static Index padded(Index n) { return (n + kListMultiple - 1) / kListMultiple * kListMultiple; }
 
   // List the samples of a class in which a & b is 1; returns their number.
   std::int32_t list_samples(const Word* a, const Word* b, Index q) {
@@ -268,7 +318,6 @@ class LevelSearcher final : public TileSearcher {
     const Index n_words = (planes_.class_sizes[q] + 63) / 64;
     const Index n = kernels_.list_samples(a + first, b + first, n_words,
                                           static_cast<LaneCount>(planes_.class_sizes[q]), list);
-    n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
     return static_cast<std::int32_t>(n);
   }
 
@@ -317,7 +366,11 @@ class LevelSearcher final : public TileSearcher {
     LevelScoreJob& job = job_;
     job.first_lane = static_cast<int>(std::max<Index>(0, place + 1 - lane_begin_));
     job.last_lane = static_cast<int>(n_lanes_);
-    count_patterns(masks_[n_prefix_ - 1].data(), n_masks(n_prefix_ - 1), place, fresh_.data(), fresh_ones_.data());
+    if (n_prefix_ == 1) {
+      count_patterns(masks_[0].data(), 1, place, fresh_.data(), fresh_ones_.data());
+    } else {
+      count_restricted(place, fresh_.data(), fresh_ones_.data());
+    }
     point_to(full_, job.counts);
     for (int member = 0; member < n_prefix_; ++member) {
       members_[member] = problem_.blocks.order[begin_[member] + local_[member]];
@@ -416,7 +469,8 @@ class LevelSearcher final : public TileSearcher {
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_;        // [depth]: samples of each pattern of the places before
   std::array<AlignedBuffer<Word>, kMaxPrefix> inner_masks_;  // the same with a gap, up to this place
   std::vector<AlignedBuffer<LaneCount>> lists_;              // [class]
-  std::vector<Index> n_listed_;
+  std::vector<RestrictedRows> restricted_;  // [mask][class]
+  AlignedBuffer<Word> restricted_rows_;
   AlignedBuffer<LaneCount> fresh_;  // counts of the whole prefix: patterns * classes * kLanes
   std::vector<std::int32_t> fresh_ones_;
   std::vector<const LaneCount*> with_lane_;

@@ -132,6 +132,8 @@ struct LaneKernels {
   // List the set bits of a & b, and after them kListMultiple times `padding`; returns their number. `list` needs room
   // for 64 · n_words + kListMultiple entries.
   Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list);
+  // The same with numbers that count the set bits of `mask` only.
+  Index (*list_within)(const Word* plane, const Word* mask, Index n_words, LaneCount padding, LaneCount* list);
   // Add up the rows of the listed samples. The list is padded; rows: n_rows * kWordsPerRow words, 32-byte aligned.
   void (*count_lanes)(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts);
   // [parts of the lane][members of the prefix]: number of survivors of the bound.
