@@ -69,26 +69,27 @@ Index list_samples(const Word* a, const Word* b, Index n_words, LaneCount paddin
   return end - list;
 }
 
-template <class Simd>
-Index list_within(const Word* plane, const Word* mask, Index n_words, LaneCount padding, LaneCount* list) {
+template <class Simd, int Bytes>
+Index list_within_bytes(const Word* plane, const Word* mask, Index n_words, LaneCount padding, LaneCount* list) {
   LaneCount* end = list;
   auto first = Simd::set_8(0);
   for (Index w = 0; w < n_words; ++w) {
-    // Fewer bits, fewer bytes to look at.
-    const Word bits = Simd::extract_bits(plane[w], mask[w]);
-    const int n = Simd::count_bits(mask[w]);
-    if (n <= 16) {
-      end = list_bits<Simd, 2>(bits, first, end);
-    } else if (n <= 32) {
-      end = list_bits<Simd, 4>(bits, first, end);
-    } else {
-      end = list_bits<Simd, 8>(bits, first, end);
-    }
-    first = Simd::add_8(first, Simd::set_8(static_cast<LaneCount>(n)));
+    end = list_bits<Simd, Bytes>(Simd::extract_bits(plane[w], mask[w]), first, end);
+    first = Simd::add_8(first, Simd::set_8(static_cast<LaneCount>(Simd::count_bits(mask[w]))));
   }
   Simd::store_8(end, Simd::set_8(padding));
   Simd::store_8(end + 8, Simd::set_8(padding));
   return end - list;
+}
+
+template <class Simd>
+Index list_within(const Word* plane, const Word* mask, Index n_words, int n_bytes, LaneCount padding, LaneCount* list) {
+  const auto kernel = n_bytes <= 2   ? list_within_bytes<Simd, 2>
+                      : n_bytes <= 3 ? list_within_bytes<Simd, 3>
+                      : n_bytes <= 4 ? list_within_bytes<Simd, 4>
+                      : n_bytes <= 5 ? list_within_bytes<Simd, 5>
+                                     : list_within_bytes<Simd, 8>;
+  return kernel(plane, mask, n_words, padding, list);
 }
 
 // Sixteen rows are added to bit planes of weight 1, 2, 4, 8, and what carries out of these to the planes of weight 16
@@ -232,12 +233,12 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
 }
 
 template <class Simd, int Parts, int Prefix, class Score>
-void information_lanes(const LaneModel& model, const LaneCounts& counts, int n_lanes, float* lower) {
+void information_lanes(const LaneModel& model, const LaneCounts& counts, int first_lane, int last_lane, float* lower) {
   using Floats = typename Simd::Floats;
   const Score score(model, 2.0f);  // a sub-tuple's cell gathers two cells of the full table
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(-model.slack);
-  for (int lane = 0; lane < n_lanes; lane += 16) {
+  for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
     Floats sums[2];
     score_16_lanes<Simd, Prefix, Parts>(counts, score, lane, sums);
     Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));

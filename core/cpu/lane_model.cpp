@@ -9,6 +9,9 @@ namespace {
 // Below this share of the rarer class polynomials let too many tuples through.
 constexpr double kMinShareForPolynomial = 0.3;
 
+// Of the approximate reciprocal, relative.
+constexpr double kReciprocalError = 1.5 * 0x1p-12;
+
 // KL divergence in bits of share x from share q.
 double divergence(double x, double q) {
   const auto term = [](double a, double b) { return a > 0 ? a * std::log2(a / b) : 0.0; };
@@ -50,8 +53,17 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
   model.d = static_cast<float>(d);
   model.e_lower = static_cast<float>(e_lower - 1e-3 * std::abs(e_lower));
   model.e_upper = static_cast<float>(e_upper + 1e-3 * std::abs(e_upper));
-  // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the fifth power.
-  model.inflation = 1.0f + 0x1p-8f;
+  // A relative error of the reciprocal, so of δ, grows by this much on its way through δ·P(δ); 1e-4 for all the rest.
+  double sensitivity = 0;
+  for (int step = 0; step <= n_steps; ++step) {
+    const double x = -q + static_cast<double>(step) / n_steps;
+    for (const double e : {e_lower, e_upper}) {
+      const double value = (((e * x + d) * x + c) * x + b) * x + a;
+      const double slope = ((4 * e * x + 3 * d) * x + 2 * c) * x + b;
+      sensitivity = std::max(sensitivity, std::abs(1 + x * slope / value));
+    }
+  }
+  model.inflation = static_cast<float>(1 + 1e-4 + sensitivity * kReciprocalError);
   // Sums are rounded in proportion to all that is counted, pseudocounts included.
   model.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + n_cells * beta));
   return model;

@@ -16,7 +16,7 @@ namespace {
 // class adds between D² / (W + D) and D²·(W + D) / (W·(W + 2D)), times 3 / (2·ln 2). All terms are positive, so an
 // error of the reciprocal is an error of the sum, no more.
 inline constexpr float kRationalFactor = 2.1640426f;  // 3 / (2·ln 2), rounded up; rounding is made up for below
-inline constexpr float kRationalInflation = 1.0f + 0x1p-10f;
+inline constexpr float kRationalInflation = 1.0f + 0x1p-11f;  // a reciprocal is good to 1.5 · 2⁻¹²
 
 // Two classes of any shares. Upper: of a tuple, else the lower bound of a sub-tuple.
 template <class Simd, bool Upper>

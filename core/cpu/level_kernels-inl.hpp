@@ -120,12 +120,12 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
 
 template <class Simd, int Classes, int LaneLevels, class Score>
 void information_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
-                             float multiplicity, int n_lanes, float* lower) {
+                             float multiplicity, int first_lane, int last_lane, float* lower) {
   using Floats = typename Simd::Floats;
   const Score score(model, multiplicity);
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(-model.slack);
-  for (int lane = 0; lane < n_lanes; lane += 16) {
+  for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
     Floats sums[2];
     score_16_level_lanes<Simd, Classes, LaneLevels>(model, counts, score, lane, sums);
     Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));

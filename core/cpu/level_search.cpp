@@ -33,6 +33,7 @@ struct PatternSource {
 struct RestrictedRows {
   const Word* rows;
   LaneCount n_samples;
+  int n_bytes;  // that hold the samples of any one word
 };
 
 class LevelSearcher final : public TileSearcher {
@@ -247,7 +248,10 @@ class LevelSearcher final : public TileSearcher {
     }
     counts.shape.n_patterns = shape_.n_patterns / shape_.levels[table.missing];
     point_to(table.subset, counts);
-    kernels_.levels.information(data_.model(), counts, static_cast<float>(levels_[table.missing]),
+    // Lanes come after the last member.
+    const int last = table.missing + 1 == n_prefix_ ? n_prefix_ - 2 : n_prefix_ - 1;
+    const int first_lane = last < 0 ? 0 : first_lane_after(begin_[last] + local_[last]);
+    kernels_.levels.information(data_.model(), counts, static_cast<float>(levels_[table.missing]), first_lane,
                                 static_cast<int>(n_lanes_), table.information.data() + entry * kLanes);
   }
 
@@ -280,7 +284,7 @@ class LevelSearcher final : public TileSearcher {
       for (Index q = 0; q < n_classes_; ++q) {
         const Index n_samples = list_samples(mask, mask, q);
         const Word* rows = rows_ + data_.layout().class_start[q];
-        restricted_.push_back({target, static_cast<LaneCount>(n_samples)});
+        restricted_.push_back({target, static_cast<LaneCount>(n_samples), bytes_of(mask, q)});
         for (Index s = 0; s < n_samples; ++s, target += kWordsPerRow) {
           std::copy_n(rows + Index{lists_[q].data()[s]} * kWordsPerRow, kWordsPerRow, target);
         }
@@ -288,6 +292,14 @@ class LevelSearcher final : public TileSearcher {
         target += kWordsPerRow;
       }
     }
+  }
+
+  int bytes_of(const Word* mask, Index q) const {
+    int most = 0;
+    for (Index w = planes_.class_word_start[q]; w < planes_.class_word_start[q + 1]; ++w) {
+      most = std::max(most, std::popcount(mask[w]));
+    }
+    return (most + 7) / 8;
   }
 
   // What count_patterns does for the last member of the prefix, with these rows.
@@ -301,7 +313,7 @@ class LevelSearcher final : public TileSearcher {
           const Index start = planes_.class_word_start[q], n_words = (planes_.class_sizes[q] + 63) / 64;
           LaneCount* list = lists_[q].data();
           const Index n = kernels_.list_within(planes_.plane(row, level) + start, mask + start, n_words,
-                                               restricted.n_samples, list);
+                                               restricted.n_bytes, restricted.n_samples, list);
           *ones++ = static_cast<std::int32_t>(n);
           kernels_.count_lanes(restricted.rows, list, padded(n), counts);
         }
@@ -361,10 +373,13 @@ class LevelSearcher final : public TileSearcher {
     }
   }
 
+  // The first lane whose variable comes after `place`.
+  int first_lane_after(Index place) const { return static_cast<int>(std::max<Index>(0, place + 1 - lane_begin_)); }
+
   // The whole prefix is chosen: count, bound, score.
   void meet_lanes(Index place) {
     LevelScoreJob& job = job_;
-    job.first_lane = static_cast<int>(std::max<Index>(0, place + 1 - lane_begin_));
+    job.first_lane = first_lane_after(place);
     job.last_lane = static_cast<int>(n_lanes_);
     if (n_prefix_ == 1) {
       count_patterns(masks_[0].data(), 1, place, fresh_.data(), fresh_ones_.data());

@@ -32,6 +32,7 @@ class PairLanes {
     // The second variables' chunk comes first; the first variables are in the same one, or in a second.
     n_vertex_chunks = first_lane_block == lane_block ? 1 : 2;
     vertex_chunk = {data_.first_chunk(lane_block), data_.first_chunk(first_lane_block)};
+    vertex_begin = {second_begin_, *(after - 1)};
     n_vertices = {second_end - second_begin_, *after - *(after - 1)};
     first_vertex_ = (n_vertex_chunks - 1) * kLanes + (first_begin_ - *(after - 1));
     start_.clear();
@@ -82,17 +83,30 @@ class PairLanes {
     return std::max<Index>(0, start_[first] - first_pair_);
   }
 
+  // The first vertex of a chunk that comes after `place`.
+  Index first_vertex_after(Index place, Index chunk) const {
+    return std::clamp<Index>(place + 1 - vertex_begin[chunk], 0, n_vertices[chunk]);
+  }
+
   // Values per vertex → values per lane, by its first or by its second variable; from some lane of a run on.
   template <class T>
   void spread_first(const T* of_vertex, Index from_lane, T* of_lane) const {
     for (const Run& run : runs_) {
-      if (run.lane + run.n_lanes > from_lane) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
+      if (run.lane + run.n_lanes <= from_lane) continue;
+      Step<T> values;
+      values.fill(of_vertex[run.first]);
+      in_steps<T>(run, kLanes, [&](Index lane) { std::copy_n(values.data(), kStep, of_lane + run.lane + lane); },
+                  [&](Index lane) { of_lane[run.lane + lane] = of_vertex[run.first]; });
     }
   }
   template <class T>
   void spread_second(const T* of_vertex, Index from_lane, T* of_lane) const {
     for (const Run& run : runs_) {
-      if (run.lane + run.n_lanes > from_lane) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
+      if (run.lane + run.n_lanes <= from_lane) continue;
+      const T* source = of_vertex + run.second;
+      in_steps<T>(run, kLanes - run.second + run.lane,
+                  [&](Index lane) { std::copy_n(source + lane, kStep, of_lane + run.lane + lane); },
+                  [&](Index lane) { of_lane[run.lane + lane] = source[lane]; });
     }
   }
 
@@ -107,7 +121,7 @@ class PairLanes {
 
   Index n_pairs = 0;          // of the tile
   Index n_vertex_chunks = 0;  // chunks that hold the tile's variables
-  std::array<Index, 2> vertex_chunk{}, n_vertices{};
+  std::array<Index, 2> vertex_chunk{}, vertex_begin{}, n_vertices{};
   const Word* rows = nullptr;  // of the chunk of pairs
   Index n_lanes = 0;
   Index last_first = 0;                                // the last of their first variables, as a place in the order
@@ -120,6 +134,18 @@ class PairLanes {
     Index first;   // vertex of the first variable
     Index second;  // vertex of the second variable of the first lane
   };
+
+  // Lanes of a run in steps of a register, which may write over the lanes of the next run: that comes later. Where a
+  // step would go beyond `end`, one by one.
+  static constexpr Index kStep = 16;
+  template <class T>
+  using Step = std::array<T, kStep>;
+  template <class T, class Whole, class One>
+  static void in_steps(const Run& run, Index end, Whole whole, One one) {
+    Index lane = 0;
+    for (; lane < run.n_lanes && run.lane + lane + kStep <= std::min(end, kLanes); lane += kStep) whole(lane);
+    for (; lane < run.n_lanes; ++lane) one(lane);
+  }
 
   const SearchProblem& problem_;
   const TwoLevelData& data_;

@@ -201,7 +201,10 @@ class TwoLevelSearcher final : public TileSearcher {
       point_to(subset, s, counts);
     }
     for (int q = 0; q < 2; ++q) subsets_to_cells(counts.prefix_cells[q], n_members);
-    information_[n_parts_][n_members](data_.model(), counts, static_cast<int>(n_lanes_),
+    // Lanes come after the last member.
+    const Index last = n_members == 0 ? -1 : members[n_members - 1];
+    const Index first_lane = last < 0 ? 0 : std::min(first_lane_after(begin_[last] + local_[last]), n_lanes_);
+    information_[n_parts_][n_members](data_.model(), counts, static_cast<int>(first_lane), static_cast<int>(n_lanes_),
                                       table.information.data() + entry * kLanes);
   }
 
@@ -318,8 +321,9 @@ class TwoLevelSearcher final : public TileSearcher {
           }
           with_vertex.with_lane[q][0][full_] = counts + (q * pairs_.n_vertex_chunks + v) * kLanes;
         }
-        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(pairs_.n_vertices[v]),
-                                   lower + v * kLanes);
+        const Index first = pairs_.first_vertex_after(begin_[n_prefix_ - 1] + local_[n_prefix_ - 1], v);
+        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(first),
+                                   static_cast<int>(pairs_.n_vertices[v]), lower + v * kLanes);
       }
     }
     pairs_.spread_counts(counts, job_.first_lane, fresh_.data());

@@ -69,7 +69,8 @@ struct LaneScoreJob {
 };
 
 using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);
-using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& counts, int n_lanes, float* lower);
+using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& counts, int first_lane, int last_lane,
+                                   float* lower);
 
 // Any number of levels and classes, in the same way: a prefix has a count for every pattern that gives each member a
 // level from 1 on or leaves it open, and level 0 follows by subtraction. A row holds a bit for each level from 1 on of
@@ -119,8 +120,8 @@ struct LevelKernels {
   // The same for two classes; [levels of the lane, or 0 for any number]: 2 and 3 have kernels of their own.
   LevelScoreKernel score_polynomial[4], score_rational[4];
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
-  void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int n_lanes,
-                      float* lower);
+  void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int first_lane,
+                      int last_lane, float* lower);
 
   LevelScoreKernel score_of(int n_classes, int lane_levels, bool polynomial_is_tight) const {
     if (n_classes > 2) return n_classes == 3 ? score_three_classes : score;
@@ -132,15 +133,16 @@ struct LaneKernels {
   // List the set bits of a & b, and after them kListMultiple times `padding`; returns their number. `list` needs room
   // for 64 · n_words + kListMultiple entries.
   Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list);
-  // The same with numbers that count the set bits of `mask` only.
-  Index (*list_within)(const Word* plane, const Word* mask, Index n_words, LaneCount padding, LaneCount* list);
+  // The same with numbers that count the set bits of `mask` only; n_bytes of these in a word are enough.
+  Index (*list_within)(const Word* plane, const Word* mask, Index n_words, int n_bytes, LaneCount padding,
+                       LaneCount* list);
   // Add up the rows of the listed samples. The list is padded; rows: n_rows * kWordsPerRow words, 32-byte aligned.
   void (*count_lanes)(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts);
   // [parts of the lane][members of the prefix]: number of survivors of the bound.
   ScoreKernel score_polynomial[kMaxParts + 1][kMaxPrefix + 1];
   // The same with another bound, for decisions so unbalanced that polynomials are loose.
   ScoreKernel score_rational[kMaxParts + 1][kMaxPrefix + 1];
-  // [parts][members]: lower bound of the information of a sub-tuple, for the first n_lanes lanes.
+  // [parts][members]: lower bound of the information of a sub-tuple, for some lanes.
   InformationKernel information_polynomial[kMaxParts + 1][kMaxPrefix + 1];
   InformationKernel information_rational[kMaxParts + 1][kMaxPrefix + 1];
   LevelKernels levels;
