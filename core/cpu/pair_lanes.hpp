@@ -34,7 +34,8 @@ class PairLanes {
     vertex_chunk = {data_.first_chunk(lane_block), data_.first_chunk(first_lane_block)};
     vertex_begin = {second_begin_, *(after - 1)};
     n_vertices = {second_end - second_begin_, *after - *(after - 1)};
-    first_vertex_ = (n_vertex_chunks - 1) * kLanes + (first_begin_ - *(after - 1));
+    vertex_lanes = (std::max(n_vertices[0], n_vertices[1]) + 15) / 16 * 16;
+    first_vertex_ = (n_vertex_chunks - 1) * vertex_lanes + (first_begin_ - *(after - 1));
     start_.clear();
     n_pairs = 0;
     for (Index first = first_begin_; first < first_end_; ++first) {
@@ -104,16 +105,16 @@ class PairLanes {
     for (const Run& run : runs_) {
       if (run.lane + run.n_lanes <= from_lane) continue;
       const T* source = of_vertex + run.second;
-      in_steps<T>(run, kLanes - run.second + run.lane,
+      in_steps<T>(run, vertex_lanes - run.second + run.lane,
                   [&](Index lane) { std::copy_n(source + lane, kStep, of_lane + run.lane + lane); },
                   [&](Index lane) { of_lane[run.lane + lane] = source[lane]; });
     }
   }
 
-  // vertices: [class][chunk][kLanes] → lanes: [first, second][class][kLanes]
+  // vertices: [class][chunk][vertex_lanes] → lanes: [first, second][class][kLanes]
   void spread_counts(const LaneCount* vertices, Index from_lane, LaneCount* lanes) const {
     for (Index q = 0; q < 2; ++q) {
-      const LaneCount* of_class = vertices + q * n_vertex_chunks * kLanes;
+      const LaneCount* of_class = vertices + q * n_vertex_chunks * vertex_lanes;
       spread_first(of_class, from_lane, lanes + q * kLanes);
       spread_second(of_class, from_lane, lanes + (2 + q) * kLanes);
     }
@@ -121,6 +122,7 @@ class PairLanes {
 
   Index n_pairs = 0;          // of the tile
   Index n_vertex_chunks = 0;  // chunks that hold the tile's variables
+  Index vertex_lanes = 0;     // room for those of one chunk
   std::array<Index, 2> vertex_chunk{}, vertex_begin{}, n_vertices{};
   const Word* rows = nullptr;  // of the chunk of pairs
   Index n_lanes = 0;

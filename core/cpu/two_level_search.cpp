@@ -65,6 +65,7 @@ class TwoLevelSearcher final : public TileSearcher {
     mask_all_samples(planes_, masks_[0].data());
     for (auto& list : lists_) list.resize(planes_.n_words * 64 + kListMultiple);
     fresh_.resize(n_families_ * 2 * kLanes);
+    of_chunk_.resize(2 * kLanes);
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
       for (int subset = 0; subset < full_; ++subset) {
@@ -95,7 +96,7 @@ class TwoLevelSearcher final : public TileSearcher {
       }
     } else {
       pairs_.set_up(tile[n_prefix_], lane_block);
-      make_room(pairs_.n_vertex_chunks);
+      make_room(pairs_.n_vertex_chunks * pairs_.vertex_lanes);
       for (Index first = 0; first < pairs_.n_pairs && !stopped_; first += pairs_.n_lanes) {
         pairs_.start_chunk(first);
         n_lanes_ = pairs_.n_lanes;
@@ -110,9 +111,10 @@ class TwoLevelSearcher final : public TileSearcher {
   }
 
  private:
-  void make_room(Index n_vertex_chunks) {
-    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertex_chunks);
-    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertex_chunks);
+  void make_room(Index n_vertices) {
+    n_vertices_ = n_vertices;
+    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertices);
+    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertices);
   }
 
   Index lane_member(Index lane, int part) const {
@@ -183,7 +185,7 @@ class TwoLevelSearcher final : public TileSearcher {
     table.ones[entry] = list_samples(a, b);
     count(rows_, lanes + (n_families_ - 1) * 2 * kLanes);
     if (n_parts_ == 2) {
-      LaneCount* vertices = table.vertices.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
+      LaneCount* vertices = table.vertices.data() + entry * 2 * n_vertices_;
       count_vertices(vertices);
       pairs_.spread_counts(vertices, 0, lanes);
     }
@@ -223,18 +225,21 @@ class TwoLevelSearcher final : public TileSearcher {
     return ones;
   }
 
-  // Listed samples in which each lane is 1: kLanes counts per class, `class_stride` apart.
-  void count(const Word* rows, LaneCount* counts, Index class_stride = kLanes) const {
+  // Listed samples in which each lane is 1: kLanes counts per class.
+  void count(const Word* rows, LaneCount* counts) const {
     for (int q = 0; q < 2; ++q) {
-      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q],
-                           counts + q * class_stride);
+      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q], counts + q * kLanes);
     }
   }
 
-  // The same for the vertices: [class][chunk][kLanes].
-  void count_vertices(LaneCount* counts) const {
+  // The same for the vertices, chunk after chunk: n_vertices_ per class.
+  void count_vertices(LaneCount* counts) {
     for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
-      count(data_.rows(pairs_.vertex_chunk[v]), counts + v * kLanes, pairs_.n_vertex_chunks * kLanes);
+      count(data_.rows(pairs_.vertex_chunk[v]), of_chunk_.data());
+      for (Index q = 0; q < 2; ++q) {
+        std::copy_n(of_chunk_.data() + q * kLanes, pairs_.vertex_lanes,
+                    counts + q * n_vertices_ + v * pairs_.vertex_lanes);
+      }
     }
   }
 
@@ -306,8 +311,8 @@ class TwoLevelSearcher final : public TileSearcher {
   // Counts and informations of the prefix with one variable of each pair.
   void look_up_vertices() {
     const Index entry = vertex_table_.entry(local_, n_prefix_);
-    LaneCount* counts = vertex_table_.counts.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
-    float* lower = vertex_table_.information.data() + entry * pairs_.n_vertex_chunks * kLanes;
+    LaneCount* counts = vertex_table_.counts.data() + entry * 2 * n_vertices_;
+    float* lower = vertex_table_.information.data() + entry * n_vertices_;
     if (!vertex_table_.known[entry]) {
       vertex_table_.known[entry] = 1;
       count_vertices(counts);
@@ -317,13 +322,13 @@ class TwoLevelSearcher final : public TileSearcher {
           for (int subset = 0; subset < full_; ++subset) {
             const SubsetTable& table = subsets_[subset];
             with_vertex.with_lane[q][0][subset] =
-                table.vertices.data() + ((table.entry(local_) * 2 + q) * pairs_.n_vertex_chunks + v) * kLanes;
+                table.vertices.data() + (table.entry(local_) * 2 + q) * n_vertices_ + v * pairs_.vertex_lanes;
           }
-          with_vertex.with_lane[q][0][full_] = counts + (q * pairs_.n_vertex_chunks + v) * kLanes;
+          with_vertex.with_lane[q][0][full_] = counts + q * n_vertices_ + v * pairs_.vertex_lanes;
         }
         const Index first = pairs_.first_vertex_after(begin_[n_prefix_ - 1] + local_[n_prefix_ - 1], v);
         information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(first),
-                                   static_cast<int>(pairs_.n_vertices[v]), lower + v * kLanes);
+                                   static_cast<int>(pairs_.n_vertices[v]), lower + v * pairs_.vertex_lanes);
       }
     }
     pairs_.spread_counts(counts, job_.first_lane, fresh_.data());
@@ -392,6 +397,7 @@ class TwoLevelSearcher final : public TileSearcher {
   bool stopped_ = false;
   std::uint64_t tuples_ = 0;
   Index lane_begin_ = 0;  // single lanes: place of the first in the order
+  Index n_vertices_ = 0;  // pairs: counts per class and entry
 
   VertexTable vertex_table_;
 
@@ -400,7 +406,8 @@ class TwoLevelSearcher final : public TileSearcher {
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
   std::array<AlignedBuffer<LaneCount>, 2> lists_;
   std::array<Index, 2> n_listed_{};
-  AlignedBuffer<LaneCount> fresh_;  // counts of the whole prefix: families * 2 * kLanes
+  AlignedBuffer<LaneCount> fresh_;     // counts of the whole prefix: families * 2 * kLanes
+  AlignedBuffer<LaneCount> of_chunk_;  // counts of a chunk of vertices: 2 * kLanes
   std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{}, without_part_{};
   std::array<std::int16_t, kLanes> survivors_{};
   LaneScoreJob job_{};

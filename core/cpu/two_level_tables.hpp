@@ -21,7 +21,7 @@ struct SubsetTable {
   int n_inner = 0;
   Places stride{};                                // of each place in the entries
   AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
-  AlignedBuffer<LaneCount> vertices;              // entries * 2 classes * vertex chunks * kLanes
+  AlignedBuffer<LaneCount> vertices;              // entries * 2 classes * vertices
   AlignedBuffer<float> information;               // entries * kLanes, lower bounds
   std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
 
@@ -32,7 +32,7 @@ struct SubsetTable {
     }
   }
 
-  void make_room(const Places& size, int n_families, Index n_vertex_chunks) {
+  void make_room(const Places& size, int n_families, Index n_vertices) {
     Index n_entries = 1;
     stride.fill(0);
     for (int i = n_inner - 1; i >= 0; --i) {
@@ -40,7 +40,7 @@ struct SubsetTable {
       n_entries *= size[inner[i]];
     }
     lanes.resize(n_entries * n_families * 2 * kLanes);
-    vertices.resize(n_entries * n_vertex_chunks * 2 * kLanes);
+    vertices.resize(n_entries * 2 * n_vertices);
     if (has_information) information.resize(n_entries * kLanes);
     ones.resize(static_cast<std::size_t>(n_entries));
   }
@@ -55,18 +55,18 @@ struct SubsetTable {
 // What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
 struct VertexTable {
   Places stride{};
-  AlignedBuffer<LaneCount> counts;   // entries * 2 classes * vertex chunks * kLanes
-  AlignedBuffer<float> information;  // entries * vertex chunks * kLanes
+  AlignedBuffer<LaneCount> counts;   // entries * 2 classes * vertices
+  AlignedBuffer<float> information;  // entries * vertices
   std::vector<std::uint8_t> known;   // entries
 
-  void make_room(const Places& size, int n_prefix, Index n_vertex_chunks) {
+  void make_room(const Places& size, int n_prefix, Index n_vertices) {
     Index n_entries = 1;
     for (int place = n_prefix - 1; place >= 0; --place) {
       stride[place] = n_entries;
       n_entries *= size[place];
     }
-    counts.resize(n_entries * n_vertex_chunks * 2 * kLanes);
-    information.resize(n_entries * n_vertex_chunks * kLanes);
+    counts.resize(n_entries * 2 * n_vertices);
+    information.resize(n_entries * n_vertices);
     known.assign(static_cast<std::size_t>(n_entries), 0);
   }
 
