@@ -11,6 +11,7 @@
 #include <string>
 
 #include "interplay/bit_planes.hpp"
+#include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
 #include "interplay/tuple_search.hpp"
 
@@ -177,6 +178,24 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
   if (raised) throw nb::python_error();
 }
 
+template <class Value>
+bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Value> found) {
+  require(values.ndim() == 2 && ranks.ndim() == 2 && found.ndim() == 2, "the arrays must be two-dimensional");
+  const Index n_rows = static_cast<Index>(values.shape(0)), n = static_cast<Index>(values.shape(1));
+  const Index n_ranks = static_cast<Index>(ranks.shape(1));
+  require(static_cast<Index>(ranks.shape(0)) == n_rows && static_cast<Index>(found.shape(0)) == n_rows &&
+              static_cast<Index>(found.shape(1)) == n_ranks,
+          "ranks and found must have a row for each row of values");
+  for (const Index rank : span_of(ranks)) require(0 <= rank && rank < n, "rank out of range");
+  nb::gil_scoped_release release;
+  interplay::RankValues<Value> of_row;
+  for (Index row = 0; row < n_rows; ++row) {
+    const Index first = row * n_ranks;
+    if (!of_row(values.data() + row * n, n, ranks.data() + first, n_ranks, found.data() + first)) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> simd_levels() {
   std::vector<std::string> names;
   for (const interplay::SimdLevel level : interplay::available_simd_levels()) names.emplace_back(name_of(level));
@@ -191,6 +210,12 @@ NB_MODULE(_core, module) {
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");
+  module.def("rank_values", &rank_values<double>, "values"_a, "ranks"_a, "found"_a,
+             "Find the values at some ranks of each row; false if a value is NaN.");
+  module.def("rank_values", &rank_values<float>, "values"_a, "ranks"_a, "found"_a);
+  module.def("rank_values", &rank_values<std::int16_t>, "values"_a, "ranks"_a, "found"_a);
+  module.def("rank_values", &rank_values<std::int32_t>, "values"_a, "ranks"_a, "found"_a);
+  module.def("rank_values", &rank_values<std::int64_t>, "values"_a, "ranks"_a, "found"_a);
   module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
              "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
              "partner_cells"_a, "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a,

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ def pack_bit_planes(
     last_row: int,
     words: npt.NDArray[np.uint64],
 ) -> None: ...
+def rank_values(values: npt.NDArray[Any], ranks: npt.NDArray[np.int64], found: npt.NDArray[Any]) -> bool: ...
 def search_max_gains(
     words: npt.NDArray[np.uint64],
     plane_start: npt.NDArray[np.int64],
