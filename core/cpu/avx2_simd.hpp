@@ -95,12 +95,8 @@ struct Avx2Simd {
   static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
   // Lanes 0–3 and 8–11, 4–7 and 12–15: what unpacking gives without a way from one half of a register to the other.
-  static Floats low_floats(Counts a) {
-    return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256()));
-  }
-  static Floats high_floats(Counts a) {
-    return _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(a, _mm256_setzero_si256()));
-  }
+  static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256())); }
+  static Floats high_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(a, _mm256_setzero_si256())); }
   static void put_in_order(Floats (&low_high)[2]) {
     const Floats low = low_high[0], high = low_high[1];
     low_high[0] = _mm256_permute2f128_ps(low, high, 0x20);

@@ -12,10 +12,10 @@ namespace {
 
 // φ(x) lies between 3x² / (2·(3 + x)), which is Bernstein's inequality, and x²·(3 + x) / (6 + 4x). The latter follows
 // from ln(1 + x) ≤ x·(6 + x) / (6 + 4x): both sides are 0 at x = 0, and the derivative of their difference is
-// 4x³ / ((6 + 4x)²·(1 + x)), which has the sign of x. Applied to 1 / (1 + x) the same gives the former. With W = 3T, one
-// class adds between D² / (W + D) and D²·(W + D) / (W·(W + 2D)), times 3 / (2·ln 2). All terms are positive, so an
+// 4x³ / ((6 + 4x)²·(1 + x)), which has the sign of x. Applied to 1 / (1 + x) the same gives the former. With W = 3T,
+// one class adds between D² / (W + D) and D²·(W + D) / (W·(W + 2D)), times 3 / (2·ln 2). All terms are positive, so an
 // error of the reciprocal is an error of the sum, no more.
-inline constexpr float kRationalFactor = 2.1640426f;  // 3 / (2·ln 2), rounded up; rounding is made up for below
+inline constexpr float kRationalFactor = 2.1640426f;          // 3 / (2·ln 2), rounded up; rounding is made up for below
 inline constexpr float kRationalInflation = 1.0f + 0x1p-11f;  // a reciprocal is good to 1.5 · 2⁻¹²
 
 // Two classes of any shares. Upper: of a tuple, else the lower bound of a sub-tuple.

@@ -45,7 +45,8 @@ LevelData::LevelData(const SearchProblem& problem) : problem_(problem), layout_(
       const Index n_levels = levels_at(chunk.begin), stride = lane_stride(n_levels);
       const auto word_of = [&](Index at, Index word) {
         const Index level = at / stride + 1, place = chunk.begin + at % stride;
-        return level < n_levels && place < chunk.end ? problem_.planes.plane(blocks.order[place], level)[word] : Word{0};
+        return level < n_levels && place < chunk.end ? problem_.planes.plane(blocks.order[place], level)[word]
+                                                     : Word{0};
       };
       fill_sample_rows(problem_.planes, layout_, kLanes, word_of, rows_.data() + chunk.rows);
     }

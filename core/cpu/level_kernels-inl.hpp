@@ -63,7 +63,8 @@ INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, c
     for (int level = 0; level < n_upper; ++level) {
       interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * n_patterns * 16;
       for (int pattern = 0; pattern < n_patterns; ++pattern) {
-        Simd::store_counts(cells + pattern * 16, Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
+        Simd::store_counts(cells + pattern * 16,
+                           Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
       }
       patterns_to_cells<Simd>(shape, cells);
     }

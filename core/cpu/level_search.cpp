@@ -328,8 +328,8 @@ class LevelSearcher final : public TileSearcher {
     const Index first = planes_.class_word_start[q];
     LaneCount* list = lists_[q].data();
     const Index n_words = (planes_.class_sizes[q] + 63) / 64;
-    const Index n = kernels_.list_samples(a + first, b + first, n_words,
-                                          static_cast<LaneCount>(planes_.class_sizes[q]), list);
+    const Index n =
+        kernels_.list_samples(a + first, b + first, n_words, static_cast<LaneCount>(planes_.class_sizes[q]), list);
     return static_cast<std::int32_t>(n);
   }
 
@@ -484,7 +484,7 @@ class LevelSearcher final : public TileSearcher {
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_;        // [depth]: samples of each pattern of the places before
   std::array<AlignedBuffer<Word>, kMaxPrefix> inner_masks_;  // the same with a gap, up to this place
   std::vector<AlignedBuffer<LaneCount>> lists_;              // [class]
-  std::vector<RestrictedRows> restricted_;  // [mask][class]
+  std::vector<RestrictedRows> restricted_;                   // [mask][class]
   AlignedBuffer<Word> restricted_rows_;
   AlignedBuffer<LaneCount> fresh_;  // counts of the whole prefix: patterns * classes * kLanes
   std::vector<std::int32_t> fresh_ones_;

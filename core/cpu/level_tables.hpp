@@ -22,10 +22,10 @@ struct LevelTable {
   std::array<int, kMaxPrefix> inner{};  // places after the gap
   int n_inner = 0;
   Index n_patterns = 1;
-  Places stride{};                  // of each place in the entries
-  AlignedBuffer<LaneCount> lanes;   // entries * patterns * classes * kLanes
+  Places stride{};                   // of each place in the entries
+  AlignedBuffer<LaneCount> lanes;    // entries * patterns * classes * kLanes
   AlignedBuffer<float> information;  // entries * kLanes, lower bounds
-  std::vector<std::int32_t> ones;   // entries * patterns * classes: samples that have the pattern
+  std::vector<std::int32_t> ones;    // entries * patterns * classes: samples that have the pattern
 
   LevelTable(int subset_, int n_prefix) : subset(subset_), n_leading(std::countr_one(static_cast<unsigned>(subset_))) {
     has_information = std::popcount(static_cast<unsigned>(subset)) == n_prefix - 1;

@@ -96,8 +96,9 @@ class PairLanes {
       if (run.lane + run.n_lanes <= from_lane) continue;
       Step<T> values;
       values.fill(of_vertex[run.first]);
-      in_steps<T>(run, kLanes, [&](Index lane) { std::copy_n(values.data(), kStep, of_lane + run.lane + lane); },
-                  [&](Index lane) { of_lane[run.lane + lane] = of_vertex[run.first]; });
+      in_steps<T>(
+          run, kLanes, [&](Index lane) { std::copy_n(values.data(), kStep, of_lane + run.lane + lane); },
+          [&](Index lane) { of_lane[run.lane + lane] = of_vertex[run.first]; });
     }
   }
   template <class T>
@@ -105,9 +106,10 @@ class PairLanes {
     for (const Run& run : runs_) {
       if (run.lane + run.n_lanes <= from_lane) continue;
       const T* source = of_vertex + run.second;
-      in_steps<T>(run, vertex_lanes - run.second + run.lane,
-                  [&](Index lane) { std::copy_n(source + lane, kStep, of_lane + run.lane + lane); },
-                  [&](Index lane) { of_lane[run.lane + lane] = source[lane]; });
+      in_steps<T>(
+          run, vertex_lanes - run.second + run.lane,
+          [&](Index lane) { std::copy_n(source + lane, kStep, of_lane + run.lane + lane); },
+          [&](Index lane) { of_lane[run.lane + lane] = source[lane]; });
     }
   }
 

@@ -17,9 +17,8 @@ bool TwoLevelData::applies_to(const SearchProblem& problem) {
 }
 
 bool TwoLevelData::applies_to_all(const SearchProblem& problem) {
-  return applies_to(problem) &&
-         std::all_of(problem.blocks.order.begin(), problem.blocks.order.end(),
-                     [&](Index row) { return problem.planes.n_levels[row] == 2; });
+  return applies_to(problem) && std::all_of(problem.blocks.order.begin(), problem.blocks.order.end(),
+                                            [&](Index row) { return problem.planes.n_levels[row] == 2; });
 }
 
 TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem), layout_(problem.planes) {

@@ -56,8 +56,10 @@ class TwoLevelSearcher final : public TileSearcher {
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
         full_((1 << n_prefix_) - 1),
-        score_((polynomial_is_tight(data.model()) ? kernels.score_polynomial : kernels.score_rational)[n_parts][n_prefix_]),
-        information_(polynomial_is_tight(data.model()) ? kernels.information_polynomial : kernels.information_rational) {
+        score_((polynomial_is_tight(data.model()) ? kernels.score_polynomial
+                                                  : kernels.score_rational)[n_parts][n_prefix_]),
+        information_(polynomial_is_tight(data.model()) ? kernels.information_polynomial
+                                                       : kernels.information_rational) {
     const auto cells = problem.partner_cells;
     group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);
@@ -217,8 +219,8 @@ class TwoLevelSearcher final : public TileSearcher {
       const Index first = planes_.class_word_start[q];
       LaneCount* list = lists_[q].data();
       const Index n_words = (planes_.class_sizes[q] + 63) / 64;
-      const Index n = kernels_.list_samples(a + first, b + first, n_words,
-                                            static_cast<LaneCount>(planes_.class_sizes[q]), list);
+      const Index n =
+          kernels_.list_samples(a + first, b + first, n_words, static_cast<LaneCount>(planes_.class_sizes[q]), list);
       ones[q] = static_cast<std::int32_t>(n);
       n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
     }

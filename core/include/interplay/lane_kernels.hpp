@@ -27,7 +27,8 @@ inline constexpr int kMaxSubsets = 1 << kMaxPrefix;
 
 using LaneCount = std::uint16_t;
 
-// The bit of a lane in its row: where registers of bytes, made from bits by shifts and masks, leave the counts in order.
+// The bit of a lane in its row: where registers of bytes, made from bits by shifts and masks, leave the counts in
+// order.
 constexpr int bit_of_lane(int lane) {
   constexpr int byte_of_quarter[4] = {0, 16, 8, 24};
   return 8 * (byte_of_quarter[lane % 32 / 8] + lane % 8) + lane / 32;
