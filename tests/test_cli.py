@@ -24,6 +24,12 @@ def test_info_names_what_a_bug_report_needs() -> None:
         assert word in done.stdout
 
 
+def test_info_says_which_bound_is_cheaper_here() -> None:
+    lines = [line for line in run("info", "-v").stdout.splitlines() if line.startswith("bound")]
+    assert [line.split("class ")[1].split(",")[0] for line in lines] == ["50%", "40%", "30%", "20%"]
+    assert all(int(line.split("cheaper: ")[1][0]) + int(line[-1]) == 1 for line in lines)  # one thread, one choice
+
+
 @pytest.mark.parametrize(
     "arguments", [["nonsense"], ["demo", "-k", "9"], ["demo", "--seed", "-1"], ["demo", "--folder"]]
 )

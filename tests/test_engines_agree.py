@@ -193,7 +193,9 @@ def test_any_levels_and_classes_equal_the_direct_search(
     codes = np.stack([rng.integers(0, c, n_samples) for c in drawn]).astype(np.uint8)
     codes[0] = 0  # constant
     drawn[1], codes[1] = drawn[2], codes[2]  # a tie
-    decision = np.where(rng.random(n_samples) < 0.5, codes[-1 - n_contrast] % n_classes, rng.integers(0, n_classes, n_samples))
+    decision = np.where(
+        rng.random(n_samples) < 0.5, codes[-1 - n_contrast] % n_classes, rng.integers(0, n_classes, n_samples)
+    )
     decision[:n_classes] = np.arange(n_classes)
     problem = {
         "dimensions": dimensions,

@@ -2,6 +2,7 @@
 // corrupt memory is checked again here.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -127,13 +128,15 @@ void check_blocks(const interplay::SearchProblem& problem) {
   }
 }
 
-void search_max_gains(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
-                      Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
-                      Array<const Index> order, Array<const Index> block_start, Array<const Index> middle_start,
-                      Array<const Index> lane_start, Array<const std::int32_t> tiles, Array<const Index> partner_cells,
-                      double pseudocount, Index discretization, int n_threads, const std::string& simd_level,
-                      bool direct_only, Array<double> gain, Array<Index> gain_discretization, Array<Index> gain_tuples,
-                      Array<std::uint8_t> tile_done, nb::object on_tick) {
+std::pair<int, int> search_max_gains(Array<const Word> words, Array<const Index> plane_start,
+                                     Array<const Index> n_levels, Array<const Index> class_word_start,
+                                     Array<const Index> class_sizes, Index n_vars, Array<const Index> order,
+                                     Array<const Index> block_start, Array<const Index> middle_start,
+                                     Array<const Index> lane_start, Array<const std::int32_t> tiles,
+                                     Array<const Index> partner_cells, double pseudocount, Index discretization,
+                                     int n_threads, const std::string& simd_level, bool direct_only, Array<double> gain,
+                                     Array<Index> gain_discretization, Array<Index> gain_tuples,
+                                     Array<std::uint8_t> tile_done, nb::object on_tick) {
   require(words.ndim() == 2 && tiles.ndim() == 2, "words and tiles must be two-dimensional");
   interplay::SearchProblem problem{{span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start),
                                     span_of(n_levels), span_of(class_word_start), span_of(class_sizes), n_vars},
@@ -155,6 +158,7 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
   require(tile_done.size() == static_cast<std::size_t>(problem.tiles.size()), "tile_done needs one entry per tile");
   interplay::MaxGains best{span_of(gain), span_of(gain_discretization), span_of(gain_tuples), k};
   bool raised = false;
+  interplay::SearchReport report;
   interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level),
                                    [&](std::uint64_t done) {
                                      nb::gil_scoped_acquire acquire;
@@ -170,12 +174,13 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
                                      }
                                      return !raised;
                                    },
-                                   direct_only};
+                                   direct_only, &report};
   {
     nb::gil_scoped_release release;
     interplay::search_max_gains(problem, options, best, span_of(tile_done));
   }
   if (raised) throw nb::python_error();
+  return {report.polynomial_threads, report.rational_threads};
 }
 
 template <class Value>
@@ -220,5 +225,6 @@ NB_MODULE(_core, module) {
              "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
              "partner_cells"_a, "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a,
              "gain"_a, "gain_discretization"_a, "gain_tuples"_a, "tile_done"_a, "on_tick"_a.none(),
-             "Search the tiles; the results are merged into the gain arrays.");
+             "Search the tiles; the results are merged into the gain arrays. Returns how many threads found the "
+             "polynomial and how many the rational bound cheaper.");
 }

@@ -6,9 +6,6 @@
 namespace interplay {
 namespace {
 
-// Below this share of the rarer class polynomials let too many tuples through.
-constexpr double kMinShareForPolynomial = 0.3;
-
 // Of the approximate reciprocal, relative.
 constexpr double kReciprocalError = 1.5 * 0x1p-12;
 
@@ -69,8 +66,6 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
   return model;
 }
 
-bool polynomial_is_tight(const LaneModel& model) {
-  return std::min(model.share, 1 - model.share) >= kMinShareForPolynomial;
-}
+bool polynomial_is_sound(const LaneModel& model) { return model.inflation < 1.01f; }
 
 }  // namespace interplay

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "bound_trial.hpp"
 #include "interplay/bit_planes.hpp"
-#include "interplay/lane_model.hpp"
 #include "interplay/level_data.hpp"
 #include "level_tables.hpp"
 #include "rounded_down.hpp"
@@ -50,7 +50,8 @@ class LevelSearcher final : public TileSearcher {
         k_(static_cast<int>(problem.tiles.dimensions)),
         n_prefix_(k_ - 1),
         full_((1 << n_prefix_) - 1),
-        n_classes_(planes_.n_classes()) {
+        n_classes_(planes_.n_classes()),
+        trial_(n_classes_ == 2 && polynomial_is_sound(data.model().two_classes), progress) {
     shape_.n_prefix = n_prefix_;
     masks_[0].resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());
@@ -147,8 +148,9 @@ class LevelSearcher final : public TileSearcher {
     with_lane_.resize(n_pointers);
     prefix_cells_.resize(n_pointers);
     job_.counts.shape = shape_;
-    score_ = kernels_.levels.score_of(static_cast<int>(n_classes_), shape_.lane_levels,
-                                      polynomial_is_tight(data_.model().two_classes));
+    for (const bool polynomial : {false, true}) {
+      scores_[polynomial] = kernels_.levels.score_of(static_cast<int>(n_classes_), shape_.lane_levels, polynomial);
+    }
     scratch_.resize(n_cells_ * n_classes_ * 16);
     job_.counts.scratch = scratch_.data();
     cells_.resize(static_cast<std::size_t>(n_cells_ * n_classes_));
@@ -396,8 +398,10 @@ class LevelSearcher final : public TileSearcher {
     job.without_lane = information_of_prefix();
     job.best_of_lane = best_of_lane_.data();
     job.survivors = survivors_.data();
-    const int n_survivors = score_(data_.model(), job);
+    trial_.start();
+    const int n_survivors = scores_[trial_.use_polynomial()](data_.model(), job);
     for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }
@@ -464,11 +468,12 @@ class LevelSearcher final : public TileSearcher {
   const int n_prefix_;  // members before the lane
   const int full_;      // the subset that is the whole prefix
   const Index n_classes_;
+  BoundTrial trial_;
 
   // The tile and chunk at hand.
   std::array<Index, kMaxFastDimensions> levels_{}, group_{};
   LevelShape shape_{};
-  LevelScoreKernel score_ = nullptr;
+  LevelScoreKernel scores_[2]{};  // [polynomial]
   Index n_cells_ = 0;
   Places begin_{}, size_{};
   Places local_{};  // chosen variables, as places in their blocks

@@ -112,6 +112,7 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
+  if (options.report) *options.report = {progress.polynomial_threads, progress.rational_threads};
   options.on_tick(progress.tuples_done.load(std::memory_order_relaxed));
   return std::all_of(tile_done.begin(), tile_done.end(), [](std::uint8_t done) { return done != 0; });
 }

@@ -12,8 +12,8 @@
 #include <limits>
 #include <vector>
 
+#include "bound_trial.hpp"
 #include "interplay/bit_planes.hpp"
-#include "interplay/lane_model.hpp"
 #include "pair_lanes.hpp"
 #include "rounded_down.hpp"
 #include "two_level_tables.hpp"
@@ -43,7 +43,7 @@ void subsets_to_cells(Number* counts, int n_members, int stride = 1) {
 class TwoLevelSearcher final : public TileSearcher {
  public:
   TwoLevelSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                   const LaneKernels& kernels, int n_parts, MaxGains& best, SearchProgress& progress)
+                   const LaneKernels& kernels, int n_parts, BoundTrial& trial, MaxGains& best, SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         tables_(tables),
@@ -56,10 +56,7 @@ class TwoLevelSearcher final : public TileSearcher {
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
         full_((1 << n_prefix_) - 1),
-        score_((polynomial_is_tight(data.model()) ? kernels.score_polynomial
-                                                  : kernels.score_rational)[n_parts][n_prefix_]),
-        information_(polynomial_is_tight(data.model()) ? kernels.information_polynomial
-                                                       : kernels.information_rational) {
+        trial_(trial) {
     const auto cells = problem.partner_cells;
     group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);
@@ -208,8 +205,8 @@ class TwoLevelSearcher final : public TileSearcher {
     // Lanes come after the last member.
     const Index last = n_members == 0 ? -1 : members[n_members - 1];
     const Index first_lane = last < 0 ? 0 : std::min(first_lane_after(begin_[last] + local_[last]), n_lanes_);
-    information_[n_parts_][n_members](data_.model(), counts, static_cast<int>(first_lane), static_cast<int>(n_lanes_),
-                                      table.information.data() + entry * kLanes);
+    information_kernels()[n_parts_][n_members](data_.model(), counts, static_cast<int>(first_lane),
+                                               static_cast<int>(n_lanes_), table.information.data() + entry * kLanes);
   }
 
   // List the samples of both classes in which a & b is 1; returns their numbers.
@@ -258,6 +255,10 @@ class TwoLevelSearcher final : public TileSearcher {
     }
   }
 
+  const InformationKernel (*information_kernels() const)[kMaxPrefix + 1] {
+    return trial_.use_polynomial() ? kernels_.information_polynomial : kernels_.information_rational;
+  }
+
   // The first lane whose variables all come after `place`.
   Index first_lane_after(Index place) const {
     return n_parts_ == 1 ? std::max<Index>(0, place + 1 - lane_begin_) : pairs_.first_lane_after(place);
@@ -296,8 +297,11 @@ class TwoLevelSearcher final : public TileSearcher {
       job.best_of_part[part] = best_of_part_[part].data();
     }
     job.survivors = survivors_.data();
-    const int n_survivors = score_(data_.model(), job);
+    trial_.start();
+    const auto& kernels = trial_.use_polynomial() ? kernels_.score_polynomial : kernels_.score_rational;
+    const int n_survivors = kernels[n_parts_][n_prefix_](data_.model(), job);
     for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }
@@ -329,8 +333,8 @@ class TwoLevelSearcher final : public TileSearcher {
           with_vertex.with_lane[q][0][full_] = counts + q * n_vertices_ + v * pairs_.vertex_lanes;
         }
         const Index first = pairs_.first_vertex_after(begin_[n_prefix_ - 1] + local_[n_prefix_ - 1], v);
-        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(first),
-                                   static_cast<int>(pairs_.n_vertices[v]), lower + v * pairs_.vertex_lanes);
+        information_kernels()[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(first),
+                                            static_cast<int>(pairs_.n_vertices[v]), lower + v * pairs_.vertex_lanes);
       }
     }
     pairs_.spread_counts(counts, job_.first_lane, fresh_.data());
@@ -385,8 +389,7 @@ class TwoLevelSearcher final : public TileSearcher {
   const int n_families_;  // their non-empty subsets
   const int n_prefix_;    // variables before the lane
   const int full_;        // the subset that is the whole prefix
-  const ScoreKernel score_;
-  const InformationKernel (*information_)[kMaxPrefix + 1];
+  BoundTrial& trial_;
   Index group_;
 
   // The tile and chunk at hand.
@@ -422,9 +425,11 @@ class TwoLevelChooser final : public TileSearcher {
  public:
   TwoLevelChooser(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
                   const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
-      : problem_(problem), single_(problem, tables, data, kernels, 1, best, progress) {
+      : problem_(problem),
+        trial_(polynomial_is_sound(data.model()), progress),
+        single_(problem, tables, data, kernels, 1, trial_, best, progress) {
     if (problem.tiles.dimensions > 2) {
-      pairs_ = std::make_unique<TwoLevelSearcher>(problem, tables, data, kernels, 2, best, progress);
+      pairs_ = std::make_unique<TwoLevelSearcher>(problem, tables, data, kernels, 2, trial_, best, progress);
     }
   }
 
@@ -470,6 +475,7 @@ class TwoLevelChooser final : public TileSearcher {
   }
 
   const SearchProblem& problem_;
+  BoundTrial trial_;
   TwoLevelSearcher single_;
   std::unique_ptr<TwoLevelSearcher> pairs_;
 };

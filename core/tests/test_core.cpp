@@ -474,7 +474,7 @@ void test_level_bounds(std::mt19937& rng) {
           if (n_classes == 3) scores.push_back(kernels.score_three_classes);
           if (n_classes == 2) {
             for (const int lane_levels : {0, 3}) scores.push_back(kernels.score_of(2, lane_levels, false));
-            if (polynomial_is_tight(levels.model().two_classes)) scores.push_back(kernels.score_of(2, 3, true));
+            if (polynomial_is_sound(levels.model().two_classes)) scores.push_back(kernels.score_of(2, 3, true));
           }
           for (const LevelScoreKernel score : scores) {
             check(score(levels.model(), job) == stride, "any levels: bound is above", name_of(level));
@@ -571,7 +571,7 @@ void test_bounds(std::mt19937& rng) {
           check(kernels.score_rational[1][1](two_level.model(), job) == kLanes, "rational bound is above",
                 name_of(level));
           std::vector<InformationKernel> informations{kernels.information_rational[1][1]};
-          if (polynomial_is_tight(two_level.model())) {  // nothing else uses polynomials
+          if (polynomial_is_sound(two_level.model())) {  // nothing else uses polynomials
             check(kernels.score_polynomial[1][1](two_level.model(), job) == kLanes, "polynomial is above",
                   name_of(level));
             informations.push_back(kernels.information_polynomial[1][1]);

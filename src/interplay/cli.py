@@ -27,7 +27,8 @@ def demo(folder: Path, seed: int, dimensions: int) -> None:
 
 
 @commands.command()
-def info() -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Also say which bound the search finds cheaper here.")
+def info(verbose: bool) -> None:
     """Print versions and engines: what a bug report needs."""
     import os
     import platform
@@ -44,6 +45,10 @@ def info() -> None:
     for variable in ("INTERPLAY_ENGINE", "INTERPLAY_SIMD_LEVEL", "INTERPLAY_DATA"):
         if variable in os.environ:
             click.echo(f"{variable:<12} {os.environ[variable]}")
+    if verbose:
+        from interplay.bound_choice import show_bound_choices
+
+        show_bound_choices(click.echo)
 
 
 def main() -> None:

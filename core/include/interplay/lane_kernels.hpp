@@ -124,9 +124,9 @@ struct LevelKernels {
   void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int first_lane,
                       int last_lane, float* lower);
 
-  LevelScoreKernel score_of(int n_classes, int lane_levels, bool polynomial_is_tight) const {
+  LevelScoreKernel score_of(int n_classes, int lane_levels, bool polynomial) const {
     if (n_classes > 2) return n_classes == 3 ? score_three_classes : score;
-    return (polynomial_is_tight ? score_polynomial : score_rational)[lane_levels < 4 ? lane_levels : 0];
+    return (polynomial ? score_polynomial : score_rational)[lane_levels < 4 ? lane_levels : 0];
   }
 };
 

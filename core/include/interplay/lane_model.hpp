@@ -8,7 +8,7 @@ namespace interplay {
 // n_cells: the most that a tuple can have.
 LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount, double n_cells);
 
-// Whether polynomials let few enough tuples through.
-bool polynomial_is_tight(const LaneModel& model);
+// Whether the polynomials are bounds worth trying: where classes are very uneven, an error of δ is not small in them.
+bool polynomial_is_sound(const LaneModel& model);
 
 }  // namespace interplay

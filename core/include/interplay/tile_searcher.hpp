@@ -27,6 +27,8 @@ struct SearchProgress {
   std::atomic<Index> next_tile{0};
   std::atomic<std::uint64_t> tuples_done{0};
   std::atomic<bool> stop{false};
+  // Threads that tried both bounds (see bound_trial.hpp), by what they chose.
+  std::atomic<int> polynomial_threads{0}, rational_threads{0};
 };
 
 class TileSearcher {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 from interplay import _core
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
+
+logger = logging.getLogger(__name__)
 
 
 def simd_levels() -> list[str]:
@@ -75,7 +78,7 @@ class CpuEngine:
         )
         tile_done = np.zeros(len(tiles), dtype=np.uint8)
         try:
-            _core.search_max_gains(
+            n_polynomial, n_rational = _core.search_max_gains(
                 words=planes.words,
                 plane_start=planes.plane_start,
                 n_levels=planes.n_levels,
@@ -101,6 +104,11 @@ class CpuEngine:
             )
         except KeyboardInterrupt:
             raise SearchInterrupted(found, float(tile_done.mean())) from None
+        if n_polynomial or n_rational:
+            logger.debug(
+                "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d",
+                tiles.dimensions, n_polynomial, n_rational,
+            )  # fmt: skip
         return found
 
     def describe(self) -> dict[str, Any]:
