@@ -138,6 +138,8 @@ void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCo
     count_lanes_planes<Simd, 3>(rows, list, n_padded, counts);
   } else if (n_padded < 256) {
     count_lanes_planes<Simd, 4>(rows, list, n_padded, counts);
+  } else if (n_padded < 512) {
+    count_lanes_planes<Simd, 5>(rows, list, n_padded, counts);
   } else if (n_padded < 1024) {
     count_lanes_planes<Simd, 6>(rows, list, n_padded, counts);
   } else {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "interplay/two_level_data.hpp"
@@ -89,37 +90,31 @@ class PairLanes {
     return std::clamp<Index>(place + 1 - vertex_begin[chunk], 0, n_vertices[chunk]);
   }
 
-  // Values per vertex → values per lane, by its first or by its second variable; from some lane of a run on.
-  template <class T>
-  void spread_first(const T* of_vertex, Index from_lane, T* of_lane) const {
-    for (const Run& run : runs_) {
-      if (run.lane + run.n_lanes <= from_lane) continue;
-      Step<T> values;
-      values.fill(of_vertex[run.first]);
-      in_steps<T>(
-          run, kLanes, [&](Index lane) { std::copy_n(values.data(), kStep, of_lane + run.lane + lane); },
-          [&](Index lane) { of_lane[run.lane + lane] = of_vertex[run.first]; });
-    }
-  }
-  template <class T>
-  void spread_second(const T* of_vertex, Index from_lane, T* of_lane) const {
-    for (const Run& run : runs_) {
-      if (run.lane + run.n_lanes <= from_lane) continue;
-      const T* source = of_vertex + run.second;
-      in_steps<T>(
-          run, vertex_lanes - run.second + run.lane,
-          [&](Index lane) { std::copy_n(source + lane, kStep, of_lane + run.lane + lane); },
-          [&](Index lane) { of_lane[run.lane + lane] = source[lane]; });
-    }
-  }
+  // Values per vertex → values per lane, for lanes from some run on. The vertices are followed by room for
+  // kStep more, which may be read.
+  static constexpr Index kStep = 16;
 
   // vertices: [class][chunk][vertex_lanes] → lanes: [first, second][class][kLanes]
   void spread_counts(const LaneCount* vertices, Index from_lane, LaneCount* lanes) const {
-    for (Index q = 0; q < 2; ++q) {
-      const LaneCount* of_class = vertices + q * n_vertex_chunks * vertex_lanes;
-      spread_first(of_class, from_lane, lanes + q * kLanes);
-      spread_second(of_class, from_lane, lanes + (2 + q) * kLanes);
-    }
+    const Index of_class = n_vertex_chunks * vertex_lanes;
+    in_steps(from_lane, [&](const Run& run, Index lane, auto width) {
+      for (Index q = 0; q < 2; ++q) {
+        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
+      }
+    });
+  }
+
+  // The same with the information of the prefix with each vertex: without the first variable of a pair the second is
+  // left, and the other way round.
+  void spread(const LaneCount* vertices, const float* information, Index from_lane, LaneCount* lanes,
+              float* without_first, float* without_second) const {
+    const Index of_class = n_vertex_chunks * vertex_lanes;
+    in_steps(from_lane, [&](const Run& run, Index lane, auto width) {
+      for (Index q = 0; q < 2; ++q) {
+        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
+      }
+      spread<width>(information, run, lane, without_second, without_first);
+    });
   }
 
   Index n_pairs = 0;          // of the tile
@@ -139,16 +134,25 @@ class PairLanes {
     Index second;  // vertex of the second variable of the first lane
   };
 
-  // Lanes of a run in steps of a register, which may write over the lanes of the next run: that comes later. Where a
-  // step would go beyond `end`, one by one.
-  static constexpr Index kStep = 16;
-  template <class T>
-  using Step = std::array<T, kStep>;
-  template <class T, class Whole, class One>
-  static void in_steps(const Run& run, Index end, Whole whole, One one) {
-    Index lane = 0;
-    for (; lane < run.n_lanes && run.lane + lane + kStep <= std::min(end, kLanes); lane += kStep) whole(lane);
-    for (; lane < run.n_lanes; ++lane) one(lane);
+  // `width` lanes of a run, from its `lane`-th on.
+  template <Index width, class T>
+  static void spread(const T* of_vertex, const Run& run, Index lane, T* of_first, T* of_second) {
+    std::fill_n(of_first + run.lane + lane, width, of_vertex[run.first]);
+    std::copy_n(of_vertex + run.second + lane, width, of_second + run.lane + lane);
+  }
+
+  // Lanes of each run in steps, which may write over the lanes of the next run: that comes later. Where a step would go
+  // beyond the last lane, one by one.
+  template <class Step>
+  void in_steps(Index from_lane, Step step) const {
+    for (const Run& run : runs_) {
+      if (run.lane + run.n_lanes <= from_lane) continue;
+      Index lane = 0;
+      for (; lane < run.n_lanes && run.lane + lane + kStep <= kLanes; lane += kStep) {
+        step(run, lane, std::integral_constant<Index, kStep>{});
+      }
+      for (; lane < run.n_lanes; ++lane) step(run, lane, std::integral_constant<Index, 1>{});
+    }
   }
 
   const SearchProblem& problem_;

@@ -28,6 +28,9 @@ constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.
 // Entries of a table, of 2 to 4 KB each: a thread holds a few tables.
 constexpr Index kMaxEntries = Index{1} << 15;
 
+// Entries of the lists of samples that pairs keep (2 MB).
+constexpr std::size_t kMaxKept = std::size_t{1} << 20;
+
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Counts of "these are 1" → counts of cells; `stride` apart, for `n_members` members.
@@ -209,6 +212,30 @@ class TwoLevelSearcher final : public TileSearcher {
                                                static_cast<int>(n_lanes_), table.information.data() + entry * kLanes);
   }
 
+  // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since each of its chunks needs them.
+  std::array<std::int32_t, 2> list_prefix(Index place) {
+    KeptLists* kept = n_parts_ == 2 ? &vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)] : nullptr;
+    if (kept && kept->first >= 0) {
+      const LaneCount* list = vertex_table_.kept.data() + kept->first;
+      for (int q = 0; q < 2; ++q) {
+        n_listed_[q] = padded(kept->ones[q]);
+        listed_[q] = list;
+        list += n_listed_[q];
+      }
+      return kept->ones;
+    }
+    const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
+    if (kept && vertex_table_.kept.size() < kMaxKept) {
+      *kept = {static_cast<Index>(vertex_table_.kept.size()), ones};
+      for (int q = 0; q < 2; ++q) {
+        vertex_table_.kept.insert(vertex_table_.kept.end(), listed_[q], listed_[q] + n_listed_[q]);
+      }
+    }
+    return ones;
+  }
+
+  static Index padded(Index n) { return (n + kListMultiple - 1) / kListMultiple * kListMultiple; }
+
   // List the samples of both classes in which a & b is 1; returns their numbers.
   std::array<std::int32_t, 2> list_samples(const Word* a, const Word* b) {
     std::array<std::int32_t, 2> ones{};
@@ -219,7 +246,8 @@ class TwoLevelSearcher final : public TileSearcher {
       const Index n =
           kernels_.list_samples(a + first, b + first, n_words, static_cast<LaneCount>(planes_.class_sizes[q]), list);
       ones[q] = static_cast<std::int32_t>(n);
-      n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
+      n_listed_[q] = padded(n);
+      listed_[q] = list;
     }
     return ones;
   }
@@ -227,7 +255,7 @@ class TwoLevelSearcher final : public TileSearcher {
   // Listed samples in which each lane is 1: kLanes counts per class.
   void count(const Word* rows, LaneCount* counts) const {
     for (int q = 0; q < 2; ++q) {
-      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q], counts + q * kLanes);
+      kernels_.count_lanes(rows + data_.layout().class_start[q], listed_[q], n_listed_[q], counts + q * kLanes);
     }
   }
 
@@ -270,7 +298,7 @@ class TwoLevelSearcher final : public TileSearcher {
     job.first_lane = static_cast<int>(std::min(first_lane_after(place), n_lanes_));
     job.last_lane = static_cast<int>(n_lanes_);
     if (job.first_lane >= job.last_lane) return;
-    const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
+    const std::array<std::int32_t, 2> ones = list_prefix(place);
     count(rows_, fresh_.data() + (n_families_ - 1) * 2 * kLanes);
     for (int subset = 0; subset < full_; ++subset) point_to(subset, subset, job.counts);
     for (int q = 0; q < 2; ++q) {
@@ -337,10 +365,7 @@ class TwoLevelSearcher final : public TileSearcher {
                                             static_cast<int>(pairs_.n_vertices[v]), lower + v * pairs_.vertex_lanes);
       }
     }
-    pairs_.spread_counts(counts, job_.first_lane, fresh_.data());
-    // Without the first variable, the prefix and the second are left; and the other way round.
-    pairs_.spread_second(lower, job_.first_lane, without_part_[0].data());
-    pairs_.spread_first(lower, job_.first_lane, without_part_[1].data());
+    pairs_.spread(counts, lower, job_.first_lane, fresh_.data(), without_part_[0].data(), without_part_[1].data());
   }
 
   void score_exactly(int lane) {
@@ -411,8 +436,9 @@ class TwoLevelSearcher final : public TileSearcher {
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
   std::array<AlignedBuffer<LaneCount>, 2> lists_;
   std::array<Index, 2> n_listed_{};
-  AlignedBuffer<LaneCount> fresh_;     // counts of the whole prefix: families * 2 * kLanes
-  AlignedBuffer<LaneCount> of_chunk_;  // counts of a chunk of vertices: 2 * kLanes
+  std::array<const LaneCount*, 2> listed_{};  // the lists at hand: these, or kept ones
+  AlignedBuffer<LaneCount> fresh_;            // counts of the whole prefix: families * 2 * kLanes
+  AlignedBuffer<LaneCount> of_chunk_;         // counts of a chunk of vertices: 2 * kLanes
   std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{}, without_part_{};
   std::array<std::int16_t, kLanes> survivors_{};
   LaneScoreJob job_{};
