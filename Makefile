@@ -19,7 +19,7 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto
-BENCHMARKS ?= benchmarks/compare_mdfs.py
+BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint bench docs sanitize neon clean

@@ -33,7 +33,7 @@ class BoundTrial {
     if (n_met_ < kWarmUp + kTrials) return;
     decided_ = true;
     const Tally &rational = tallies_[0], &polynomial = tallies_[1];
-    use_polynomial_ = polynomial.seconds * rational.lanes <= rational.seconds * polynomial.lanes;
+    use_polynomial_ = polynomial.seconds * rational.lanes * kClearly <= rational.seconds * polynomial.lanes;
     (use_polynomial_ ? progress_.polynomial_threads : progress_.rational_threads).fetch_add(1);
   }
 
@@ -44,7 +44,8 @@ class BoundTrial {
   };
 
   static constexpr int kWarmUp = 500;  // the first maxima are low, and few tuples fail
-  static constexpr int kTrials = 400;
+  static constexpr int kTrials = 200;
+  static constexpr double kClearly = 0.95;  // the clock is not exact: polynomials, unless the other is clearly better
   static constexpr double kMostSeconds = 1e-4;  // more is not the bound's doing: the thread had to wait
 
   SearchProgress& progress_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -138,7 +139,7 @@ class PairLanes {
   template <Index width, class T>
   static void spread(const T* of_vertex, const Run& run, Index lane, T* of_first, T* of_second) {
     std::fill_n(of_first + run.lane + lane, width, of_vertex[run.first]);
-    std::copy_n(of_vertex + run.second + lane, width, of_second + run.lane + lane);
+    std::memcpy(of_second + run.lane + lane, of_vertex + run.second + lane, width * sizeof(T));
   }
 
   // Lanes of each run in steps, which may write over the lanes of the next run: that comes later. Where a step would go
