@@ -65,7 +65,7 @@ docs: $(PACKAGE_READY) $(DOCS_READY)  ## Build the documentation into docs/_buil
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:  ## Remove everything built or cached; .venv stays.
-	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/auto_examples docs/_generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The environment, step by step -----------------------------------------------------------------------------

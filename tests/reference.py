@@ -226,10 +226,12 @@ def all_gains(
     contrast_levels: Sequence[int] | None = None,
     variables: Sequence[int] | None = None,
     require: str = "any",
+    strata: Column | None = None,
 ) -> Iterator[Gain]:
     """Every gain, discretisation by discretisation and tuple by tuple, in ascending order for each variable.
 
-    In a tuple with a contrast variable the gain counts for that variable alone.
+    In a tuple with a contrast variable the gain counts for that variable alone. `strata` are one more dimension of
+    every table, whose levels multiply the degrees of freedom.
     """
     n_vars = len(levels)
     all_levels = [*levels, *(contrast_levels or [])]
@@ -240,7 +242,11 @@ def all_gains(
             codes += contrast_codes_by_discretization[discretization]
         for members in admitted_tuples(n_vars, n_contrast, dimensions, variables, require):
             tuple_levels = [all_levels[v] for v in members]
-            gains = information_gain([codes[v] for v in members], tuple_levels, classes, n_classes, pseudocount)
+            tuple_columns = [codes[v] for v in members]
+            if strata is not None:
+                tuple_levels.append(max(strata) + 1)
+                tuple_columns.append(strata)
+            gains = information_gain(tuple_columns, tuple_levels, classes, n_classes, pseudocount)
             for position, variable in enumerate(members):
                 if members[-1] >= n_vars and variable != members[-1]:
                     continue

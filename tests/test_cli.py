@@ -1,43 +1,150 @@
-"""The command line: what it prints, and how it fails."""
+"""The command line as a whole: help, small commands, and how it fails."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
+import interplay
+from command_line import in_process, in_shell
+from interplay.cli.errors import exit_code_of
 from interplay.demo import run_demo
 
 
-def run(*arguments: str, **options) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "interplay", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+@pytest.fixture
+def command(monkeypatch, capfd):
+    return lambda *arguments: in_process(monkeypatch, capfd, *arguments)
 
 
-def test_info_names_what_a_bug_report_needs() -> None:
-    done = run("info")
-    assert done.returncode == 0
-    for word in ("interplay", "numpy", "SIMD levels", "cores"):
-        assert word in done.stdout
+@pytest.mark.parametrize("arguments", [[], ["-v"]])
+def test_info_names_what_a_bug_report_needs(command, arguments: list[str]) -> None:
+    done = command("info", *arguments)
+    assert done.code == 0
+    for word in ("interplay", "numpy", "SIMD levels", "cores", "engines      cpu", "GPUs"):
+        assert word in done.out
+    assert ("pyarrow" in done.out) == bool(arguments)
 
 
-def test_info_says_which_bound_is_cheaper_here() -> None:
-    lines = [line for line in run("info", "-v").stdout.splitlines() if line.startswith("bound")]
+def test_info_says_which_bound_is_cheaper_here(command) -> None:
+    lines = [line for line in command("info", "-v").out.splitlines() if line.startswith("bound")]
     assert [line.split("class ")[1].split(",")[0] for line in lines] == ["50%", "40%", "30%", "20%"]
     assert all(int(line.split("cheaper: ")[1][0]) + int(line[-1]) == 1 for line in lines)  # one thread, one choice
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["demo", "-k", "9"], ["demo", "--seed", "-1"], ["demo", "--folder"]]
+    "arguments", [["nonsense"], ["demo", "-k", "9"], ["demo", "--seed", "-1"], ["demo", "--folder"], ["--nonsense"]]
 )
-def test_bad_usage_is_exit_code_2_without_a_traceback(arguments: list[str]) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "Error" in done.stderr
+def test_bad_usage_is_exit_code_2_and_one_line(command, arguments: list[str]) -> None:
+    done = command(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.error_line.startswith("Error: ")
+    assert "--help" in done.error_line
+
+
+def test_without_a_command_there_is_help(command) -> None:
+    done = command()
+    assert "interplay run data.csv --target outcome" in done.out + done.err
+    assert "Exit codes" in done.out + done.err
+
+
+def test_help_of_every_command(command) -> None:
+    for name in ("run", "report", "demo", "bench", "info", "completion"):
+        done = command(name, "--help")
+        assert done.code == 0
+        assert f"Usage: interplay {name}" in done.out
+    assert "Exit codes" in command("run", "--help").out
+
+
+def test_version(command) -> None:
+    assert command("--version").out == f"interplay {interplay.__version__}\n"
+
+
+def test_bench_measures_each_dimension(command) -> None:
+    options = ["bench", "-k", 1, "-k", 2, "--vars", 40, "--samples", 100, "-j", 1]
+    table = command(*options)
+    assert table.code == 0
+    assert [line.split()[1] for line in table.out.splitlines()] == ["k", "1", "2"]
+    rows = json.loads(command(*options, "--format", "json").out)["rows"]
+    assert [row["tuples"] for row in rows] == [40, 40 * 39 // 2]
+    assert all(row["tuples_per_second"] == pytest.approx(row["tuples"] / row["seconds"]) for row in rows)
+
+
+def test_bench_refuses_what_is_not_quick(command) -> None:
+    assert "too many" in command("bench", "-k", 5, "--vars", 1000).error_line
+    assert "engine must be one of" in command("bench", "--engine", "abacus").error_line
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_what_the_shell_runs(command, shell: str) -> None:
+    done = command("completion", shell)
+    assert done.code == 0
+    assert "_INTERPLAY_COMPLETE" in done.out
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=done.out, text=True).returncode == 0
+
+
+def test_the_tab_key_completes_options_and_their_values(command, monkeypatch) -> None:
+    monkeypatch.setenv("_INTERPLAY_COMPLETE", "bash_complete")
+    for words, expected in [("interplay ru", "run"), ("interplay run --mult", "--multiclass")]:
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        assert f"plain,{expected}" in command().out
+    monkeypatch.setenv("COMP_WORDS", "interplay run --fit we")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert "plain,weibull" in command().out
+
+
+def fails_with(error: BaseException):
+    def command() -> None:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (ValueError("decision='classes' is\nwrong"), 2, "Error: --decision classes is wrong"),
+        (FileNotFoundError(2, "No such file", "a.csv"), 2, "Error: 'a.csv': No such file"),
+        (ConnectionError("no copy"), 2, "Error: no copy"),
+        (MemoryError(), 3, "not enough memory"),
+        (OSError(28, "No space left on device"), 3, "cannot write standard output"),
+        (KeyError("x"), 70, "please report it"),
+        (KeyboardInterrupt(), 130, "Interrupted"),
+        (interplay.SearchInterrupted(None, 0.25), 130, "after 25.0% of the search"),
+    ],
+)
+def test_every_failure_is_a_line_and_a_code(capfd, error: BaseException, code: int, words: str) -> None:
+    assert exit_code_of(fails_with(error)) == code
+    err = capfd.readouterr().err
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_traceback_is_there_when_asked_for(capfd, monkeypatch) -> None:
+    monkeypatch.setenv("INTERPLAY_TRACEBACK", "1")
+    assert exit_code_of(fails_with(KeyError("x"))) == 70
+    assert "Traceback" in capfd.readouterr().err
+
+
+def test_warnings_are_one_line_each(capfd) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert exit_code_of(lambda: warnings.warn("few samples:\nget more", UserWarning, stacklevel=1)) == 0
+    assert capfd.readouterr().err == "Warning: few samples: get more\n"
+
+
+def test_python_m_interplay_is_the_same_command() -> None:
+    done = in_shell("--version")
+    assert done.stdout == f"interplay {interplay.__version__}\n"
 
 
 def test_demo_finds_more_with_more_dimensions(tmp_path: Path, capsys) -> None:

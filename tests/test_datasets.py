@@ -300,16 +300,6 @@ def test_openml_answers_that_make_no_sense_are_reported(site, tmp_path):
             fetch_madelon(cache_dir=tmp_path, _sources=[(datasets._from_openml, f"{address}/1485")])
 
 
-def test_interrupted_write_leaves_nothing_behind(tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(datasets.os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        datasets._write_atomically(tmp_path / "file", "text")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [

@@ -160,7 +160,7 @@ def test_an_error_in_the_progress_display_stops_the_search() -> None:
     planes = make_bit_planes([codes], DecisionClasses(rng.integers(0, 2, 1000), [0, 1]))
     tiles = make_tuple_tiles(levels, n_vars=800, dimensions=3)
 
-    def fail(done: int) -> None:
+    def fail(done: int, found: object = None) -> None:
         raise RuntimeError("the display broke")
 
     with pytest.raises(RuntimeError, match="the display broke"):

@@ -13,7 +13,7 @@ from joblib import parallel_config
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -56,6 +56,7 @@ FURTHER_CHECKS = (
     "check_get_params_invariance",
     "check_n_features_in",
     "check_inplace_ensure_writeable",
+    "check_get_feature_names_out_error",
 )
 
 
@@ -119,7 +120,7 @@ class TestSameAsSelect:
         assert ours.pop("max_features") is None
         theirs["null_fit"] = theirs.pop("fit")
         # What belongs to one run and not to a model that is fitted many times.
-        for name in ("X", "y", "checkpoint"):
+        for name in ("X", "y", "strata", "checkpoint"):
             theirs.pop(name, None)
         assert ours == theirs
 
@@ -329,7 +330,20 @@ class TestAmongOtherEstimators:
         assert clone(selector).get_params() == selector.get_params()
         assert not hasattr(clone(selector), "result_")
         assert repr(MDFSSelector(dimensions=3)) == "MDFSSelector(dimensions=3)"
-        assert "MDFSSelector" in selector._repr_html_()
+
+    def test_html_shows_parameters_and_once_fitted_what_was_found(self) -> None:
+        X, y = xor_data()
+        selector = MDFSSelector(dimensions=2, random_state=0)
+        before = selector._repr_html_()
+        assert "random_state" in before
+        assert "variables relevant" not in before
+        selector.fit(X, y)
+        for shown in (selector._repr_html_(), selector._repr_mimebundle_()["text/html"]):
+            assert "2 of 20 variables relevant" in shown
+            assert "x17" in shown
+        assert "MDFSSelector" in make_pipeline(selector, DecisionTreeClassifier())._repr_html_()
+        with config_context(display="text"):
+            assert selector._repr_mimebundle_() == {"text/plain": repr(selector)}
 
     def test_metadata_routing_asks_for_nothing(self) -> None:
         X, y = xor_data()
@@ -337,6 +351,36 @@ class TestAmongOtherEstimators:
             tree = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=True)
             model = make_pipeline(MDFSSelector(random_state=0), tree)
             assert model.fit(X, y, sample_weight=np.ones(len(y))).score(X, y) == 1.0
+
+    def test_strata_reach_a_pipeline_in_cross_validation(self) -> None:
+        X, y = xor_data()
+        strata = np.where(X[:, 0] > 0, "a", "b")
+        seen = []
+
+        class Spy(MDFSSelector):
+            def fit(self, X, y=None, *, strata=None):
+                seen.append(None if strata is None else len(strata))
+                return super().fit(X, y, strata=strata)
+
+        with config_context(enable_metadata_routing=True):
+            selector = Spy(n_contrast=60, random_state=0).set_fit_request(strata=True)
+            model = make_pipeline(selector, DecisionTreeClassifier(random_state=0))
+            search = GridSearchCV(model, {"spy__dimensions": [2]}, cv=4, error_score="raise")
+            search.fit(X, y, strata=strata)
+            with pytest.raises(UnsetMetadataPassedError, match="strata"):
+                make_pipeline(MDFSSelector(), DecisionTreeClassifier()).fit(X, y, strata=strata)
+        assert seen == [300, 300, 300, 300, 400]
+        alone = interplay.select(X, y, strata=strata, n_contrast=60, random_state=0)
+        assert search.best_estimator_["spy"].result_.table.equals(alone.table)
+
+    def test_strata_without_routing(self) -> None:
+        X, y = xor_data()
+        strata = np.arange(len(y)) % 3
+        model = make_pipeline(MDFSSelector(random_state=0), DecisionTreeClassifier())
+        model.fit(X, y, mdfsselector__strata=strata)
+        expected = interplay.select(X, y, strata=strata, random_state=0)
+        assert model["mdfsselector"].result_.table.equals(expected.table)
+        assert len(model["mdfsselector"].result_.provenance["strata"]) == 3
 
     def test_inverse_transform(self) -> None:
         X, y = xor_data()
@@ -346,7 +390,97 @@ class TestAmongOtherEstimators:
         assert np.array_equal(selector.inverse_transform(selector.transform(X)), expected)
 
 
+@pytest.mark.skipif(not hasattr(MDFSSelector, "set_callbacks"), reason="scikit-learn before 1.9 has no callbacks")
+class TestCallbacks:
+    class Recorder:
+        """Counts what it is told; knows the protocol only."""
+
+        def __init__(self) -> None:
+            self.told: list[tuple[str, str]] = []
+
+        def setup(self, estimator, context) -> None:
+            self.told.append(("setup", context.task_name))
+
+        def on_fit_task_begin(self, estimator, context) -> None:
+            self.told.append(("begin", context.task_name))
+
+        def on_fit_task_end(self, estimator, context) -> None:
+            self.told.append(("end", context.task_name))
+
+        def teardown(self, estimator, context) -> None:
+            self.told.append(("teardown", context.task_name))
+
+    @pytest.mark.parametrize("multiclass", ["joint", "ovo"])
+    def test_every_task_begins_and_ends(self, multiclass: str) -> None:
+        X, y = xor_data()
+        recorder = self.Recorder()
+        classes = np.arange(len(y)) % 3
+        MDFSSelector(n_contrast=30, multiclass=multiclass).set_callbacks(recorder).fit(X, classes)
+        assert recorder.told[:2] == [("setup", "fit"), ("begin", "fit")]
+        assert recorder.told[-2:] == [("end", "fit"), ("teardown", "fit")]
+        assert recorder.told[2:-2] == [("begin", "search"), ("end", "search")] * 100
+
+    def test_the_search_tells_how_far_it_is(self) -> None:
+        X, y = xor_data()
+        shares: list[float] = []
+        interplay.select(X, np.arange(len(y)) % 3, multiclass="ovo", n_contrast=30, progress=shares.append)
+        assert shares == sorted(shares)
+        assert shares[-1] == 1.0
+        assert {1 / 3, 2 / 3} <= set(shares)
+
+    def test_taken_down_after_an_error(self) -> None:
+        X, y = xor_data()
+        recorder = self.Recorder()
+        with pytest.raises(ValueError, match="n_contrast must be 0 or at least"):
+            MDFSSelector(n_contrast=2).set_callbacks(recorder).fit(X, y)
+        assert recorder.told[-1] == ("teardown", "fit")
+
+    def test_progress_bar(self, capsys: pytest.CaptureFixture[str]) -> None:
+        from sklearn.callback import ProgressBar
+
+        X, y = xor_data()
+        selector = MDFSSelector(n_contrast=30, random_state=0)
+        found = selector.set_callbacks(ProgressBar()).fit(X, y).result_.table
+        assert found.equals(MDFSSelector(n_contrast=30, random_state=0).fit(X, y).result_.table)
+        assert "MDFSSelector" in capsys.readouterr().out
+
+
+class TestLazyFrames:
+    @pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+    def test_as_eager_ones(self, output: str) -> None:
+        frame, y = mixed_data()
+        eager = pl.from_pandas(frame)
+        selector = MDFSSelector(random_state=0).set_output(transform=output)
+        found = selector.fit_transform(eager.lazy(), y)
+        expected = MDFSSelector(random_state=0).set_output(transform=output).fit(eager, y)
+        assert selector.feature_names_in_.tolist() == eager.columns
+        assert selector.result_.table.equals(expected.result_.table)
+        assert np.asarray(found).tolist() == np.asarray(expected.transform(eager)).tolist()
+        with pytest.raises(ValueError, match="feature names should match"):
+            selector.transform(eager.lazy().rename({"v1": "other"}))
+
+
 class TestBadInput:
+    @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+    def test_decision_among_the_features(self, make) -> None:
+        X, y = xor_data()
+        frame = make({f"v{v}": X[:, v] for v in range(5)} | {"ill": y})
+        with pytest.raises(ValueError, match=r"^column 'ill' of X is y itself: leave it out of X"):
+            MDFSSelector().fit(frame, frame["ill"])
+
+    def test_strata_by_name(self) -> None:
+        X, y = xor_data()
+        with pytest.raises(TypeError, match="strata must hold one value per sample, not the text 'batch'"):
+            MDFSSelector().fit(X, y, strata="batch")
+
+    def test_names_that_differ_at_transform(self) -> None:
+        frame, y = mixed_data()
+        selector = MDFSSelector(random_state=0).fit(frame, y)
+        with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
+            selector.transform(frame.rename(columns={"v0": "w0"}))
+        with pytest.raises(ValueError, match="feature names should match"):
+            selector.transform(frame.drop(columns="v0"))
+
     def test_sample_weight_is_refused_with_a_reason(self) -> None:
         X, y = xor_data()
         weights = np.ones(len(y))

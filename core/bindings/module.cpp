@@ -12,6 +12,7 @@
 #include <string>
 
 #include "interplay/bit_planes.hpp"
+#include "interplay/information_gain.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
 #include "interplay/tuple_search.hpp"
@@ -201,6 +202,29 @@ bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Valu
   return true;
 }
 
+// Fills `values` with x·log2(x) in fixed point at 0 … n, for every class and then for all classes together; first with
+// the pseudocounts of one cell, then with those of as many cells as each number of levels. Returns the worth of a unit.
+double fill_information_tables(Array<const Index> class_sizes, double pseudocount, Array<const Index> distinct_levels,
+                               Index max_cells, Array<interplay::Fixed> values) {
+  require(class_sizes.size() >= 1 && max_cells >= 1 && pseudocount >= 0, "classes, cells or pseudocount out of range");
+  const std::span<const Index> sizes = span_of(class_sizes);
+  const Index n_samples = std::accumulate(sizes.begin(), sizes.end(), Index{0});
+  const std::size_t of_one = static_cast<std::size_t>(2 * n_samples) + sizes.size() + 1;
+  require(values.size() == of_one * (distinct_levels.size() + 1), "values has the wrong size");
+  const interplay::InformationTables tables(sizes, pseudocount, span_of(distinct_levels), max_cells);
+  interplay::Fixed* next = values.data();
+  const auto append = [&](const interplay::XLogX& x_log_x, Index n_max) {
+    for (Index n = 0; n <= n_max; ++n) *next++ = x_log_x(static_cast<interplay::Count>(n));
+  };
+  const auto append_all = [&](const interplay::CellInformation& of_cell) {
+    for (std::size_t q = 0; q < sizes.size(); ++q) append(of_cell.of_class(static_cast<Index>(q)), sizes[q]);
+    append(of_cell.of_total(), n_samples);
+  };
+  append_all(tables.of_tuple());
+  for (const Index n_levels : span_of(distinct_levels)) append_all(tables.summed_over(n_levels));
+  return tables.to_bits(1);
+}
+
 std::vector<std::string> simd_levels() {
   std::vector<std::string> names;
   for (const interplay::SimdLevel level : interplay::available_simd_levels()) names.emplace_back(name_of(level));
@@ -212,6 +236,8 @@ std::vector<std::string> simd_levels() {
 NB_MODULE(_core, module) {
   module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
+  module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a, "distinct_levels"_a,
+             "max_cells"_a, "values"_a, "Tables of x·log2(x) in fixed point; returns the worth of their unit.");
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");

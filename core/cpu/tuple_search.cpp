@@ -15,7 +15,12 @@
 namespace interplay {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr auto kTick = std::chrono::milliseconds(100);
+
+// Threads hand in what they found this often: a display can show it, and what others found tightens the bounds.
+constexpr auto kHandIn = std::chrono::seconds(1);
 
 Index most_cells(const SearchProblem& problem) {
   // Cells of a tuple = levels of a variable times those of its partners; blocks bound both.
@@ -67,6 +72,7 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
       const auto general =
           any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, own.view(), progress)
                     : nullptr;
+      Clock::time_point handed_in = Clock::now();
       while (!progress.stop.load(std::memory_order_relaxed)) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
@@ -75,6 +81,12 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
         const bool is_general = general && any_level->applies_to(blocks) && general->takes(blocks);
         TileSearcher& searcher = is_fast ? *fast : is_general ? *general : *direct;
         if (searcher.search(blocks)) tile_done[tile] = 1;
+        if (const Clock::time_point now = Clock::now(); now - handed_in >= kHandIn) {
+          const std::lock_guard lock(mutex);
+          best.merge(own.view());
+          own.view().merge(best);
+          handed_in = now;
+        }
       }
       const std::lock_guard lock(mutex);
       best.merge(own.view());
@@ -105,9 +117,8 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
     std::unique_lock lock(mutex);
     while (running > 0) {
       if (finished.wait_for(lock, kTick, [&] { return running == 0; })) break;
-      lock.unlock();
+      // Under the lock, so that `best` holds still while it is looked at.
       if (!options.on_tick(progress.tuples_done.load(std::memory_order_relaxed))) progress.stop = true;
-      lock.lock();
     }
   }
   for (std::thread& thread : threads) thread.join();

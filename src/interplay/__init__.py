@@ -4,13 +4,15 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from interplay import datasets
+from interplay import datasets, genetics, parquet, singlecell
 from interplay.arrays import MaxGains
+from interplay.checkpoint import Checkpoint
 from interplay.engines.base import SearchInterrupted
 from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.saved import load
 from interplay.search import max_information_gain
+from interplay.shards import Part, merge_parts, search_shard
 from interplay.steps.contrast import contrast_variables
 from interplay.steps.discrete_codes import discretize, suggest_range
 from interplay.steps.null_fit import NullFit, fit_null
@@ -21,18 +23,25 @@ if _TYPE_CHECKING:
 __version__ = _version("interplay")
 
 __all__ = [
+    "Checkpoint",
     "MDFSSelector",
     "MaxGains",
     "NullFit",
+    "Part",
     "SearchInterrupted",
     "Selection",
     "contrast_variables",
     "datasets",
     "discretize",
     "fit_null",
+    "genetics",
     "load",
     "max_information_gain",
+    "merge_parts",
+    "parquet",
+    "search_shard",
     "select",
+    "singlecell",
     "suggest_range",
 ]
 

@@ -5,6 +5,13 @@ import numpy as np
 import numpy.typing as npt
 
 def simd_levels() -> list[str]: ...
+def fill_information_tables(
+    class_sizes: npt.NDArray[np.int64],
+    pseudocount: float,
+    distinct_levels: npt.NDArray[np.int64],
+    max_cells: int,
+    values: npt.NDArray[np.int64],
+) -> float: ...
 def pack_bit_planes(
     codes: npt.NDArray[np.uint8],
     sample_order: npt.NDArray[np.int64],

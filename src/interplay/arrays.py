@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +58,24 @@ class DecisionClasses:
         return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
 
 
+class CodeBlocks(Protocol):
+    """Codes that are made, or cut out, block by block, so that they need not all be in memory at once."""
+
+    @property
+    def n_vars(self) -> int: ...
+
+    @property
+    def n_levels(self) -> IntArray: ...
+
+    def blocks(self, n_jobs: int) -> list[slice]:
+        """Cut the variables into blocks to be read one after the other, or by `n_jobs` threads."""
+        ...
+
+    def read(self, rows: slice) -> CodeArray:
+        """Return the codes of some variables, C-contiguous (n_rows, n_samples)."""
+        ...
+
+
 @dataclass(frozen=True)
 class DiscreteCodes:
     """Variables as small numbers: what the counting sees.
@@ -85,6 +104,15 @@ class DiscreteCodes:
     @property
     def n_samples(self) -> int:
         return int(self.codes.shape[1])
+
+    def blocks(self, n_jobs: int) -> list[slice]:
+        """Cut the variables into a few blocks per thread."""
+        edges = np.linspace(0, self.n_vars, min(self.n_vars, 4 * n_jobs) + 1).astype(int).tolist()
+        return [slice(start, stop) for start, stop in pairwise(edges)]
+
+    def read(self, rows: slice) -> CodeArray:
+        """Return the codes of some variables."""
+        return self.codes[rows]
 
 
 @dataclass(frozen=True)
@@ -150,6 +178,8 @@ class TupleTiles:
         Tuples in each tile; whole numbers, as floats since there can be more than 2**63 in all.
     partner_cells : (n_groups,) int64
         The distinct numbers of cells that a variable's partners can have, ascending.
+    only_of_stratum : (n_groups,) bool, optional
+        Where row 0 is a stratum, a member of every tuple: numbers of cells that only its own partners have.
     """
 
     order: IntArray
@@ -159,6 +189,7 @@ class TupleTiles:
     tiles: npt.NDArray[np.int32]
     n_tuples: FloatArray
     partner_cells: IntArray
+    only_of_stratum: BoolArray | None = None
 
     @property
     def dimensions(self) -> int:
@@ -203,14 +234,18 @@ class MaxGains:
     @classmethod
     def none_yet(cls, planes: BitPlanes, tiles: TupleTiles) -> MaxGains:
         """Return the neutral element of `merge` for a search."""
-        shape = (planes.n_rows, len(tiles.partner_cells))
-        n_classes = len(planes.class_sizes)
+        return cls.empty(planes.n_levels, tiles, n_vars=planes.n_vars, n_classes=len(planes.class_sizes))
+
+    @classmethod
+    def empty(cls, n_levels: IntArray, tiles: TupleTiles, *, n_vars: int, n_classes: int) -> MaxGains:
+        """Return the same before there are planes, from the levels of the rows, real and contrast."""
+        shape = (len(n_levels), len(tiles.partner_cells))
         return cls(
             gain_by_group=np.full(shape, -np.inf),
             discretization_by_group=np.full(shape, -1, dtype=np.int64),
             tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
-            df_by_group=(n_classes - 1) * (planes.n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
-            n_vars=planes.n_vars,
+            df_by_group=(n_classes - 1) * (n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
+            n_vars=n_vars,
         )
 
     def merge(self, other: MaxGains) -> MaxGains:
@@ -228,6 +263,23 @@ class MaxGains:
             gain_by_group=np.where(theirs, other.gain_by_group, self.gain_by_group),
             discretization_by_group=np.where(theirs, other.discretization_by_group, self.discretization_by_group),
             tuples_by_group=np.where(theirs[..., np.newaxis], other.tuples_by_group, self.tuples_by_group),
+        )
+
+    def without_stratum(self, tiles: TupleTiles) -> MaxGains:
+        """Leave out the stratum of the searched `tiles`, row 0, and number the others from 0 again.
+
+        Returns the gains as they are if there is none.
+        """
+        if tiles.only_of_stratum is None:
+            return self
+        kept = np.flatnonzero(~tiles.only_of_stratum)
+        tuples = self.tuples_by_group[1:, kept, 1:]
+        return MaxGains(
+            gain_by_group=self.gain_by_group[1:, kept],
+            discretization_by_group=self.discretization_by_group[1:, kept],
+            tuples_by_group=np.where(tuples < 0, -1, tuples - 1),
+            df_by_group=self.df_by_group[1:, kept],
+            n_vars=self.n_vars - 1,
         )
 
     @cached_property

@@ -10,7 +10,6 @@ import hashlib
 import io
 import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
 from interplay.checks import check_int, check_real
+from interplay.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]
 Labels = npt.NDArray[np.uint8]
@@ -360,25 +360,14 @@ def _store(folder: Path, X: ShortArray, y: Labels) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            _write_atomically(folder / name, text)
+            with whole_file(folder / name) as file:
+                file.write(text.encode("ascii"))
     except OSError as error:
         warnings.warn(
             f"Madelon was not kept in {folder} ({error}): set cache_dir to a folder that can be written",
             UserWarning,
             stacklevel=3,
         )
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    """Write beside the target, then rename: nobody ever sees half a file."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with open(handle, "w", encoding="ascii", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 #: A reader and the address it reads from; tried in this order.

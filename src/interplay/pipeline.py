@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
-from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, get_engine
+from interplay.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
-from interplay.provenance import data_fingerprint, versions
+from interplay.progress import Progress
+from interplay.provenance import versions
 from interplay.result import Run, Selection
-from interplay.search import Discrete, SearchSettings, check_search_settings, search
-from interplay.steps.contrast import contrast_table
-from interplay.steps.decision import decision_classes
-from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES
-from interplay.steps.null_fit import FITS, fit_null
-from interplay.steps.p_values import ADJUST_METHODS, adjust, relevant_mask, significance_order
-from interplay.steps.row_subset import RowSubset
-from interplay.steps.table import Table, as_table
-
-#: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
-#: imprecise (its relative error is about 1/√n), more cost time and gain little.
-_AUTO_CONTRAST_BOUNDS = (300, 1000)
+from interplay.search import Discrete
+from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
+from interplay.steps.named_columns import warn_of_decision_in_table
+from interplay.steps.null_fit import fit_null
+from interplay.steps.p_values import adjust, relevant_mask, significance_order
+from interplay.steps.table import Table
+from interplay.steps.tuple_counts import TupleCounter, TupleCounts
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
+
+#: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
+_MAX_COUNTED = 300
+
+#: So many of the most significant variables are compared with the decision, value by value.
+_MAX_COMPARED_WITH_DECISION = 20
 
 
 def select(
@@ -48,12 +49,14 @@ def select(
     decision: str = "auto",
     decision_divisions: int = 1,
     multiclass: str = "joint",
+    strata: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
+    checkpoint: AsCheckpoint = None,
 ) -> Selection:
     """Find the variables that carry information about a decision, alone or together with others.
 
@@ -74,9 +77,13 @@ def select(
     multiclass : {"joint", "ovo", "ovr"}
         With more than two classes: one gain about all classes, each pair of classes, or each class against the rest.
         The latter two run several searches; a variable's p-value is then its smallest times their number.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples (batch, sex, population) within which the decision is to be explained: what follows from the
+        group alone then counts for no variable. As in `max_information_gain`; contrast variables are permuted within
+        strata.
     random_state : int, None, RandomState or Generator
         None draws a seed, which the result records.
-    engine, n_jobs, progress
+    engine, n_jobs, progress, checkpoint
         As in `max_information_gain`.
 
     Returns
@@ -98,143 +105,137 @@ def select(
     ('x11',)
     """
     started = time.perf_counter()
-    table = as_table(X)
-    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    settings = check_search_settings(
-        table,
+    kept = as_checkpoint(checkpoint)
+    task = check_selection(
+        X,
+        y,
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
         range_=range_,
         pseudocount=pseudocount,
+        n_contrast=n_contrast,
+        p_adjust=p_adjust,
+        level=level,
+        fit=fit,
+        decision=decision,
+        decision_divisions=decision_divisions,
+        multiclass=multiclass,
+        strata=strata,
         discrete=discrete,
         missing=missing,
-        random_state=random_state,
+        random_state=kept.seed if random_state is None and kept is not None else random_state,
     )
-    contrast_number = _check_n_contrast(n_contrast, table.n_vars, settings)
-    check_choice("p_adjust", p_adjust, ADJUST_METHODS)
-    level = check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True)
-    check_choice("fit", fit, FITS)
-    check_choice("multiclass", multiclass, ("joint", "ovo", "ovr"))
-    worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
+    get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
+    if kept is not None:
+        kept.begin(task.about)
+    searched, loops = zip(
+        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept), strict=True
+    )
+    if kept is not None:
+        kept.finish()
+    found = selection_from(
+        searched,
+        names=list(task.table.names),
+        settings=task.settings,
+        provenance={
+            "n_samples": task.table.n_samples,
+            "n_vars": task.table.n_vars,
+            "data_fingerprint": task.fingerprint,
+            "strata": task.strata_sizes,
+            "engine": loops[0].engine.describe(),
+            "seconds": round(time.perf_counter() - started, 3),
+            "versions": versions(),
+        },
+        data=(task.table, task.classes),
+    )
+    warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
+    return found
 
-    runs = []
-    for what, part, part_classes in _decisions(table, classes, multiclass):
-        contrast = contrast_table(part, contrast_number, seed=settings.seed) if contrast_number else None
-        gains, *alone = search(
-            part,
-            part_classes,
-            settings,
-            contrast=contrast,
-            contrast_sources=None if contrast is None else contrast.sources,
-            alone=settings.dimensions > 1,
-            engine=worker,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-        null_fit = fit_null(
-            gains.gain,
-            dimensions=settings.dimensions,
-            divisions=settings.divisions,
-            discretizations=settings.discretizations,
-            contrast_gain=gains.contrast_gain if contrast_number else None,
-            contrast_df=gains.contrast_df if contrast_number else None,
-            df=gains.df,
-            fit=fit,
-            n_classes=part_classes.n_classes,
-        )
-        runs.append(
-            Run(
-                decision=what,
-                class_labels=[str(label) for label in part_classes.labels],
-                class_sizes=part_classes.sizes,
-                gains=gains,
-                gain_alone=(alone[0] if alone else gains).gain,
-                contrast_sources=np.empty(0, dtype=np.int64) if contrast is None else contrast.sources,
-                null_fit=null_fit,
-            )
-        )
 
+def selection_from(
+    searched: Sequence[SearchedRun],
+    *,
+    names: list[str],
+    settings: dict[str, Any],
+    provenance: dict[str, Any],
+    data: tuple[Table, DecisionClasses] | None,
+) -> Selection:
+    """Gains → null fit → p-values → adjustment → relevant variables.
+
+    Without the `data`, correlations between relevant variables and counts of their tuples are left out.
+    """
+    runs = [_fitted(run, settings) for run in searched]
     log_p = _combined_log_p(runs)
     p_values = np.exp(log_p)
-    p_adjusted = adjust(p_values, p_adjust, level=level)
-    relevant = relevant_mask(p_adjusted, level=level)
+    p_adjusted = adjust(p_values, settings["p_adjust"], level=settings["level"])
+    relevant = relevant_mask(p_adjusted, level=settings["level"])
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
     return Selection(
-        names=list(table.names),
+        names=names,
         runs=tuple(runs),
         log_p=log_p,
         p_value=p_values,
         p_adjusted=p_adjusted,
         is_relevant=relevant,
         ranked=ranked,
-        correlation=_correlation(table, ranked),
-        settings={
-            "dimensions": settings.dimensions,
-            "divisions": settings.divisions,
-            "discretizations": settings.discretizations,
-            "range_": settings.range_,
-            "pseudocount": settings.pseudocount,
-            "n_contrast": contrast_number,
-            "p_adjust": p_adjust,
-            "level": level,
-            "fit": runs[0].null_fit.fit,
-            "decision": classes.kind,
-            "decision_divisions": decision_divisions,
-            "multiclass": multiclass,
-            "discrete": settings.discrete,
-            "missing": missing,
-            "random_state": settings.seed,
-        },
-        provenance={
-            "n_samples": table.n_samples,
-            "n_vars": table.n_vars,
-            "data_fingerprint": data_fingerprint(table, classes),
-            "engine": worker.describe(),
-            "seconds": round(time.perf_counter() - started, 3),
-            "versions": versions(),
-        },
+        correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
+        tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
+        settings=settings | {"fit": runs[0].null_fit.fit},
+        provenance=provenance,
     )
 
 
-def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettings) -> int:
-    if isinstance(n_contrast, str) and n_contrast == "auto":
-        if settings.dimensions == 1 and settings.discretizations == 1:
-            return 0
-        low, high = _AUTO_CONTRAST_BOUNDS
-        return min(max(n_vars, low), high)
-    if isinstance(n_contrast, str):
-        raise ValueError(f"n_contrast must be 'auto' or a whole number, not {n_contrast!r}")
-    number = check_int("n_contrast", n_contrast, low=0)
-    if 0 < number < MIN_REFERENCE_VARIABLES:
-        raise ValueError(
-            f"n_contrast must be 0 or at least {MIN_REFERENCE_VARIABLES}, not {number}: "
-            "fewer cannot show what chance gives"
-        )
-    return number
-
-
-def _decisions(table: Table, classes: DecisionClasses, multiclass: str) -> Iterator[tuple[str, Table, DecisionClasses]]:
-    """Split a decision of several classes into the two-class decisions asked for."""
-    if multiclass == "joint" or classes.n_classes == 2:
-        yield "all classes", table, classes
-    elif multiclass == "ovr":
-        for q, label in enumerate(classes.labels):
-            one = (classes.codes == q).astype(np.int64)
-            yield f"{label} vs rest", table, DecisionClasses(one, ["rest", label], classes.kind)
-    else:
-        for a, b in combinations(range(classes.n_classes), 2):
-            rows = np.flatnonzero((classes.codes == a) | (classes.codes == b))
-            labels = [classes.labels[a], classes.labels[b]]
-            pair = DecisionClasses((classes.codes[rows] == b).astype(np.int64), labels, classes.kind)
-            yield f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair
+def _fitted(run: SearchedRun, settings: dict[str, Any]) -> Run:
+    gains = run.gains
+    null_fit = fit_null(
+        gains.gain,
+        dimensions=settings["dimensions"],
+        divisions=settings["divisions"],
+        discretizations=settings["discretizations"],
+        contrast_gain=gains.contrast_gain if settings["n_contrast"] else None,
+        contrast_df=gains.contrast_df if settings["n_contrast"] else None,
+        df=gains.df,
+        fit=settings["fit"],
+        n_classes=len(run.class_labels),
+    )
+    return Run(
+        decision=run.decision,
+        class_labels=run.class_labels,
+        class_sizes=run.class_sizes,
+        gains=gains,
+        gain_alone=run.alone.gain,
+        contrast_sources=run.contrast_sources,
+        null_fit=null_fit,
+    )
 
 
 def _combined_log_p(runs: list[Run]) -> FloatArray:
     """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
+
+
+def _tuple_counts(
+    table: Table, classes: DecisionClasses, runs: list[Run], variables: IntArray, settings: dict[str, Any]
+) -> tuple[TupleCounts, ...]:
+    """Count the best tuples of some variables, each in the run of its smallest p-value."""
+    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)
+    coding = {name: settings[name] for name in ("divisions", "discretizations", "range_", "missing")}
+    coding["seed"] = settings["random_state"]
+    decisions = decisions_of(table, classes, None, settings["multiclass"])
+    counted = []
+    for number, (run, (_, part, part_classes, _)) in enumerate(zip(runs, decisions, strict=True)):
+        counter = TupleCounter(part, part_classes, discrete=settings["discrete"], settings=coding)
+        found = variables[best_run[variables] == number]
+        # Members of a tuple often have it in common: it is kept once.
+        rows = np.column_stack([run.gains.discretization[found], run.gains.tuples[found]])
+        for discretization, *members in np.unique(rows, axis=0).tolist():
+            counts = counter.count(np.array(members), run=number, discretization=discretization)
+            if counts is not None:
+                counted.append(counts)
+    return tuple(counted)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

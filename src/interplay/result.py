@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.steps.null_fit import NullFit
+from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,9 +65,12 @@ class Selection:
     correlation : (n_relevant, n_relevant) float64
         Between the relevant variables in that order; empty if there are more than 3000.
     settings : dict
-        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run.
+        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are data, like y, and
+        have to be given again.
     provenance : dict
-        Data fingerprint, engine, versions, seconds.
+        Data fingerprint, sizes of the strata, engine, versions, seconds.
+    tuple_counts : tuple of TupleCounts
+        Samples per cell and class of the best tuples of the first 300 relevant variables; see `counts_of`.
     """
 
     names: list[str]
@@ -79,6 +83,7 @@ class Selection:
     correlation: FloatArray
     settings: dict[str, Any]
     provenance: dict[str, Any]
+    tuple_counts: tuple[TupleCounts, ...] = ()
 
     @property
     def relevant(self) -> list[str]:
@@ -114,6 +119,11 @@ class Selection:
             frames.append(pd.DataFrame(frame))
         return pd.concat(frames, ignore_index=True)
 
+    @cached_property
+    def best_run(self) -> IntArray:
+        """Number of the run in which each variable has its smallest p-value."""
+        return np.asarray(np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0))
+
     @property
     def table(self) -> pd.DataFrame:
         """One row per variable, in the order of the input.
@@ -128,7 +138,7 @@ class Selection:
     def _table(self) -> pd.DataFrame:
         import pandas as pd
 
-        best = np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0)
+        best = self.best_run
         rows = np.arange(len(self.names))
 
         def of_best_run(per_run: list[Any]) -> Any:
@@ -176,6 +186,22 @@ class Selection:
         order = np.lexsort((-frame["gain"].to_numpy(), ~own.to_numpy()))
         return frame.iloc[order].reset_index(drop=True)
 
+    def counts_of(self, variable: str | int) -> TupleCounts:
+        """Return the samples per cell and class of a relevant variable's best tuple.
+
+        Kept for the first 300 relevant variables, and for tuples of no more than 2048 numbers.
+        """
+        number = self._number_of(variable)
+        run = int(self.best_run[number])
+        gains = self.runs[run].gains
+        for counts in self.tuple_counts:
+            if counts.is_of(gains.tuples[number], run, int(gains.discretization[number])):
+                return counts
+        raise ValueError(
+            f"the cells of the best tuple of {self.names[number]!r} were not kept: they are for the first 300 relevant "
+            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions"
+        )
+
     def clusters(self, threshold: float = 0.99) -> list[list[str]]:
         """Group the relevant variables that say the same: chains of absolute correlations of at least `threshold`.
 
@@ -200,16 +226,53 @@ class Selection:
 
     @property
     def plot(self) -> SelectionPlots:
-        """Plots: ``.plot.gains()``, ``.plot.null_fit()``; each returns matplotlib Axes."""
+        """Pictures, each as matplotlib Axes: gains, p_values, null_fit, null_histogram, correlation, synergies, why."""
         from interplay.plots import SelectionPlots
 
         return SelectionPlots(self)
+
+    def annotate(self, adata: Any, *, prefix: str = "interplay_") -> None:
+        """Write the table into ``.var`` of an AnnData, one column for each of its own.
+
+        Parameters
+        ----------
+        adata : AnnData
+            Its ``.var_names`` are looked up among the variables; others get NaN, and are not relevant.
+        prefix : str
+            Put before the names of the columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are
+            joined to one text, which an .h5ad file can hold.
+        """
+        table = self.table.set_index("variable")
+        if not any(name in table.index for name in adata.var_names):
+            raise ValueError("adata has none of the variables of this selection among its var_names")
+        table["partners"] = [", ".join(partners) for partners in table["partners"]]
+        table = table.reindex([str(name) for name in adata.var_names])
+        table["relevant"] = table["relevant"].eq(True)
+        table["partners"] = table["partners"].fillna("")
+        for name in table.columns:
+            adata.var[prefix + name] = table[name].to_numpy()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
         from interplay.saved import save_selection
 
         save_selection(self, path)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report to one HTML file: summary, table, pictures, settings, methods. It needs no network.
+
+        Examples
+        --------
+        >>> import interplay, tempfile, pathlib
+        >>> X, y, truth = interplay.datasets.make_madelon(n_samples=200, n_vars=30, random_state=1)
+        >>> report = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+        >>> interplay.select(X, y, dimensions=2, random_state=0).to_html(report)
+        >>> report.read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        from interplay.report import write_report
+
+        write_report(self, path)
 
     def summary(self) -> str:
         """Return the result in words."""
@@ -218,7 +281,7 @@ class Selection:
         found = f"{len(self.ranked)} of {n} variables relevant"
         lines = [
             f"{found} ({s['dimensions']}D{runs}, {s['p_adjust']}-adjusted p < {s['level']:g})",
-            f"{self.provenance['n_samples']} samples; {self._classes()}; "
+            f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
             + f"seed {s['random_state']}",
@@ -252,6 +315,11 @@ class Selection:
             sizes.pop("rest", None)
         listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
         return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
+
+    def _strata(self) -> str:
+        # Results saved by earlier versions do not say.
+        n_strata = len(self.provenance.get("strata", {}))
+        return f"within {n_strata} strata; " if n_strata else ""
 
     def _only_run(self) -> Run:
         if len(self.runs) > 1:

@@ -6,11 +6,9 @@ import io
 import json
 import math
 import os
-import tempfile
 import zipfile
 import zlib
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,19 @@ import numpy.typing as npt
 from interplay.arrays import MaxGains
 from interplay.result import Run, Selection
 from interplay.steps.null_fit import NullFit
+from interplay.steps.tuple_counts import TupleCounts
+from interplay.whole_file import whole_file
 
 _FORMAT = "interplay selection"
-_VERSION = 1
-_NESTED: dict[str, type] = {"Run": Run, "MaxGains": MaxGains, "NullFit": NullFit, "Selection": Selection}
+#: 2 added the counts of the best tuples; files of version 1 are read without them.
+_VERSION = 2
+_NESTED: dict[str, type] = {
+    "Run": Run,
+    "MaxGains": MaxGains,
+    "NullFit": NullFit,
+    "Selection": Selection,
+    "TupleCounts": TupleCounts,
+}
 
 
 def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
@@ -30,21 +37,12 @@ def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, npt.NDArray[Any]] = {}
     tree = _to_json(selection, "selection", arrays)
     document = {"format": _FORMAT, "version": _VERSION, "content": tree}
-    target = Path(path).resolve()  # a link stays one
-    # Written beside the target and moved there, so that an interrupted save leaves no half file.
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".interplay-", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("selection.json", json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                archive.writestr(f"{name}.npy", buffer.getvalue())
-        os.chmod(temporary, 0o666 & ~_umask())  # as any new file; temporary ones are private
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("selection.json", json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
 
 
 def load(path: str | os.PathLike[str]) -> Selection:
@@ -85,12 +83,6 @@ def _check_shapes(selection: Selection) -> None:
     shapes = [array.shape for array in per_variable] + [run.gains.gain.shape for run in selection.runs]
     if any(shape != (n_vars,) for shape in shapes):
         raise ValueError("arrays of the wrong length")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, IntArray, MaxGains
+from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
+from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, SearchInterrupted, get_engine
+from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
+from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import ShowDone, show_progress
+from interplay.progress import Progress, show_progress
+from interplay.provenance import data_fingerprint
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
+from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import resolve_seed
+from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table, as_table
+from interplay.tile_loop import Shard, TileLoop
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
 _MAX_WORKSPACE_BYTES = 1 << 30
@@ -93,14 +100,16 @@ def max_information_gain(
     contrast_sources: IntArray | Sequence[int] | None = None,
     variables: Iterable[Any] | None = None,
     require: str = "any",
+    strata: Any = None,
     decision: str = "auto",
     decision_divisions: int = 1,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
+    checkpoint: AsCheckpoint = None,
 ) -> MaxGains:
     """Return the maximum information gain of every variable over all tuples that hold it.
 
@@ -110,9 +119,11 @@ def max_information_gain(
     Parameters
     ----------
     X : table-like, (n_samples, n_vars)
-        numpy, lists, pandas, polars, pyarrow or scipy sparse.
-    y : (n_samples,) array-like
-        The decision: labels of any kind, or numbers (see `decision`).
+        numpy, lists, pandas, polars, pyarrow, scipy sparse or AnnData; or what `interplay.genetics`,
+        `interplay.singlecell` and `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The decision: labels of any kind, or numbers (see `decision`). A text is the name of a column of X, which is
+        then no variable, or of an AnnData's ``.obs``.
     dimensions : int
         Members of a tuple. 1 looks at each variable alone, 2 at all pairs, and so on.
     divisions : int
@@ -135,6 +146,11 @@ def max_information_gain(
         Variables in no such tuple have a gain of −inf.
     require : {"any", "all"}
         See `variables`.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population; of several columns, each combination of values is one. The
+        stratum is one more member of every tuple: a gain is what a variable tells beyond the other members *and* the
+        stratum. Contrast variables should be permuted within strata, see `contrast_variables`. A text is a name, as
+        for `y`.
     decision : {"auto", "classes", "continuous"}
         What `y` is. A continuous decision is cut by rank into ``decision_divisions + 1`` classes.
     decision_divisions : int
@@ -146,12 +162,17 @@ def max_information_gain(
         Missing values are refused, a level of their own, or drawn from the column's other values.
     random_state : int, None, RandomState or Generator
         The same number gives the same thresholds as the R package MDFS.
-    engine : {"auto", "cpu"} or Engine
-        Where to compute. All engines give the same bits.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays, "dask" the
+        current Dask client.
     n_jobs : int, optional
         Threads, as in scikit-learn: None for one, −1 for all.
     progress : bool, optional
         Show a progress bar; default: on a terminal, if the search takes a while.
+    checkpoint : path-like or Checkpoint, optional
+        A file in which the search is kept, at least once a minute and on Ctrl-C. The same call goes on from there, also
+        after a crash, and with another engine or number of threads. A file of another search is refused. It stays when
+        the search is done, so that the same call then returns at once.
 
     Returns
     -------
@@ -176,8 +197,14 @@ def max_information_gain(
     >>> pairs.tuples[1]
     array([1, 4])
     """
-    table = as_table(X)
+    table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    within = make_strata(strata, n_samples=table.n_samples)
+    if within is not None:
+        check_strata(within, classes)
+    kept = as_checkpoint(checkpoint)
+    if kept is not None and random_state is None:
+        random_state = kept.seed
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -190,22 +217,58 @@ def max_information_gain(
         random_state=random_state,
     )
     contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
+    asked_for = _asked_for(table, variables, require, settings.dimensions)
+    if kept is not None:
+        get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
+        kept.begin(
+            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within))
+            | {
+                "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+                "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
+                "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
+                "require": require,
+            }
+        )
     (gains,) = search(
         table,
         classes,
         settings,
         contrast=contrast_table,
         contrast_sources=contrast_sources,
-        asked_for=_asked_for(table, variables, require, settings.dimensions),
+        asked_for=asked_for,
         require=require,
+        strata=within,
         engine=engine,
         n_jobs=n_jobs,
         progress=progress,
+        checkpoint=kept,
     )
+    if kept is not None:
+        kept.finish()
     return gains
 
 
-def search(
+def about_search(
+    table: Table, classes: DecisionClasses, settings: SearchSettings, *, fingerprint: str
+) -> dict[str, Any]:
+    """Return what decides the gains: parts and checkpoints of one search agree in it."""
+    decided = asdict(settings)
+    return {
+        "n_samples": table.n_samples,
+        "n_vars": table.n_vars,
+        "n_classes": classes.n_classes,
+        "data fingerprint": fingerprint,
+        "random_state": decided.pop("seed"),
+        **decided,
+    }
+
+
+def search(table: Table, classes: DecisionClasses, settings: SearchSettings, **options: Any) -> tuple[MaxGains, ...]:
+    """Return what `search_tiles` finds."""
+    return search_tiles(table, classes, settings, **options).found
+
+
+def search_tiles(
     table: Table,
     classes: DecisionClasses,
     settings: SearchSettings,
@@ -214,17 +277,23 @@ def search(
     contrast_sources: IntArray | Sequence[int] | None = None,
     asked_for: BoolArray | None = None,
     require: str = "any",
+    strata: Strata | None = None,
     alone: bool = False,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
-    progress: bool | None = None,
-) -> tuple[MaxGains, ...]:
-    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations.
+    progress: Progress = None,
+    shard: Shard | None = None,
+    checkpoint: Checkpoint | None = None,
+    name: str = "search",
+) -> TileLoop:
+    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations, in the loop's ``.found``.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
+    Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
+    stratum is row 0 of planes and tiles, and no part of what is found.
     """
     n_threads = resolve_n_jobs(n_jobs)
-    worker = get_engine(engine, n_jobs=n_threads)
+    get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
     code = partial(
         make_coder,
         divisions=settings.divisions,
@@ -244,45 +313,68 @@ def search(
             coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
-    _check_workspace(n_levels, classes, settings.dimensions)
+    fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]
+    n_strata = None if strata is None else strata.n_strata
+    _check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
 
-    searches = [
-        make_tuple_tiles(
-            n_levels, n_vars=table.n_vars, dimensions=settings.dimensions, asked_for=asked_for, require=require
-        )
-    ]
+    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
+    dimensions = [settings.dimensions] + [1] * alone
+    # Shards with and without a GPU must cut alike.
+    shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
+    in_parts = shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)
+    if in_parts and (np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2):
+        shapes = [shape or SMALL_TILES for shape in shapes]
+    if checkpoint is not None:  # what was begun on one engine goes on with another
+        shapes = checkpoint.tile_shapes(name) or shapes
+    make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
+    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shapes[0])]
+    levels_of_rows = [n_levels]
     if alone:
-        searches.append(make_tuple_tiles(n_levels[: table.n_vars], n_vars=table.n_vars, dimensions=1))
-    found: list[MaxGains | None] = [None] * len(searches)
-    n_tuples = settings.discretizations * sum(tiles.n_tuples.sum() for tiles in searches)
-    done = 0.0
+        levels_of_rows.append(n_levels[: table.n_vars])
+        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **shapes[1]))
+    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), levels]) for levels in levels_of_rows]
+    nothing = [
+        MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
+        for levels, tiles in zip(levels_of_rows, searches, strict=True)
+    ]
+    loop = TileLoop(
+        worker,
+        searches,
+        settings.discretizations,
+        nothing,
+        names=table.names,
+        costs=[tile_costs(tiles, levels_of_rows[0], classes.n_classes) for tiles in searches],
+        shapes=shapes,
+        shard=shard,
+        checkpoint=checkpoint,
+        name=name,
+    )
+    what = f"{settings.dimensions}D, {loop.n_tuples:.4g} tuples"
     try:
-        with show_progress(progress, n_tuples=n_tuples, what=f"{settings.dimensions}D, {n_tuples:.4g} tuples") as show:
+        with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
             for d in range(settings.discretizations):
-                planes = make_bit_planes([coder.codes(d) for coder in coders], classes, n_jobs=n_threads)
-                for i, tiles in enumerate(searches):
-                    found[i] = worker.max_gains(
-                        planes if i == 0 else _real_rows(planes),
-                        tiles,
-                        pseudocount=settings.pseudocount,
-                        discretization=d,
-                        known=found[i],
-                        on_progress=None if show is None else partial(_show_after, show, done),
-                    )
-                    done += tiles.n_tuples.sum()
+                if not loop.has_work(d):
+                    continue
+                parts = [*fixed, *(coder.code_blocks(d) for coder in coders)]
+                planes = make_bit_planes(parts, classes, n_vars=len(fixed) + table.n_vars, n_jobs=n_threads)
+                for i in range(len(searches)):
+                    rows_searched = planes if i == 0 else _real_rows(planes)
+                    loop.search(rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
+        loop.finish()
     except KeyboardInterrupt as interrupt:
-        # Wherever it struck, what was found until then is handed over, counted against the whole search.
-        if isinstance(interrupt, SearchInterrupted):
-            done += interrupt.done * tiles.n_tuples.sum()
-            found[i] = interrupt.partial
-        if found[0] is None:
-            raise
-        raise SearchInterrupted(found[0], float(done / n_tuples)) from None
-    return tuple(gains for gains in found if gains is not None)
+        loop.stop(interrupt)
+    return loop
 
 
-def _show_after(show: ShowDone, before: float, done: int) -> None:
-    show(before + done)
+def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: int) -> SearchWork:
+    """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
+    k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
+    n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
+    return SearchWork(
+        n_tuples=settings.discretizations * n_tuples,
+        n_samples=table.n_samples,
+        n_cells=float(n_levels.mean()) ** k * n_strata,
+    )
 
 
 @contextmanager
@@ -351,15 +443,16 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     return mask
 
 
-def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int) -> None:
+def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int) -> None:
     """Refuse tuples with so many cells that the counts of one would not fit in memory."""
     largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
-    n_cells = float(np.prod(largest))
+    n_cells = float(np.prod(largest)) * n_strata
     plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
     workspace = 12 * n_cells * classes.n_classes + 2 * n_cells / largest[-1] * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "
-            f"levels), which need {workspace / 2**30:.3g} GiB a thread: lower dimensions or divisions, or merge levels"
+            f"levels{' and of strata' * (n_strata > 1)}), which need {workspace / 2**30:.3g} GiB a thread: "
+            "lower dimensions or divisions, or merge levels"
         )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,20 +16,31 @@ from interplay.arrays import BoolArray, FloatArray
 from interplay.pipeline import select
 from interplay.result import Selection
 from interplay.search import Discrete
-from interplay.steps.column_survey import column_blocks
-from interplay.steps.columns import ColumnKind
-from interplay.steps.decision import DECISION_CHOICES, MIN_CLASS_SIZE, decision_column, is_continuous
-from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS, MISSING_CHOICES
+from interplay.selector_input import (
+    checked_array,
+    checked_strata,
+    collected,
+    is_frame,
+    refuse_fit_params,
+    refuse_infinite,
+    refuse_tables_of_files,
+    with_own_types,
+    without_rare_classes,
+)
+from interplay.sklearn_callbacks import CallbackSupport, fit_tasks, with_callbacks
+from interplay.steps.decision import DECISION_CHOICES
+from interplay.steps.discrete_codes import MISSING_CHOICES
+from interplay.steps.named_columns import refuse_decision_in_table
 from interplay.steps.null_fit import FITS
 from interplay.steps.p_values import ADJUST_METHODS
-from interplay.steps.row_subset import RowSubset
 from interplay.steps.table import Table, as_table
 
 if TYPE_CHECKING:
     from interplay.engines.base import Engine
+    from interplay.progress import Progress
 
 
-class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
     """Keep the variables that carry information about the decision, alone or together with others.
 
     A scikit-learn transformer around `select`: the same arguments, the same results.
@@ -52,8 +61,10 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
     max_features : int, optional
         Keep at most this many of the relevant variables, those with the smallest p-values (of equal ones, those with
         the larger gain). Variables that are not relevant are never kept, however many are asked for.
-    random_state, engine, n_jobs, progress
+    random_state, n_jobs, progress
         As in `select`.
+    engine : {"auto", "cpu", "cuda", "dask"} or Engine
+        As in `select`, but no Dask client, which scikit-learn could not copy: "dask" takes the current one.
 
     Attributes
     ----------
@@ -120,7 +131,7 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         "random_state": ["random_state", np.random.Generator],
         "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
         "n_jobs": [Integral, None],
-        "progress": ["boolean", None],
+        "progress": ["boolean", callable, None],
     }
 
     def __init__(
@@ -144,7 +155,7 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         random_state: Any = None,
         engine: str | Engine = "auto",
         n_jobs: int | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> None:
         self.dimensions = dimensions
         self.divisions = divisions
@@ -173,17 +184,21 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
     p_values_: FloatArray
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, strata: Any = None, **fit_params: Any) -> Self:
         """Find the relevant variables.
 
         Parameters
         ----------
         X : table-like, (n_samples, n_features)
-            numpy, lists, pandas, polars, pyarrow or scipy sparse.
+            numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
         y : (n_samples,) array-like
             The decision: labels of any kind, or numbers.
+        strata : (n_samples,) array-like or table-like, optional
+            Groups of samples within which the decision is to be explained, as in `select`. Metadata routing brings it
+            through pipelines and searches after ``set_fit_request(strata=True)``.
         **fit_params
-            Nothing is taken. ``sample_weight`` is refused, with the reason.
+            Nothing else is taken. ``sample_weight`` is refused, with the reason.
 
         Returns
         -------
@@ -191,12 +206,21 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
             Itself.
         """
         self._validate_params()
-        _refuse(fit_params)
+        refuse_fit_params(fit_params)
+        refuse_tables_of_files(X)
+        X = collected(X)
         table = self._checked_table(X, y)
+        refuse_decision_in_table(table, y)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         max_features = settings.pop("max_features")
-        result = select(*_without_rare_classes(table, y, self.decision), **settings)
+        tasks = fit_tasks(self, X, y)
+        if tasks is not None:
+            settings["progress"] = tasks.show
+        table, y, groups = without_rare_classes(table, y, checked_strata(strata, table), self.decision)
+        result = select(table, y, strata=groups, **settings)
+        if tasks is not None:
+            tasks.end()
 
         support = np.zeros(len(result.names), dtype=np.bool_)
         support[result.ranked[:max_features]] = True
@@ -220,11 +244,12 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         (n_samples, n_selected) array, sparse matrix, or the frame that `set_output` asks for
         """
         check_is_fitted(self)
+        X = collected(X)
         # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
         if _stays_polars(self, X) and self.support_.any():
             validate_data(self, X, skip_check_array=True, reset=False)
             return X.select([X.columns[v] for v in np.flatnonzero(self.support_)])
-        return super().transform(_with_own_types(X))
+        return super().transform(with_own_types(X))
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -232,21 +257,33 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
 
     def _checked_table(self, X: Any, y: Any) -> Table:
         """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
+        frame = as_table(X) if is_frame(X) else None  # says more of what is wrong with a frame
         # Sets n_features_in_ and feature_names_in_; refuses y=None.
         validate_data(self, X, y, skip_check_array=True)
         must_be_finite = self.missing == "error"
-        if _is_frame(X):
-            table = as_table(X)
+        if frame is not None:
+            table = frame
             if must_be_finite:
-                _refuse_infinite(table)
+                refuse_infinite(table)
         else:
-            table = as_table(_checked_array(X, must_be_finite=must_be_finite))
+            table = as_table(checked_array(X, must_be_finite=must_be_finite))
         if table.n_vars < self.dimensions:
             raise ValueError(
                 f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
                 f"n_features={table.n_vars}: lower dimensions"
             )
         return table
+
+    def _repr_html_inner(self) -> str:
+        """The diagram of parameters; once fitted, what was found as well."""
+        diagram: str = super()._repr_html_inner()
+        return diagram + self.result_._repr_html_() if self.__sklearn_is_fitted__() else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def __sklearn_is_fitted__(self) -> bool:
         # By default any attribute that ends in an underscore tells, and range_ is one.
@@ -264,88 +301,9 @@ class MDFSSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit
         return tags
 
 
-def _is_frame(X: Any) -> bool:
-    import narwhals.stable.v2 as nw
-
-    return bool(nw.dependencies.is_into_dataframe(X))
-
-
 def _stays_polars(estimator: MDFSSelector, X: Any) -> bool:
     """Say whether X is a polars frame, and `set_output` or the global configuration asks for one."""
     import narwhals.stable.v2 as nw
 
     asked_for = _get_output_config("transform", estimator)["dense"]
     return asked_for == "polars" and bool(nw.dependencies.is_polars_dataframe(X))
-
-
-def _checked_array(X: Any, *, must_be_finite: bool) -> Any:
-    try:
-        return check_array(
-            _with_own_types(X), dtype=None, accept_sparse="csc", ensure_all_finite=must_be_finite, input_name="X"
-        )
-    except ValueError as error:
-        if "contains NaN" not in str(error):
-            raise
-        raise ValueError("X contains NaN: fill in, or use missing='level' or missing='impute'") from None
-
-
-def _with_own_types(X: Any) -> Any:
-    """Return a list of rows such as [1.5, "a"] as objects: NumPy would turn the number into text."""
-    if not isinstance(X, list | tuple):
-        return X
-    try:
-        holds_text = np.asarray(X).dtype.kind in "UST"
-    except ValueError:  # rows of different lengths, of which check_array says more
-        return X
-    return np.array(X, dtype=object) if holds_text else X
-
-
-def _without_rare_classes(table: Table, y: Any, decision: str) -> tuple[Table, Any]:
-    """Leave out the samples of classes too small for `select`, which refuses them.
-
-    A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
-    small one, and a fit of many must not fail for that.
-    """
-    column = decision_column(y)
-    values = column.read()
-    is_number = column.kind == ColumnKind.NUMBER
-    if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
-        return table, y
-    if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y  # select refuses it
-    codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    is_rare = sizes < MIN_CLASS_SIZE
-    if not is_rare.any() or (~is_rare).sum() < 2:
-        return table, y
-    rows = np.flatnonzero(~is_rare[codes])
-    warnings.warn(
-        f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
-        "merge small classes, or use decision='continuous' if y is a measurement",
-        UserWarning,
-        stacklevel=3,
-    )
-    kept = values[rows]
-    return RowSubset(table, rows), kept if column.levels is None else [column.levels[int(level)] for level in kept]
-
-
-def _refuse(fit_params: dict[str, Any]) -> None:
-    given = [name for name, value in fit_params.items() if not (name == "sample_weight" and value is None)]
-    if "sample_weight" in given:
-        raise TypeError(
-            "sample_weight is not supported: gains and p-values rest on counts of samples, each of which counts once; "
-            "leave it out"
-        )
-    if given:
-        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X and y only")
-
-
-def _refuse_infinite(table: Table) -> None:
-    """Refuse infinities in a frame, as check_array does in an array; select refuses NaN."""
-    if table.dtype.kind != "f":
-        return
-    block_columns = max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // (table.n_samples * table.dtype.itemsize))
-    for block in column_blocks(table, block_columns):
-        holds_infinity = np.isinf(table.columns(block)).any(axis=1)
-        if holds_infinity.any():
-            name = table.names[block.start + int(np.argmax(holds_infinity))]
-            raise ValueError(f"column {name!r} of X holds infinity: replace it by a finite number")

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 
-#: Called now and then with the number of tuples done since the call began.
-OnProgress = Callable[[int], None]
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class OnProgress(Protocol):
+    """Called now and then with the number of tuples done since the call began.
+
+    An engine that can also gives the maxima found so far; they may change afterwards.
+    """
+
+    def __call__(self, done: int, found: MaxGains | None = None, /) -> None: ...
 
 
 @runtime_checkable
@@ -53,19 +64,87 @@ class SearchInterrupted(KeyboardInterrupt):
         return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then"
 
 
-def get_engine(engine: str | Engine = "auto", *, n_jobs: int = 1) -> Engine:
-    """Return the engine of that name, or `engine` itself if it is one.
+#: What users may give: a name, an engine, or a Dask client.
+AsEngine: TypeAlias = "str | Engine | Client"
 
-    The environment variable ``INTERPLAY_ENGINE`` decides what "auto" means.
+
+def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork | None = None) -> Engine:
+    """Return the engine of that name, or `engine` itself if it is one; a Dask client becomes one.
+
+    "auto" is the GPU where there is one and the `work` is worth its start, else the CPU; the environment variable
+    ``INTERPLAY_ENGINE`` decides what it means.
     """
     from interplay.engines.cpu import CpuEngine
 
     if isinstance(engine, str):
-        name = (os.environ.get("INTERPLAY_ENGINE") or "cpu") if engine == "auto" else engine
-        if name in ("cpu", "auto"):
+        name = (os.environ.get("INTERPLAY_ENGINE") or "auto") if engine == "auto" else engine
+        if name == "auto":
+            name = "cuda" if work is not None and _gpu_is_worth_it(work, n_jobs) else "cpu"
+        if name == "cpu":
             return CpuEngine(n_threads=n_jobs)
+        if name == "cuda":
+            from interplay.engines.cuda import CudaEngine
+
+            return CudaEngine(n_threads=n_jobs)
+        if name == "dask":
+            from interplay.engines.dask import DaskEngine
+
+            return DaskEngine.of_current_client()
         source = "engine" if engine != "auto" else "the environment variable INTERPLAY_ENGINE"
-        raise ValueError(f"{source} must be one of 'auto', 'cpu', not {name!r}")
+        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', 'dask', not {name!r}")
+    # Whoever made a Dask client has imported distributed; others need not.
+    distributed = sys.modules.get("distributed")
+    if distributed is not None and isinstance(engine, distributed.Client):
+        from interplay.engines.dask import DaskEngine
+
+        return DaskEngine(engine)
     if isinstance(engine, Engine):
         return engine
-    raise TypeError(f"engine must be a name ('auto', 'cpu') or an object with max_gains(), not {engine!r}")
+    raise TypeError(
+        "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "
+        f"not {engine!r}"
+    )
+
+
+def tile_shape_for(engine: Engine, dimensions: int) -> dict[str, Any]:
+    """Return how `make_tuple_tiles` should cut for an engine; shapes change the speed, never the result."""
+    shape: dict[str, Any] = engine.tile_shape(dimensions) if hasattr(engine, "tile_shape") else {}
+    return shape
+
+
+@dataclass(frozen=True)
+class SearchWork:
+    """How much there is to do, for the choice of an engine.
+
+    Attributes
+    ----------
+    n_tuples : float
+        Over all discretisations.
+    n_samples : int
+    n_cells : float
+        Cells of a typical tuple.
+    """
+
+    n_tuples: float
+    n_samples: int
+    n_cells: float
+
+
+#: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.
+_GPU_START_SECONDS = 1.5
+
+#: A thread's seconds per tuple, cell and sample, and what a tuple costs at least. A rough fit to benchmarks/results.
+_CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
+_CPU_SECONDS_PER_TUPLE = 2e-9
+
+
+def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
+    """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
+    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
+    if work.n_tuples * per_tuple / n_threads < 2 * _GPU_START_SECONDS:
+        return False
+    if find_spec("cupy") is None:  # looked for only now: importing CuPy takes a second itself
+        return False
+    from interplay.engines.cuda import why_no_cuda
+
+    return why_no_cuda() is None

@@ -100,7 +100,7 @@ class CpuEngine:
                 gain_discretization=found.discretization_by_group,
                 gain_tuples=found.tuples_by_group,
                 tile_done=tile_done,
-                on_tick=on_progress,
+                on_tick=None if on_progress is None else lambda done: on_progress(done, found),
             )
         except KeyboardInterrupt:
             raise SearchInterrupted(found, float(tile_done.mean())) from None

@@ -34,9 +34,11 @@ def make_tuple_tiles(
     dimensions: int,
     asked_for: BoolArray | None = None,
     require: str = "any",
+    stratum_levels: int | None = None,
     block_size: int | None = None,
     middle_size: int | None = None,
     n_lanes: int | None = None,
+    even: bool = True,
 ) -> TupleTiles:
     """Cut the tuples of a search into tiles.
 
@@ -51,8 +53,13 @@ def make_tuple_tiles(
     asked_for : (n_vars,) bool, optional
         Only tuples that hold one of these variables (``require="any"``) or nothing but these (``"all"``). The real
         members of a contrast variable's tuple count, where there are any.
+    stratum_levels : int, optional
+        A stratum with this many levels is one more member of every tuple. It is row 0 of the tiles; variable v is row
+        v + 1.
     block_size, middle_size, n_lanes : int, optional
         Variables per small, middle and lane block; they change the speed, never the result.
+    even : bool
+        Cut into blocks of even size, rather than into full blocks and a rest.
     """
     kept = np.ones(n_vars, dtype=bool)
     wanted = np.zeros(n_vars, dtype=bool)
@@ -66,10 +73,11 @@ def make_tuple_tiles(
     contrast = np.arange(n_vars, len(n_levels))
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
 
-    size, lanes = block_size or _BLOCK_SIZE.get(dimensions, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
+    n_members = dimensions + (stratum_levels is not None)
+    size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
-    middle = middle_size or (_LANES if dimensions > 3 and len(real) <= _LANES else size)
-    max_size = _MAX_BLOCK_SIZE.get(dimensions, _MAX_BLOCK_SIZE_BEYOND) if dimensions > 3 else len(n_levels)
+    middle = middle_size or (_LANES if n_members > 3 and len(real) <= _LANES else size)
+    max_size = _MAX_BLOCK_SIZE.get(n_members, _MAX_BLOCK_SIZE_BEYOND) if n_members > 3 else len(n_levels)
     while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
         size, middle = 2 * size, max(middle, 2 * size)
         lanes = max(lanes, middle)
@@ -80,10 +88,13 @@ def make_tuple_tiles(
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
     lane_start = np.concatenate(
-        [_cut_lanes(lanes, n_levels[real], wanted[real]), len(real) + _cut_lanes(lanes, n_levels[contrast])[1:]]
+        [
+            _cut_lanes(lanes, even, n_levels[real], wanted[real]),
+            len(real) + _cut_lanes(lanes, even, n_levels[contrast])[1:],
+        ]
     )
-    middle_start = _cut(middle, _block_of_row(lane_start))
-    block_start = _cut(size, _block_of_row(middle_start))
+    middle_start = _cut(middle, even, _block_of_row(lane_start))
+    block_start = _cut(size, even, _block_of_row(middle_start))
     order = np.concatenate([real, contrast])
     starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]
 
@@ -105,6 +116,18 @@ def make_tuple_tiles(
 
     n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
     tiles, n_tuples = tiles[n_tuples > 0], n_tuples[n_tuples > 0]
+    only_of_stratum = None
+    partner_cells = _partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts])
+    if stratum_levels is not None:
+        # The stratum's own block stands first, in every tile.
+        order = np.concatenate([[0], order + 1])
+        block_start, middle_start, lane_start = (np.append(0, s + 1) for s in (block_start, middle_start, lane_start))
+        starts = [block_start] * (n_members - 2) + [middle_start, lane_start]
+        tiles = np.insert(tiles + np.int32(1), 0, 0, axis=1)
+        n_levels = np.append(stratum_levels, n_levels)
+        of_variables = stratum_levels * partner_cells
+        partner_cells = _partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts])
+        only_of_stratum = ~np.isin(partner_cells, of_variables)
     return TupleTiles(
         order=order,
         block_start=block_start,
@@ -112,7 +135,8 @@ def make_tuple_tiles(
         lane_start=lane_start,
         tiles=np.ascontiguousarray(tiles),
         n_tuples=n_tuples,
-        partner_cells=_partner_cells(tiles, [n_levels[order[start[:-1]]] for start in starts]),
+        partner_cells=partner_cells,
+        only_of_stratum=only_of_stratum,
     )
 
 
@@ -130,7 +154,7 @@ def _block_of_row(start: IntArray) -> IntArray:
     return np.asarray(np.repeat(np.arange(len(start) - 1), np.diff(start)))
 
 
-def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
+def _cut(size: int, even: bool, *keys: npt.NDArray[Any]) -> IntArray:
     """Starts of blocks of at most `size` rows in which all keys are constant; ends with the number of rows."""
     n = len(keys[0])
     changes = np.zeros(n, dtype=bool)
@@ -141,19 +165,21 @@ def _cut(size: int, *keys: npt.NDArray[Any]) -> IntArray:
     begin = 0
     for end in runs.tolist():
         n_blocks = -(-(end - begin) // size)
-        # Blocks of even size: a short last one would make tiles that do not pay.
-        starts.extend(begin + (end - begin) * b // n_blocks for b in range(n_blocks))
+        # Blocks of even size, where a short last one would make tiles that do not pay.
+        starts.extend(begin + ((end - begin) * b // n_blocks if even else size * b) for b in range(n_blocks))
         begin = end
     return np.array([*starts, n], dtype=np.int64)
 
 
-def _cut_lanes(lanes: int, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
-    """Starts of lane blocks: full ones, and before these a first one with what is left over.
+def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
+    """Starts of lane blocks, like `_cut`; instead of even ones, full ones, and a first one with what is left over.
 
     Most prefixes have come so far in the order that the first block is behind them: it may be small. A variable of c
     levels takes c − 1 lanes, in groups of 16 variables; blocks hold whole registers of them.
     """
-    runs = _cut(len(n_levels) + 1, n_levels, *keys)
+    if not even:
+        return _cut(lanes, even, n_levels, *keys)
+    runs = _cut(len(n_levels) + 1, even, n_levels, *keys)
     starts: list[IntArray] = []
     for begin, end in pairwise(runs.tolist()):
         in_a_register = lanes // int(n_levels[begin] - 1) // 16 * 16

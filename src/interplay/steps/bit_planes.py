@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
 from interplay import _core
-from interplay.arrays import WORDS_PER_BLOCK, BitPlanes, DecisionClasses, DiscreteCodes, IntArray
+from interplay.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
 from interplay.jobs import map_in_threads
 
 
-def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *, n_jobs: int = 1) -> BitPlanes:
-    """Pack codes into bit planes.
+def make_bit_planes(
+    parts: Sequence[CodeBlocks], classes: DecisionClasses, *, n_vars: int | None = None, n_jobs: int = 1
+) -> BitPlanes:
+    """Pack codes into bit planes, block by block: of the codes, only the blocks at work are in memory.
 
     Parameters
     ----------
-    parts : sequence of DiscreteCodes
-        The real variables, then, if there are any, the contrast variables.
+    parts : sequence of CodeBlocks
+        The real variables, then, if there are any, the contrast variables. A stratum comes before both.
     classes : DecisionClasses
         Samples of one class come together, so that a count per class is a plain popcount.
+    n_vars : int, optional
+        Rows that are not contrast variables; those of the first part if not given.
     n_jobs : int
         Threads.
     """
@@ -30,19 +33,13 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
     plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
     class_word_start = _class_word_start(classes.sizes)
     words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
-    sample_order = np.argsort(classes.codes, kind="stable")
+    layout = (np.argsort(classes.codes, kind="stable"), classes.sizes, class_word_start)
 
     first_row = 0
     for part in parts:
-        rows = slice(first_row, first_row + part.n_vars)
-        start = plane_start[rows.start : rows.stop + 1]
-        part_words = words[start[0] : start[-1]]
-
-        layout = (sample_order, classes.sizes, class_word_start, start - start[0])
-        pack = partial(_core.pack_bit_planes, part.codes, *layout, words=part_words)
-        edges = np.linspace(0, part.n_vars, min(part.n_vars, 4 * n_jobs) + 1).astype(int).tolist()
-        map_in_threads(partial(_pack_rows, pack), pairwise(edges), n_jobs)
-        first_row = rows.stop
+        start = plane_start[first_row : first_row + part.n_vars + 1]
+        map_in_threads(partial(_pack_block, part, layout, start, words), part.blocks(n_jobs), n_jobs)
+        first_row += part.n_vars
 
     return BitPlanes(
         words=words,
@@ -50,12 +47,18 @@ def make_bit_planes(parts: Sequence[DiscreteCodes], classes: DecisionClasses, *,
         n_levels=n_levels,
         class_word_start=class_word_start,
         class_sizes=classes.sizes,
-        n_vars=parts[0].n_vars,
+        n_vars=parts[0].n_vars if n_vars is None else n_vars,
     )
 
 
-def _pack_rows(pack: Callable[[int, int], None], rows: tuple[int, int]) -> None:
-    pack(*rows)
+def _pack_block(
+    part: CodeBlocks, layout: tuple[IntArray, IntArray, IntArray], plane_start: IntArray, words: WordArray, rows: slice
+) -> None:
+    """Read one block of codes and write its planes to `words`; `plane_start` are the first planes of all its part."""
+    codes = part.read(rows)
+    start = plane_start[rows.start : rows.stop + 1]
+    block_words = words[start[0] : start[-1]]
+    _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
 
 
 def _class_word_start(class_sizes: IntArray) -> IntArray:

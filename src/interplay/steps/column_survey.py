@@ -58,6 +58,8 @@ class ColumnSurvey:
         self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
         self.thresholds: Values = np.zeros(shape, dtype=table.dtype)
         self.level_thresholds: list[Values | None] = [None] * n_vars
+        # Genotypes all have the same levels: keep them once.
+        self._known_levels: dict[bytes, Values] = {}
         self.n_levels: IntArray = np.zeros(n_vars, dtype=np.int64)
         self.n_missing: IntArray = np.zeros(n_vars, dtype=np.int64)
         self.is_discrete: BoolArray = np.zeros(n_vars, dtype=np.bool_)
@@ -104,7 +106,8 @@ class ColumnSurvey:
 
         for row in np.flatnonzero(is_discrete & (n_distinct <= MAX_LEVELS)):
             # The value before each step is a level that is not the last.
-            self.level_thresholds[rows.start + row] = in_order[row, :-1][is_step[row]]
+            levels = in_order[row, :-1][is_step[row]]
+            self.level_thresholds[rows.start + row] = self._known_levels.setdefault(levels.tobytes(), levels)
         self._keep_thresholds(rows, in_order, n_observed, np.flatnonzero(~is_discrete))
 
     def _is_plain(self, values: Values, forced: npt.NDArray[np.int8]) -> bool:
@@ -139,6 +142,10 @@ class ColumnSurvey:
         """Raise the error that the columns call for, if any."""
         names = self._table.names
         gaps = np.flatnonzero(self.n_missing)
+        empty = np.flatnonzero(self.n_missing == self._table.n_samples)
+        if len(empty) and self._missing == "error":
+            more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
+            raise ValueError(f"column {names[empty[0]]!r} of X{more} has no values, all are missing: leave it out")
         if len(gaps) and self._missing == "error":
             count = int(self.n_missing.sum())
             listed = ", ".join(repr(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
@@ -147,12 +154,10 @@ class ColumnSurvey:
             raise ValueError(
                 f"X has {values} in {columns} ({listed}): fill in, or use missing='level' or missing='impute'"
             )
-        if self._missing == "impute":
-            empty = np.flatnonzero(self.n_missing == self._table.n_samples)
-            if len(empty):
-                raise ValueError(
-                    f"missing='impute' finds no value to draw from in column {names[empty[0]]!r} of X: leave it out"
-                )
+        if len(empty) and self._missing == "impute":
+            raise ValueError(
+                f"missing='impute' finds no value to draw from in column {names[empty[0]]!r} of X: leave it out"
+            )
         too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
         if len(too_many):
             self._refuse_levels(int(too_many[0]))

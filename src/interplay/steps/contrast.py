@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from interplay.arrays import IntArray
 from interplay.checks import check_int
+from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import Purpose, random_stream, resolve_seed
-from interplay.steps.table import Table, Which, as_table
+from interplay.steps.strata import make_strata
+from interplay.steps.table import Table, Which
 
 Values = npt.NDArray[Any]
 
@@ -26,12 +28,13 @@ class ContrastTable(Table):
         The column of the original table that each contrast variable permutes.
     """
 
-    def __init__(self, table: Table, sources: IntArray, seed: int) -> None:
+    def __init__(self, table: Table, sources: IntArray, seed: int, strata: IntArray | None = None) -> None:
         names = [f"contrast_{j}" for j in range(len(sources))]
         super().__init__(table.n_samples, names, table.kinds[sources], table.dtype)
         self.sources = sources
         self._table = table
         self._seed = seed
+        self._strata = strata
 
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
@@ -40,12 +43,22 @@ class ContrastTable(Table):
         permuted = np.empty_like(originals, order="C")
         for row, j in enumerate(numbers):
             stream = random_stream(self._seed, Purpose.CONTRAST_PERMUTATION, int(j))
-            permuted[row] = originals[row][stream.permutation(self.n_samples)]
+            permuted[row] = originals[row][self._permutation(stream)]
         return permuted
 
+    def _permutation(self, stream: np.random.RandomState) -> IntArray:
+        """Return a random order of the samples; with strata, one that moves none from one stratum to another."""
+        if self._strata is None:
+            return np.asarray(stream.permutation(self.n_samples))
+        order = np.empty(self.n_samples, dtype=np.int64)
+        order[np.argsort(self._strata, kind="stable")] = np.lexsort(
+            (stream.random_sample(self.n_samples), self._strata)
+        )
+        return order
 
-def contrast_table(table: Table, n: int, *, seed: int) -> ContrastTable:
-    """Return `n` contrast variables of `table`, as a table.
+
+def contrast_table(table: Table, n: int, *, seed: int, strata: IntArray | None = None) -> ContrastTable:
+    """Return `n` contrast variables of `table`, as a table; with `strata`, (n_samples,), permuted within each.
 
     Their source columns are drawn without replacement; once every column has been used, all are free again. Within
     each round they are in ascending order, so that neighbours are read together.
@@ -53,10 +66,10 @@ def contrast_table(table: Table, n: int, *, seed: int) -> ContrastTable:
     n = check_int("n", n, low=1)
     stream = random_stream(seed, Purpose.CONTRAST_CHOICE)
     rounds = [np.sort(stream.permutation(table.n_vars)[: n - start]) for start in range(0, n, table.n_vars)]
-    return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed)
+    return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed, strata)
 
 
-def contrast_variables(X: Any, n: int, *, random_state: Any = 0) -> tuple[Values, IntArray]:
+def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any = 0) -> tuple[Values, IntArray]:
     """Make contrast variables: random permutations of randomly chosen columns.
 
     Parameters
@@ -64,6 +77,9 @@ def contrast_variables(X: Any, n: int, *, random_state: Any = 0) -> tuple[Values
     X : table-like, (n_samples, n_vars)
     n : int
         Number of contrast variables. Columns are chosen without replacement while there are any left.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Permute within these groups of samples only, so that what a column owes to its group stays; as in
+        `max_information_gain`.
     random_state : int, None, RandomState or Generator, default 0
 
     Returns
@@ -83,7 +99,9 @@ def contrast_variables(X: Any, n: int, *, random_state: Any = 0) -> tuple[Values
     """
     n = check_int("n", n, low=1)
     seed = resolve_seed(random_state)
-    contrast = contrast_table(as_table(X), n, seed=seed)
+    table, _, strata = take_columns(X, None, strata)
+    groups = make_strata(strata, n_samples=table.n_samples)
+    contrast = contrast_table(table, n, seed=seed, strata=None if groups is None else groups.codes)
     return contrast.block(0, n).T, contrast.sources
 
 

@@ -76,10 +76,12 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     return classes
 
 
-def decision_column(y: Any) -> Column:
-    """Return `y` as one column."""
+def decision_column(y: Any, argument: str = "y") -> Column:
+    """Return `y` (or what else `argument` names) as one column."""
+    if isinstance(y, Column):
+        return y
     if y is None:
-        raise TypeError("y must hold one value per sample, not None")
+        raise TypeError(f"{argument} must hold one value per sample, not None")
     if not isinstance(y, np.ndarray | list | tuple):
         import narwhals.stable.v2 as nw
 
@@ -87,25 +89,25 @@ def decision_column(y: Any) -> Column:
         if isinstance(native, nw.LazyFrame):
             native = native.collect()
         if isinstance(native, nw.DataFrame):
-            _check_shape(native.shape)
+            _check_shape(native.shape, argument)
             native = native.get_column(native.columns[0])
         if isinstance(native, nw.Series):
             series = native
-            return column_from_series(lambda: series, "y")
-    array = _as_array(y)
-    _check_shape(array.shape)
+            return column_from_series(lambda: series, argument)
+    array = _as_array(y, argument)
+    _check_shape(array.shape, argument)
     if isinstance(array, np.ma.MaskedArray):
         array = objects_from_masked(array) if np.ma.is_masked(array) else np.asarray(array.data)
-    return column_from_array(np.ascontiguousarray(array).reshape(-1), "y")
+    return column_from_array(np.ascontiguousarray(array).reshape(-1), argument)
 
 
-def _as_array(y: Any) -> npt.NDArray[Any]:
+def _as_array(y: Any, argument: str) -> npt.NDArray[Any]:
     if isinstance(y, np.ndarray):
         return y
     try:
         array = np.asanyarray(y)
     except ValueError:
-        raise ValueError("y must be one-dimensional: its entries have different lengths") from None
+        raise ValueError(f"{argument} must be one-dimensional: its entries have different lengths") from None
     # NumPy turns [1, "a"] into two texts; as objects, the mixture is seen and refused.
     return np.array(y, dtype=object) if array.dtype.kind in "UST" and isinstance(y, list | tuple) else array
 
@@ -118,12 +120,13 @@ def _as_pandas_series(y: Any) -> Any:
     return y
 
 
-def _check_shape(shape: tuple[int, ...]) -> None:
+def _check_shape(shape: tuple[int, ...], argument: str) -> None:
     if len(shape) == 1 or (len(shape) == 2 and shape[1] == 1):
         return
     if len(shape) == 2:
-        raise ValueError(f"y must be one column, not {shape[1]}: choose one, or one-hot columns as y.argmax(axis=1)")
-    raise ValueError(f"y must be one-dimensional (one value per sample), not {len(shape)}-dimensional")
+        advice = f"choose one, or one-hot columns as {argument}.argmax(axis=1)"
+        raise ValueError(f"{argument} must be one column, not {shape[1]}: {advice}")
+    raise ValueError(f"{argument} must be one-dimensional (one value per sample), not {len(shape)}-dimensional")
 
 
 def _check_not_missing(values: npt.NDArray[Any]) -> None:

@@ -9,7 +9,6 @@ the last.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,10 +75,20 @@ class Coder:
         """
         d = check_int("discretization", discretization, low=0, high=self.discretizations - 1)
         codes = np.empty((self.table.n_vars, self.table.n_samples), dtype=np.uint8) if out is None else out
-        map_in_threads(partial(self._write_block, d, codes), column_blocks(self.table, self.block_columns), self.n_jobs)
+
+        def write(rows: slice) -> None:
+            self.write_block(d, rows, codes[rows])
+
+        map_in_threads(write, column_blocks(self.table, self.block_columns), self.n_jobs)
         return DiscreteCodes(codes, self.n_levels)
 
-    def _write_block(self, d: int, codes: CodeArray, rows: slice) -> None:
+    def code_blocks(self, discretization: int) -> CodesByBlock:
+        """Return the codes of one discretisation, made block by block when they are read."""
+        d = check_int("discretization", discretization, low=0, high=self.discretizations - 1)
+        return CodesByBlock(self, d)
+
+    def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
+        """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
         values = self.table.block(rows.start, rows.stop)
         gaps = np.flatnonzero(self.n_missing[rows])
         if self.missing == "impute" and len(gaps):
@@ -88,10 +97,37 @@ class Coder:
             self.thresholds[v, d] if levels is None else levels
             for v, levels in enumerate(self.level_thresholds[rows], start=rows.start)
         ]
-        _count_thresholds_below(values, thresholds, codes[rows])
+        _count_thresholds_below(values, thresholds, codes)
         if self.missing == "level":
             for row in gaps:
-                codes[rows.start + row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+                codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class CodesByBlock:
+    """The codes of one discretisation, made when they are read: a wide table's codes are never all in memory."""
+
+    coder: Coder
+    discretization: int
+
+    @property
+    def n_vars(self) -> int:
+        return self.coder.table.n_vars
+
+    @property
+    def n_levels(self) -> IntArray:
+        return self.coder.n_levels
+
+    def blocks(self, n_jobs: int) -> list[slice]:
+        """Cut the variables into the coder's blocks, or into smaller ones if there would be fewer than threads."""
+        columns = min(self.coder.block_columns, max(1, -(-self.n_vars // n_jobs)))
+        return column_blocks(self.coder.table, columns)
+
+    def read(self, rows: slice) -> CodeArray:
+        """Return the codes of some variables, (n_rows, n_samples)."""
+        codes = np.empty((rows.stop - rows.start, self.coder.table.n_samples), dtype=np.uint8)
+        self.coder.write_block(self.discretization, rows, codes)
+        return codes
 
 
 def make_coder(

@@ -129,6 +129,23 @@ class NullFit:
     def __repr__(self) -> str:
         return self.summary()
 
+    def qq_points(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the reference variables' p-values, ascending, against those of a perfect fit.
+
+        Returns
+        -------
+        expected, observed, low, high : (n,) float64
+            Between low and high lie 95 % of uniform samples.
+        """
+        from scipy.special import betaincinv
+
+        observed = np.sort(self.reference_p)
+        n = len(observed)
+        rank = np.arange(1.0, n + 1.0)
+        # Order statistics of a uniform sample are beta distributed.
+        low, high = (np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64) for share in (0.025, 0.975))
+        return (rank - 0.5) / max(n, 1), observed, low, high
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have, on log scales.
 
@@ -148,18 +165,18 @@ class NullFit:
         except ImportError:
             raise ImportError('plotting needs matplotlib: pip install "interplay[plot]"') from None
         if ax is None:
-            ax = plt.subplots(figsize=(4.5, 4.5))[1]
-        observed = np.sort(self.reference_p)
+            ax = plt.subplots(figsize=(4.5, 4.5), layout="constrained")[1]
+        expected, observed, low, high = self.qq_points()
         n = len(observed)
-        expected = (np.arange(1.0, n + 1.0) - 0.5) / max(n, 1)
-        # Order statistics of a uniform sample are beta distributed.
-        from scipy.special import betaincinv
-
-        low = betaincinv(np.arange(1.0, n + 1.0), np.arange(n, 0.0, -1.0), 0.025)
-        high = betaincinv(np.arange(1.0, n + 1.0), np.arange(n, 0.0, -1.0), 0.975)
         ax.fill_between(expected, low, high, color="0.9", label="95 % of uniform samples")
         ax.plot([0.5 / max(n, 1), 1.0], [0.5 / max(n, 1), 1.0], color="0.5", linewidth=1)
-        ax.plot(expected, observed, ".", label="contrast variables" if self.n_contrast else "irrelevant variables")
+        ax.plot(
+            expected,
+            observed,
+            ".",
+            color="#0072B2",
+            label="contrast variables" if self.n_contrast else "irrelevant variables",
+        )
         ax.set(xscale="log", yscale="log", xlabel="expected p", ylabel="fitted p", title=f"Null fit: {self.fit}")
         ax.legend(loc="upper left", frameon=False)
         return ax

@@ -17,4 +17,8 @@ class RowSubset(Table):
         self._rows = rows
 
     def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
         return np.ascontiguousarray(self._table.columns(which)[:, self._rows])
+
+    def level_names(self, number: int) -> list[str] | None:
+        return self._table.level_names(number)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,12 @@ class Table(ABC):
         A `ColumnKind` per variable.
     dtype : numpy.dtype
         Of every block.
+    sample_columns : mapping
+        What else is known of each sample, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata`
+        may name them.
     """
+
+    sample_columns: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
         self.n_samples = n_samples
@@ -68,6 +74,20 @@ class Table(ABC):
         Labels come as numbers of their levels, missing values as NaN. The array may be the user's own memory: never
         write to it.
         """
+
+    def level_names(self, number: int) -> list[str] | None:
+        """Return what the user calls the levels of a bool, categorical or text variable; None for numbers."""
+        return ["False", "True"] if self.kinds[number] == ColumnKind.BOOL else None
+
+    def column(self, v: int) -> Column:
+        """Return variable `v` with what its levels are called, where they are known."""
+
+        def read() -> Values:
+            values: Values = self.columns(slice(v, v + 1))[0]
+            return values
+
+        kind = ColumnKind(self.kinds[v])
+        return Column(kind, self.dtype, read, [False, True] if kind == ColumnKind.BOOL else None)
 
     def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
         """Turn names and numbers of columns, given as `argument`, into numbers."""
@@ -120,6 +140,14 @@ class ColumnTable(Table):
             values[row] = as_dtype(self._columns[number].read(), self.dtype)
         return values
 
+    def level_names(self, number: int) -> list[str] | None:
+        levels = self._columns[number].levels
+        return None if levels is None else [str(level) for level in levels]
+
+    def column(self, v: int) -> Column:
+        """Return variable `v` with what its levels are called."""
+        return self._columns[v]
+
 
 def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
     """Return `X` as a Table.
@@ -147,8 +175,10 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
     """
     if isinstance(X, Table):
         return X
-    if all(hasattr(X, attribute) for attribute in ("X", "obs_names", "var_names")):  # AnnData
-        return as_table(X.X, names=X.var_names if names is None else names)
+    from interplay.steps.anndata_table import anndata_table, is_anndata
+
+    if is_anndata(X):
+        return anndata_table(X, names=names)
     if _is_sparse(X):
         return _sparse_table(X, names)
     if isinstance(X, np.ndarray | list | tuple):
@@ -272,6 +302,14 @@ def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
     if len(set(found)) < n_vars:
         repeated = next(name for name, count in Counter(found).items() if count > 1)
         raise ValueError(f"X has more than one column named {repeated!r}: give each column a name of its own")
+    return found
+
+
+def check_names(names: Iterable[Any], *, n_samples: int) -> list[str]:
+    """Return the names of a table's columns as text, all different; refuse a table without columns or samples."""
+    listed = list(names)
+    found = _names(listed, len(listed))
+    _check_not_empty(n_samples, len(found))
     return found
 
 

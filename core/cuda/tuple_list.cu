@@ -1,0 +1,75 @@
+// tiles → a sample of their tuples, to warm the maxima; or all of them, where too many levels or classes keep
+// tuple_search.cu from bounding them
+//
+// Compiled once for each DIMENSIONS.
+#include "tuple_tiles.cuh"
+
+using namespace interplay;
+
+namespace {
+
+__device__ __forceinline__ void append(const int (&tuple)[DIMENSIONS], int tile_number, int* tuples, u32* n_found,
+                                       u32 capacity) {
+  const u32 place = atomicAdd(n_found, 1u);
+  if (place >= capacity) return;
+  tuples[(i64)place * (1 + DIMENSIONS)] = tile_number;
+#pragma unroll
+  for (int j = 0; j < DIMENSIONS; ++j) tuples[(i64)place * (1 + DIMENSIONS) + 1 + j] = tuple[j];
+}
+
+// splitmix64: good enough for a sample, and the same on every device.
+__device__ __forceinline__ u64 next_random(u64& state) {
+  u64 z = (state += 0x9E3779B97F4A7C15ull);
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z ^ z >> 31;
+}
+
+}  // namespace
+
+// A random sample of the tuples of all tiles, as many as `n_tries` tries give. choice_start: [n_tiles + 1], choices of
+// one variable per place before each tile, ascending or not.
+extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const double* choice_start, int n_tiles,
+                                         u64 seed, int n_tries, int* tuples, u32* n_found, u32 capacity) {
+  const int stride = gridDim.x * blockDim.x;
+  for (int attempt = blockIdx.x * blockDim.x + threadIdx.x; attempt < n_tries; attempt += stride) {
+    u64 state = seed * 0xD1342543DE82EF95ull + attempt;
+    const double choice = (next_random(state) >> 11) * 0x1p-53 * choice_start[n_tiles];
+    int low = 0, high = n_tiles;
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (choice_start[middle] <= choice ? low : high) = middle;
+    }
+    const Tile<DIMENSIONS>& tile = tiles[low];
+    int tuple[DIMENSIONS];
+    bool ascends = true;
+#pragma unroll
+    for (int j = 0; j < DIMENSIONS; ++j) {
+      const u32 size = tile.places[j].end - tile.places[j].begin;
+      tuple[j] = tile.places[j].begin + (int)((next_random(state) >> 32) * size >> 32);
+      if (j > 0 && tuple[j - 1] >= tuple[j]) ascends = false;
+    }
+    if (ascends) append(tuple, low, tuples, n_found, capacity);
+  }
+}
+
+// Choices first … end of one tile, counted with the last place running fastest; those in ascending order are listed.
+extern "C" __global__ void list_tuples(const Tile<DIMENSIONS>* tiles, int tile_number, i64 first, i64 end, int* tuples,
+                                       u32* n_found, u32 capacity) {
+  const Tile<DIMENSIONS>& tile = tiles[tile_number];
+  const i64 stride = (i64)gridDim.x * blockDim.x;
+  for (i64 choice = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; choice < end; choice += stride) {
+    int tuple[DIMENSIONS];
+    i64 rest = choice;
+    bool ascends = true;
+#pragma unroll
+    for (int j = DIMENSIONS - 1; j >= 0; --j) {
+      const Place& place = tile.places[j];
+      tuple[j] = place.begin + (int)(rest % (place.end - place.begin));
+      rest /= place.end - place.begin;
+      if (j + 1 < DIMENSIONS && tuple[j] >= tuple[j + 1]) ascends = false;
+    }
+    if (!ascends) continue;
+    append(tuple, tile_number, tuples, n_found, capacity);
+  }
+}

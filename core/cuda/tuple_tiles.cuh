@@ -1,0 +1,38 @@
+// tiles → work for blocks of threads
+//
+// A tile names a range of variables for each place of a tuple. Its last two places span a rectangle, cut into pieces of
+// kBlockRows × kBlockColumns pairs; its other places, the prefix, are run through one after the other. An item of work
+// is a piece of a rectangle with some of the prefixes.
+#pragma once
+
+#include "tuple_counts.cuh"
+
+namespace interplay {
+
+// How the variables lie in the planes: those of a lane block one after the other, level after level.
+struct LaneBlocks {
+  const int* first_position;  // of each lane block, in the order of the tiles
+  const int* n_levels;
+  const int* rows_per_level;
+  const i64* first_row;
+
+  __device__ __forceinline__ i64 row(int block, int position, int level) const {
+    return first_row[block] + (i64)level * rows_per_level[block] + (position - first_position[block]);
+  }
+};
+
+// One place of a tile.
+struct Place {
+  int begin, end;  // positions
+  int lane_block;
+  int group;  // of equal degrees of freedom, for the variable at this place
+};
+
+// What is the same for all tuples of a tile; as the host lays it out, without padding.
+template <int kDimensions>
+struct Tile {
+  Place places[kDimensions];
+  int only_last_counts;  // tuples of a contrast variable: the others have nothing to gain
+};
+
+}  // namespace interplay

@@ -1,0 +1,28 @@
+"""`interplay completion`: the few lines that let a shell complete commands, options and their values."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+#: Set by the printed lines when they ask what to complete.
+COMPLETE_VARIABLE = "_INTERPLAY_COMPLETE"
+
+
+@click.command(short_help="Print what makes the Tab key complete commands.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what makes the Tab key complete `interplay` commands in SHELL.
+
+    \b
+    bash:  interplay completion bash >> ~/.bashrc
+    zsh:   interplay completion zsh >> ~/.zshrc
+    fish:  interplay completion fish > ~/.config/fish/completions/interplay.fish
+    """  # noqa: D301 - click looks for that character
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"no completion for {shell}")
+    # Not kind.source(): for bash that runs the shell, to see how old it is.
+    maker = kind(context.find_root().command, {}, "interplay", COMPLETE_VARIABLE)
+    click.echo(maker.source_template % maker.source_vars())

@@ -1,0 +1,76 @@
+"""Settings of a run in a TOML file: read with ``--config``, written with ``--write-config``."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from interplay.whole_file import whole_file
+
+
+def use_config(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
+    """Take the values in a file as defaults; what is on the command line goes before them."""
+    if path is None:
+        return None
+    known = {parameter.name for parameter in context.command.params if parameter.name} - {"config", "write_config"}
+    context.default_map = {**(context.default_map or {}), **read_config(path, known)}
+    return path
+
+
+def read_config(path: str, known: set[str]) -> dict[str, Any]:
+    """Return the settings in a file, by the names of their options, as if they had been typed."""
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path!r} is not a TOML file: {error}") from None
+    settings = {}
+    for key, value in content.items():
+        name = _ALIASES.get(key, key.replace("-", "_"))
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise ValueError(f"{path!r} sets {key!r}, which there is not" + (f": {near[0]!r}?" if near else ""))
+        if isinstance(value, dict):
+            raise ValueError(f"{path!r}: {key!r} must be a value, not a table")
+        # As text, so that a 2.5 where a whole number belongs is seen and not cut.
+        settings[name] = [str(entry) for entry in value] if isinstance(value, list) else _typed(value)
+        if name in _LISTS and not isinstance(value, list):
+            settings[name] = [str(value)]
+    return settings
+
+
+def write_config(path: str, settings: Mapping[str, Any], *, comment: str) -> None:
+    """Write settings that are not None so that `read_config` reads them back."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    for name, value in settings.items():
+        if value is not None:
+            lines.append(f"{_NAMES.get(name, name)} = {_toml(value)}")
+    with whole_file(Path(path)) as file:
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+#: The options whose names differ from those of the arguments they stand for.
+_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs"}
+_NAMES = {name: alias for alias, name in _ALIASES.items()}
+_LISTS = ("drop", "discrete")
+
+
+def _typed(value: Any) -> Any:
+    return value if isinstance(value, bool) else str(value)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(entry) for entry in value)}]"
+    if isinstance(value, int | float):
+        return repr(value)
+    # A JSON string is a TOML string, but for DEL, which TOML wants escaped.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

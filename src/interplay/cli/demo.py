@@ -1,0 +1,19 @@
+"""`interplay demo`: what there is to see, on data whose truth is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), default=Path("demo"), show_default=True,
+              help="Where to write the picture.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="Of data and search.")
+@click.option("-k", "--dimensions", type=click.IntRange(1, 4), default=3, show_default=True, help="Go up to this many.")
+def demo(folder: Path, seed: int, dimensions: int) -> None:
+    """Search a made-up set with known truth in 1D, 2D and 3D."""
+    from interplay.demo import run_demo
+
+    run_demo(folder, random_state=seed, max_dimensions=dimensions)

@@ -1,0 +1,158 @@
+"""What goes wrong, as one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from interplay.engines.base import SearchInterrupted
+from interplay.whole_file import one_line
+
+OK = 0
+BAD_INPUT = 2
+NOT_DONE = 3
+BUG = 70
+INTERRUPTED = 128 + 2
+NO_READER = 128 + 13
+TERMINATED = 128 + 15
+
+EXIT_CODES = """\b
+Exit codes:
+  0    done
+  2    bad usage or bad input; the message says what to do
+  3    the result could not be written (no space left), or memory ran out
+  70   an error in interplay itself; INTERPLAY_TRACEBACK=1 shows where
+  130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output went away
+"""
+
+
+class NotWrittenError(Exception):
+    """A result that could not be written, with the reason in one line."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Tell errors of writing results from errors in the input."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NotWrittenError(_cannot_write(error)) from None
+
+
+def exit_code_of(command: Callable[[], Any]) -> int:
+    """Run a command; say in one line what went wrong, if anything, and return the exit code."""
+    terminated = False
+
+    def terminate(*_: Any) -> None:
+        nonlocal terminated
+        terminated = True
+        raise KeyboardInterrupt  # so that half-written files are cleared away
+
+    with suppress(ValueError, AttributeError):  # not in the main thread
+        signal.signal(signal.SIGTERM, terminate)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            command()
+            _flush_stdout()
+        return OK
+    except BrokenPipeError:
+        _forget_stdout()
+        return NO_READER
+    except (KeyboardInterrupt, click.Abort) as error:
+        what = "Terminated" if terminated else "Interrupted"
+        far = f" after {error.done:.1%} of the search" if isinstance(error, SearchInterrupted) else ""
+        _say(f"{what}{far}; nothing was written.")
+        return TERMINATED if terminated else INTERRUPTED
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except Exception as error:
+        if os.environ.get("INTERPLAY_TRACEBACK"):
+            traceback.print_exc()
+        code, message = _described(error)
+        if code == NOT_DONE:
+            _forget_stdout()
+        _say(message)
+        return code
+
+
+def _described(error: Exception) -> tuple[int, str]:
+    if isinstance(error, click.UsageError):
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return BAD_INPUT, error.format_message()
+        command = "interplay" if error.ctx is None else error.ctx.command_path
+        return BAD_INPUT, f"Error: {_joined(error.format_message())} (see '{command} --help')"
+    if isinstance(error, click.ClickException):
+        return BAD_INPUT, f"Error: {_joined(error.format_message())}"
+    if isinstance(error, NotWrittenError):
+        return NOT_DONE, f"Error: {error}"
+    if isinstance(error, MemoryError):
+        return NOT_DONE, "Error: not enough memory: lower --dimensions, --n-contrast or --jobs, or use fewer variables"
+    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO):
+        return NOT_DONE, f"Error: {_cannot_write(error)}"
+    if isinstance(error, OSError):
+        return BAD_INPUT, f"Error: {one_line(error)}"
+    if isinstance(error, ValueError | TypeError | ImportError):
+        return BAD_INPUT, f"Error: {_as_options(_joined(str(error)))}"
+    return BUG, (
+        f"Error: {type(error).__name__}: {_joined(str(error))} (an error in interplay itself: please report it, with "
+        "what INTERPLAY_TRACEBACK=1 shows)"
+    )
+
+
+def _cannot_write(error: OSError) -> str:
+    """Name the file; what has no name was printed."""
+    said = one_line(error)
+    if said.startswith("cannot write"):
+        return said
+    return f"cannot write {'standard output: ' if error.filename is None else ''}{said}"
+
+
+def _as_options(message: str) -> str:
+    """Say of arguments what they are called here.
+
+    Examples
+    --------
+    >>> _as_options("use decision='classes'; dimensions=9 needs at least 9 variables")
+    'use --decision classes; --dimensions 9 needs at least 9 variables'
+    """
+    names = "dimensions|divisions|discretizations|decision_divisions|decision|discrete|missing|multiclass|fit"
+    return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
+
+
+def _joined(message: str) -> str:
+    return " ".join(message.split())
+
+
+def _say(message: str) -> None:
+    with suppress(OSError, ValueError):  # nobody may be listening
+        click.echo(message, err=True)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"Warning: {_as_options(_joined(str(message)))}")
+
+
+def _flush_stdout() -> None:
+    """Write what is still in memory while an error can be told; at the end of the process it could not."""
+    if sys.stdout is not None:
+        with writing():
+            sys.stdout.flush()
+
+
+def _forget_stdout() -> None:
+    """Let nothing more be written to where nothing can be written."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,73 @@
+"""`interplay info`: what a bug report needs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+
+import click
+
+#: What the extras bring.
+_OPTIONAL = ("matplotlib", "pyarrow", "anndata", "bed-reader", "cupy-cuda12x", "cupy-cuda13x", "dask", "polars")
+
+
+@click.command()
+@click.option("-v", "--verbose", is_flag=True, help="Optional packages, file locations and the choice of a bound too.")
+def info(verbose: bool) -> None:
+    """Print versions and engines: what a bug report needs."""
+    from interplay.engines.cpu import default_simd_level, simd_levels
+    from interplay.jobs import resolve_n_jobs
+    from interplay.provenance import versions
+
+    rows = dict(versions())
+    rows["platform"] = platform.platform()
+    rows["cores"] = str(resolve_n_jobs(-1))
+    rows["SIMD levels"] = f"{', '.join(simd_levels())} (in use: {default_simd_level()})"
+    rows["engines"] = ", ".join(engines_here())
+    rows["GPUs"] = "; ".join(_gpus()) or "none found"
+    if "cuda" not in engines_here():
+        from interplay.engines.cuda import why_no_cuda
+
+        rows["no CUDA"] = " ".join(str(why_no_cuda()).split())
+    if verbose:
+        import interplay
+
+        rows |= {name: _version_or_none(name) for name in _OPTIONAL}
+        rows["installed in"] = os.path.dirname(interplay.__file__)
+    rows |= {name: value for name, value in sorted(os.environ.items()) if name.startswith("INTERPLAY_")}
+    for name, value in rows.items():
+        click.echo(f"{name:<12} {value}")
+    if verbose:
+        from interplay.bound_choice import show_bound_choices
+
+        show_bound_choices(click.echo)
+
+
+def engines_here() -> list[str]:
+    """Return the names of the engines that can run on this machine."""
+    from interplay.engines.cuda import why_no_cuda
+
+    return ["cpu", "cuda"] if why_no_cuda() is None else ["cpu"]
+
+
+def _gpus() -> list[str]:
+    """Ask the driver, which is there whether or not CuPy is."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return []
+    try:
+        command = [program, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return done.stdout.split("\n")[:-1]
+
+
+def _version_or_none(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

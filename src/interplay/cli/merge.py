@@ -1,0 +1,47 @@
+"""`interplay merge`: the parts of all shards in, one result out."""
+
+from __future__ import annotations
+
+import click
+
+from interplay.cli.errors import EXIT_CODES
+from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
+from interplay.io import read_data
+
+
+@click.command(epilog=EXIT_CODES, short_help="Put the parts of `interplay run --shard` together.")
+@click.argument("parts", nargs=-1, required=True, metavar="PART...")
+@output_options
+@click.option("--data", metavar="FILE", help="The table, for clusters and pictures of tuples in the report.")
+@click.option("--target", metavar="COLUMN", help="As it was for `interplay run`.")
+@click.option("--drop", metavar="COLUMN", multiple=True, help="As it was for `interplay run`; may be repeated.")
+@click.option("--delimiter", metavar="CHARACTER", help="As it was for `interplay run`.")
+@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+def merge(
+    parts: tuple[str, ...],
+    out: str | None,
+    format_: str | None,
+    report: str | None,
+    save: str | None,
+    data: str | None,
+    target: str | None,
+    drop: tuple[str, ...],
+    delimiter: str | None,
+    quiet: bool,
+) -> None:
+    """Put the parts of all shards together: the result is that of one `interplay run`.
+
+    Every part must be there once, in any order; missing, doubled and foreign ones are refused.
+
+    \b
+    interplay run data.csv --target outcome -k 3 --shard 1/64 --save parts/1    # and so on
+    interplay merge parts/* --report report.html
+    """  # noqa: D301 - click looks for that character
+    from interplay.shards import merge_parts
+
+    check_format(out, format_)
+    outputs = {"out": None if out == "-" else out, "report": report, "save": save}
+    check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
+    X = None if data is None else read_data(data, target=target, drop=drop, delimiter=delimiter)[0]
+    selection = merge_parts(parts, X=X)
+    write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

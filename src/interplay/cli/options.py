@@ -1,0 +1,80 @@
+"""The arguments of `select` as options: the same words, the same meaning, the same defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from interplay.steps.decision import DECISION_CHOICES
+from interplay.steps.null_fit import FITS
+from interplay.steps.p_values import ADJUST_METHODS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class NumberOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A whole number, or the word auto."""
+
+    name = "number|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        if value == "auto":
+            return "auto"
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a whole number nor 'auto'.", param, ctx)
+
+
+def _option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
+    return click.option(*names, show_default=attributes.get("default") is not None, **attributes)
+
+
+#: Options whose values go to `select` under the same names.
+SELECT_OPTIONS = (
+    _option("-k", "--dimensions", type=int, default=2,
+            help="Members of a tuple: 1 looks at each variable alone, 2 at all pairs, and so on."),
+    _option("--divisions", type=int, default=1, help="Thresholds per variable: it is cut into one level more."),
+    _option("--discretizations", type=int, default=1, help="Random sets of thresholds to try."),
+    _option("--range", "range_", type=float,
+            help="How far thresholds may stray, 0 to 1.  [default: 0, or what fits for several discretizations]"),
+    _option("--pseudocount", type=float, default=0.25, help="Added to each cell for the rarest class."),
+    _option("--n-contrast", type=NumberOrAuto(), default="auto",
+            help="Permuted copies that show what chance gives; 0 for none."),
+    _option("--p-adjust", type=click.Choice(list(ADJUST_METHODS)), metavar="METHOD", default="holm",
+            help="holm, hochberg, hommel, bonferroni, BH, BY or none."),
+    _option("--level", type=float, default=0.05, help="Relevant: adjusted p below this."),
+    _option("--fit", type=click.Choice(list(FITS)), default="auto", help="How the null distribution is fitted."),
+    _option("--decision", type=click.Choice(list(DECISION_CHOICES)), default="auto", help="What the target is."),
+    _option("--decision-divisions", type=int, default=1, help="Thresholds for a continuous target."),
+    _option("--multiclass", type=click.Choice(["joint", "ovo", "ovr"]), default="joint",
+            help="With several classes: all at once, each pair, or each against the rest."),
+    _option("--strata", metavar="COLUMN",
+            help="Explain the target within the groups of this column: batch, sex, population."),
+    _option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
+            help="Columns to take as they are, level by level; may be repeated."),
+    _option("--missing", type=click.Choice(["error", "level", "impute"]), default="error",
+            help="Missing values: refuse, a level of their own, or draw from the others."),
+    _option("--seed", "random_state", type=int, help="For the same result again.  [default: drawn, and told]"),
+    _option("--engine", default="auto", metavar="NAME", help="Where to compute; see `interplay info`."),
+    _option("-j", "--jobs", "n_jobs", type=int, default=-1, help="Threads; -1 for all cores."),
+    _option("--checkpoint", metavar="FILE",
+            help="Keep the search here, once a minute: the same command then goes on after a crash."),
+    _option("--progress/--no-progress", default=None,
+            help="Show progress on stderr.  [default: on a terminal, if it takes a while]"),
+)  # fmt: skip
+
+
+def select_options(command: Command) -> Command:
+    """Give a command all of them, in this order."""
+    for option in reversed(SELECT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def select_arguments(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of these options as arguments of `select`."""
+    discrete = list(values["discrete"])
+    return {**values, "discrete": discrete[0] if discrete[0] in ("auto", "none", "all") else discrete}

@@ -1,0 +1,129 @@
+"""`interplay run`: a file in, what is relevant out."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import click
+
+from interplay.cli.config import use_config, write_config
+from interplay.cli.errors import EXIT_CODES
+from interplay.cli.options import select_arguments, select_options
+from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
+from interplay.io import read_data
+
+_FILES = """\b
+DATA is a file, known by its ending:
+  .csv .tsv .txt, also .gz   --target names a column; the first line names the columns;
+                             an unnamed first column is row names. "-" is csv on stdin.
+  .parquet .feather .arrow   --target names a column
+  .npy                       --target is the number of a column, from 0, or -1 for the last
+  .npz                       arrays X and y, or --target names another than y, or is a number
+  .h5ad                      --target names a column of obs
+  .bed                       PLINK; the phenotype is in the .fam file
+Results replace existing files, at the end and as a whole.
+
+"""
+
+
+@click.command(epilog=_FILES + EXIT_CODES)
+@click.argument("data")
+@click.option("--target", metavar="COLUMN", help="The column to be explained.")
+@click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
+@click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
+@select_options
+@output_options
+@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
+@click.option("--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file.")
+@click.option("--write-config", "config_out", metavar="FILE", help="Record the run as such a file.")
+@click.option("--dry-run", is_flag=True, help="Measure and print the work, and do not do it.")
+@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+def run(
+    data: str,
+    target: str | None,
+    drop: tuple[str, ...],
+    delimiter: str | None,
+    out: str | None,
+    format_: str | None,
+    report: str | None,
+    save: str | None,
+    shard: str | None,
+    config: str | None,
+    config_out: str | None,
+    dry_run: bool,
+    quiet: bool,
+    **values: Any,
+) -> None:
+    """Find the variables in the file DATA that tell about a target.
+
+    Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
+    """
+    check_format(out, format_)
+    if shard is not None:
+        _check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
+    outputs = {
+        "out": None if out == "-" else out,
+        "report": report,
+        "save": save,
+        "write-config": config_out,
+        "checkpoint": values["checkpoint"],
+    }
+    check_outputs({name: path for name, path in outputs.items() if path is not None}, [data, config])
+    arguments = select_arguments(values)
+    if quiet:
+        arguments["progress"] = False
+    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter)
+    record = {"data": data, "target": target, "drop": list(drop) or None, "delimiter": delimiter, **arguments}
+
+    if dry_run:
+        from interplay.expected_work import expected_work
+
+        work = expected_work(X, y, **arguments)
+        click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
+        if config_out is not None:
+            _record(config_out, record)
+        return
+
+    if shard is not None:
+        from interplay.shards import search_shard
+
+        seed = arguments["random_state"]
+        part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
+        write_all({"save": (str(save), part.save)}, quiet=quiet)
+        return
+
+    from interplay.pipeline import select
+
+    selection = select(X, y, **arguments)
+    recorded = record | {"random_state": selection.settings["random_state"]}
+    write_selection(
+        selection,
+        out=out,
+        format_=format_,
+        report=report,
+        save=save,
+        quiet=quiet,
+        others={} if config_out is None else {"write-config": (config_out, lambda path: _record(path, recorded))},
+    )
+
+
+def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
+    """A part is not a result: there is nothing to show or report before all are merged."""
+    from interplay.tile_loop import Shard
+
+    Shard.parse(shard)
+    if save is None:
+        raise click.UsageError("--shard makes a part of a result: say with --save where to put it")
+    for name, value in not_yet.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} needs the whole result: give it to `interplay merge`, not with --shard")
+
+
+def _record(path: str, settings: dict[str, Any]) -> None:
+    from interplay import __version__
+
+    comment = f"`interplay run --config {os.path.basename(path)}` repeats this run (interplay {__version__})."
+    settings = {name: value for name, value in settings.items() if name != "progress"}
+    write_config(path, settings, comment=comment)

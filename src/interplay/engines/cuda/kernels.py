@@ -1,0 +1,177 @@
+"""Kernels' source → functions on the device, compiled for what the data are like."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from interplay import _core
+
+#: Accumulators that a thread can hold beside all else, with two blocks on a multiprocessor and with one.
+_MAX_ACCUMULATORS = 64
+_MAX_ACCUMULATORS_AT_ALL = 144
+
+#: Rows and columns of a piece at most.
+MAX_BLOCK = 512
+
+#: How the products are counted: on binary tensor cores, or by counting bits.
+COUNTING = ("tensor", "popc")
+
+
+def default_counting(compute_capability: int) -> str:
+    """Return how to count on a device: tensor cores know single bits from 8.0 on, and from 10.0 on no longer.
+
+    The environment variable ``INTERPLAY_CUDA_COUNTING`` overrides.
+
+    Examples
+    --------
+    >>> default_counting(90), default_counting(120)
+    ('tensor', 'popc')
+    """
+    wanted = os.environ.get("INTERPLAY_CUDA_COUNTING")
+    if wanted:
+        if wanted not in COUNTING:
+            raise ValueError(f"INTERPLAY_CUDA_COUNTING must be one of {', '.join(COUNTING)}, not {wanted!r}")
+        return wanted
+    return "tensor" if 80 <= compute_capability < 100 else "popc"
+
+
+@dataclass(frozen=True)
+class SearchVariant:
+    """What tuple_search.cu is compiled for; there it says what each word means."""
+
+    dimensions: int
+    row_levels: int
+    column_levels: int
+    n_classes: int
+    prefix_levels: int
+    row_fragments: int
+    column_fragments: int
+    cells_at_once: int
+    block_rows: int
+    block_columns: int
+    rows_among_columns: bool
+    threads: int
+    blocks_per_multiprocessor: int
+    small_cells_need_care: bool
+    counting: str
+
+    def defines(self) -> tuple[str, ...]:
+        """Return the compiler's options."""
+        options = [
+            f"-DDIMENSIONS={self.dimensions}",
+            f"-DROW_LEVELS={self.row_levels}",
+            f"-DCOLUMN_LEVELS={self.column_levels}",
+            f"-DCLASSES={self.n_classes}",
+            f"-DPREFIX_LEVELS={self.prefix_levels}",
+            f"-DROW_FRAGMENTS={self.row_fragments}",
+            f"-DCOLUMN_FRAGMENTS={self.column_fragments}",
+            f"-DCELLS_AT_ONCE={self.cells_at_once}",
+            f"-DBLOCK_ROWS={self.block_rows}",
+            f"-DBLOCK_COLUMNS={self.block_columns}",
+            f"-DROWS_AMONG_COLUMNS={int(self.rows_among_columns)}",
+            f"-DTHREADS={self.threads}",
+            f"-DBLOCKS_PER_MULTIPROCESSOR={self.blocks_per_multiprocessor}",
+        ]
+        if self.small_cells_need_care:
+            options.append("-DSMALL_CELLS_NEED_CARE")
+        if self.counting == "tensor":
+            options.append("-DINTERPLAY_TENSOR_CORES")
+        return tuple(options)
+
+    def shared_bytes(self, n_cells: int, n_steps: int) -> int:
+        """Return the shared memory of a block, as `Shared` in tuple_search.cu lays it out."""
+        row_floats = self.row_levels * (4 if self.n_classes == 2 else self.n_classes + 1)
+        other_rows = 0 if self.rows_among_columns else self.block_rows
+        n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
+        per_cell = self.threads // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
+        n_masks = -(-n_cells // 8) * 8
+        by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
+        return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
+
+
+def choose_variant(
+    *,
+    dimensions: int,
+    row_levels: int,
+    column_levels: int,
+    n_classes: int,
+    prefix_levels: int,
+    rows_among_columns: bool,
+    n_cells: int,
+    n_steps: int,
+    small_cells_need_care: bool,
+    counting: str,
+    max_shared_bytes: int,
+) -> SearchVariant | None:
+    """Choose the shape of a search, or None where there are too many levels, classes or cells for it."""
+    # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
+    accumulators = n_classes * (row_levels - 1) * (column_levels - 1) * 8
+    if accumulators > _MAX_ACCUMULATORS_AT_ALL:
+        return None
+    rows = cells = 1
+    # Words that are loaded once serve several cells of the prefix, or several rows where there is no prefix.
+    # No more than twice: what is unrolled must stay in the instruction cache.
+    if n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
+        cells = 2
+    elif accumulators * 2 <= _MAX_ACCUMULATORS:
+        rows = 2
+    # Small blocks of threads wait less for each other; few registers are left to more than 512 threads.
+    shapes = [(128, 4), (160, 3), (256, 2), (256, 1)] if accumulators <= _MAX_ACCUMULATORS else [(256, 1)]
+    sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
+    for threads, blocks in shapes:
+        for block in sizes if threads == 256 else sizes[:1]:
+            variant = SearchVariant(
+                dimensions=dimensions,
+                row_levels=row_levels,
+                column_levels=column_levels,
+                n_classes=n_classes,
+                prefix_levels=prefix_levels,
+                row_fragments=rows,
+                column_fragments=1,
+                cells_at_once=cells,
+                block_rows=block,
+                block_columns=block,
+                rows_among_columns=rows_among_columns,
+                threads=threads,
+                blocks_per_multiprocessor=blocks,
+                small_cells_need_care=small_cells_need_care,
+                counting=counting,
+            )
+            # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.
+            if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:
+                return variant
+    return None
+
+
+def source_of(name: str) -> str:
+    """Return a kernel's source with its own headers in place of their #include lines.
+
+    Then the source is all there is to know of a kernel, and what is compiled from it can be kept by it.
+    """
+    folder = Path(str(_core.__file__)).parent / "cuda"
+    if not folder.is_dir():  # not installed but built where it stands
+        folder = Path(__file__).resolve().parents[4] / "core" / "cuda"
+    included: set[str] = set()
+
+    def text_of(file: str) -> str:
+        if file in included:
+            return ""
+        included.add(file)
+        text = (folder / file).read_text(encoding="utf-8").replace("#pragma once", "")
+        return re.sub(r'#include "([^"]+)"', lambda found: text_of(found[1]), text)
+
+    return text_of(name)
+
+
+@lru_cache(maxsize=64)
+def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
+    """Compile a kernel, or take it from CuPy's cache."""
+    import cupy
+
+    module = cupy.RawModule(code=source_of(file), options=("-std=c++17", *options))
+    return module.get_function(function)

@@ -1,0 +1,139 @@
+"""Bit planes and tiles → how they lie on the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import BitPlanes, IntArray, TupleTiles
+from interplay.engines.cuda.kernels import compiled
+
+#: Rows of a fragment, as in tuple_counts.cuh.
+_FRAGMENT_ROWS = 16
+
+#: Rows of nothing after the last, since the last piece may read beyond it.
+_SPARE_ROWS = 512
+
+
+@dataclass(frozen=True)
+class LaneLayout:
+    """Where the variables of each lane block lie, level after level.
+
+    Attributes
+    ----------
+    first_position, n_levels, rows_per_level : (n_lane_blocks,) int32
+    first_row : (n_lane_blocks,) int64
+    row_plane : (n_rows,) int64
+        The host's plane for each row; for level 0 that of the variable's level 1; −1 for none.
+    row_others : (n_rows,) int32
+        For level 0 the number of planes that it is what they leave of; else 0.
+    """
+
+    first_position: npt.NDArray[np.int32]
+    n_levels: npt.NDArray[np.int32]
+    rows_per_level: npt.NDArray[np.int32]
+    first_row: IntArray
+    row_plane: IntArray
+    row_others: npt.NDArray[np.int32]
+
+
+def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
+    """Lay out the variables in the order of the tiles."""
+    start = tiles.lane_start
+    n_levels = planes.n_levels[tiles.order[start[:-1]]]
+    sizes = np.diff(start)
+    rows_per_level = -(-sizes // _FRAGMENT_ROWS) * _FRAGMENT_ROWS  # whole fragments
+    ends = np.cumsum(rows_per_level * n_levels)
+    first_row = ends - rows_per_level * n_levels
+    n_rows = int(ends[-1]) + _SPARE_ROWS
+    row_plane = np.full(n_rows, -1, dtype=np.int64)
+    row_others = np.zeros(n_rows, dtype=np.int32)
+    first_plane = planes.plane_start[tiles.order]
+    block_of = np.repeat(np.arange(len(sizes)), sizes)
+    row_of_level_0 = first_row[block_of] + np.arange(len(tiles.order)) - start[block_of]
+    levels_of = n_levels[block_of]
+    row_plane[row_of_level_0] = first_plane
+    row_others[row_of_level_0] = levels_of - 1
+    for level in range(1, int(n_levels.max())):
+        has = levels_of > level
+        row_plane[row_of_level_0[has] + level * rows_per_level[block_of[has]]] = first_plane[has] + level - 1
+    return LaneLayout(
+        first_position=start[:-1].astype(np.int32),
+        n_levels=n_levels.astype(np.int32),
+        rows_per_level=rows_per_level.astype(np.int32),
+        first_row=first_row.astype(np.int64),
+        row_plane=row_plane,
+        row_others=row_others,
+    )
+
+
+def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
+    """Copy the planes to the device, in the order in which warps read them."""
+    import cupy
+
+    words = cupy.asarray(planes.words.view(np.uint32))
+    n_words = words.shape[1]
+    n_steps = n_words // 8
+    fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
+    kernel = compiled("bit_planes.cu", "make_fragments", ())
+    arguments = (
+        words,
+        cupy.asarray(_valid_words(planes)),
+        cupy.asarray(layout.row_plane),
+        cupy.asarray(layout.row_others),
+        np.int64(len(layout.row_plane)),
+        np.int32(n_steps),
+        fragments,
+    )
+    n_blocks = min(-(-fragments.size // 256), 65_535)
+    kernel((n_blocks,), (256,), arguments)
+    return fragments
+
+
+def _valid_words(planes: BitPlanes) -> npt.NDArray[np.uint32]:
+    """One bit for every sample, none for the padding at the end of each class."""
+    valid = np.zeros(planes.words.shape[1] * 64, dtype=np.uint8)
+    for start, size in zip(planes.class_word_start[:-1].tolist(), planes.class_sizes.tolist(), strict=True):
+        valid[start * 64 : start * 64 + size] = 1
+    return np.packbits(valid, bitorder="little").view(np.uint32)
+
+
+@dataclass(frozen=True)
+class TileRecords:
+    """Tiles as the kernels read them, and what the host wants to know of each.
+
+    Attributes
+    ----------
+    records : (n_tiles, 4 · k + 1) int32
+        For each place its first position, its end, its lane block and the group of its variable's partners; last
+        whether only the last variable's gain counts.
+    begin, end, lane : (n_tiles, k) int64
+    n_cells : (n_tiles,) int64
+        Cells of a tuple.
+    """
+
+    records: npt.NDArray[np.int32]
+    begin: IntArray
+    end: IntArray
+    lane: IntArray
+    n_cells: IntArray
+
+
+def make_tile_records(planes: BitPlanes, tiles: TupleTiles, layout: LaneLayout) -> TileRecords:
+    """Spell out the tiles."""
+    k = tiles.dimensions
+    starts = [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
+    begin = np.column_stack([start[tiles.tiles[:, place]] for place, start in enumerate(starts)])
+    end = np.column_stack([start[tiles.tiles[:, place] + 1] for place, start in enumerate(starts)])
+    lane = np.searchsorted(tiles.lane_start, begin, side="right") - 1
+    levels = layout.n_levels[lane].astype(np.int64)
+    n_cells = levels.prod(axis=1)
+    group = np.searchsorted(tiles.partner_cells, n_cells[:, np.newaxis] // levels)
+    only_last = tiles.order[begin[:, -1]] >= planes.n_vars
+    records = np.concatenate(
+        [np.stack([begin, end, lane, group], axis=2).reshape(len(tiles), 4 * k), only_last[:, np.newaxis]], axis=1
+    )
+    return TileRecords(records=records.astype(np.int32), begin=begin, end=end, lane=lane, n_cells=n_cells)

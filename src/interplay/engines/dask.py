@@ -1,0 +1,373 @@
+"""Planes + tiles → maximum gains, on the workers of a Dask cluster.
+
+Planes are sent to each worker once. Chunks of tiles of about equal cost follow, a bounded number at a time, each with
+the best gains known by then, so that pruning bites everywhere. Results are merged as they come. A worker that is lost,
+slow or new changes the time and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
+from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
+from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed, tile_costs
+
+#: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
+_TASKS_PER_THREAD = 3
+
+#: A task takes this long, or longer on many threads, so that the scheduler has at most some 20 a second to see to.
+_TASK_SECONDS = 3.0
+_TASKS_PER_SECOND = 20.0
+_MAX_TASK_SECONDS = 60.0
+
+#: Towards the end tasks get shorter, so that all threads finish together, but not so short that sending them shows.
+_MIN_TASK_SECONDS = 0.2
+
+#: Bounds up to this size travel with each task; larger ones are put on the cluster, now and then.
+_MAX_BOUND_BYTES = 1 << 16
+_SECONDS_BETWEEN_BOUNDS = 2.0
+
+#: A chunk may fail this often, split or not.
+_MAX_FAILURES = 5
+
+#: What was sent may be lost this often with nothing done in between.
+_MAX_LOSSES = 100
+
+_SECONDS_UNTIL_WARNING = 30.0
+_SECONDS_BETWEEN_ASKING = 1.0
+_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    begin: int
+    end: int
+    failures: int = 0
+    #: Where there was not enough memory for it.
+    avoid: frozenset[str] = frozenset()
+
+    def halves(self) -> list[_Chunk]:
+        """Return the chunk in two, or as it is if it has a single tile."""
+        middle = (self.begin + self.end + 1) // 2
+        halves = [replace(self, end=middle), replace(self, begin=middle)]
+        return [half for half in halves if half.begin < half.end]
+
+
+@dataclass(frozen=True)
+class DaskEngine:
+    """All tiles on the workers of a Dask cluster, one thread to a task; workers with the resource GPU use it.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    task_seconds : float
+        About how long a task should take.
+    """
+
+    client: Any
+    task_seconds: float = _TASK_SECONDS
+    name: str = "dask"
+
+    def __post_init__(self) -> None:
+        if self.client.asynchronous:
+            raise TypeError("engine must be a Dask client that waits: make it with asynchronous=False")
+
+    @classmethod
+    def of_current_client(cls) -> DaskEngine:
+        """Return the engine of the client made last, or of the scheduler that Dask's settings name."""
+        try:
+            import dask
+            from distributed import Client, get_client
+        except ImportError:
+            raise ImportError("engine='dask' needs Dask: pip install \"interplay[cluster]\"") from None
+        try:
+            return cls(get_client())
+        except ValueError:
+            if address := dask.config.get("scheduler-address", None):
+                return cls(Client(address))
+            raise ValueError(
+                "engine='dask' needs a cluster to work on: make a client first, with distributed.Client() for this "
+                "machine or distributed.Client(address) for a scheduler that runs, or set DASK_SCHEDULER_ADDRESS"
+            ) from None
+
+    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+        """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
+        shapes = list(self.client.run(tile_shape_here, dimensions).values())
+        return shapes[0] if shapes and all(shape == shapes[0] for shape in shapes) else {}
+
+    def max_gains(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        discretization: int = 0,
+        known: MaxGains | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> MaxGains:
+        """Search the tiles and return their maxima, merged with those already `known`."""
+        found = MaxGains.none_yet(planes, tiles) if known is None else known
+        for chunk in self.stream_max_gains(
+            planes,
+            tiles,
+            pseudocount=pseudocount,
+            discretization=discretization,
+            known=found,
+            on_progress=on_progress,
+        ):
+            found = chunk.gains
+        return found
+
+    def stream_max_gains(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        discretization: int = 0,
+        known: MaxGains | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Iterator[FoundChunk]:
+        """Search the tiles; yield chunks in the order in which they are done."""
+        data = SharedData(planes, tiles[:0], pseudocount, discretization, version("interplay"))
+        known = MaxGains.none_yet(planes, tiles) if known is None else known
+        return _Search(self.client, data, tiles, known, self.task_seconds).run(on_progress)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a record of the run should say about the engine."""
+        threads = self.client.nthreads()
+        return {"name": self.name, "workers": len(threads), "threads": sum(threads.values())}
+
+
+class _Search:
+    """The chunks of one search: to be cut, waiting, on the cluster, done."""
+
+    def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, known: MaxGains, task_seconds: float) -> None:
+        self._client = client
+        self._data = data
+        self._tiles = tiles
+        self._before = summed(tile_costs(tiles, data.planes.n_levels, len(data.planes.class_sizes)))
+        self._found = replace(  # improved in place
+            known,
+            gain_by_group=known.gain_by_group.copy(),
+            discretization_by_group=known.discretization_by_group.copy(),
+            tuples_by_group=known.tuples_by_group.copy(),
+        )
+        self._cluster = _Cluster(client)
+        self._task_seconds = task_seconds
+        self._next_tile = 0
+        self._to_repeat: list[_Chunk] = []
+        #: For each task on the cluster its chunk and the planes it was given.
+        self._in_flight: dict[Any, tuple[_Chunk, Any]] = {}
+        self._sizes: dict[str, ChunkSize] = {}
+        self._shared: Any = None
+        self._bounds: Any = None
+        self._bounds_made = 0.0
+        self._losses = 0
+
+    def run(self, on_progress: OnProgress | None) -> Iterator[FoundChunk]:
+        """Yield chunks as they are done."""
+        from distributed import as_completed
+
+        done = 0.0
+        try:
+            self._send_data()
+            completed = as_completed([], raise_errors=False)
+            self._submit(completed)
+            while self._in_flight:
+                while not completed.has_ready():
+                    time.sleep(_POLL_SECONDS)
+                    self._submit(completed)  # to workers that have come meanwhile
+                future = next(completed)
+                chunk, shared = self._in_flight.pop(future)
+                improvement = self._result(future, chunk, shared)
+                if improvement is not None:
+                    self._learn(improvement, float(self._before[chunk.end] - self._before[chunk.begin]))
+                    improvement.add_to(self._found, self._data.discretization)
+                    done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
+                self._submit(completed)
+                if improvement is not None:
+                    if on_progress is not None:
+                        on_progress(int(done), replace(self._found))
+                    yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
+        except KeyboardInterrupt:
+            raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
+        finally:
+            if self._in_flight and self._client.status == "running":
+                self._client.cancel(list(self._in_flight), force=True)
+
+    def _send_data(self) -> None:
+        """Put the planes on every worker; one that is lost meanwhile makes that fail."""
+        self._bounds = None
+        for sent in range(_MAX_FAILURES):
+            self._cluster.wait_for_workers()
+            try:
+                self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
+                return
+            except Exception as error:
+                if sent + 1 == _MAX_FAILURES or self._client.status != "running":
+                    reason = " ".join(f"{type(error).__name__}: {error}".split())
+                    raise RuntimeError(
+                        f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
+                    ) from error
+
+    def _submit(self, completed: Any) -> None:
+        """Fill up the cluster."""
+        while len(self._in_flight) < _TASKS_PER_THREAD * self._cluster.n_threads:
+            chunk = self._next_chunk()
+            if chunk is None:
+                return
+            elsewhere = [worker for worker in self._cluster.workers if worker not in chunk.avoid]
+            is_restricted = bool(chunk.avoid and elsewhere)
+            tiles = self._tiles[chunk.begin : chunk.end]
+            future = self._client.submit(
+                search_chunk,
+                self._shared,
+                self._current_bounds(),
+                tiles.tiles,
+                tiles.n_tuples,
+                pure=False,
+                workers=elsewhere if is_restricted else None,
+                allow_other_workers=is_restricted,  # should those be gone by then
+            )
+            self._in_flight[future] = (chunk, self._shared)
+            completed.add(future)
+
+    def _next_chunk(self) -> _Chunk | None:
+        if self._to_repeat:
+            return self._to_repeat.pop()
+        begin = self._next_tile
+        if begin == len(self._tiles):
+            return None
+        # The slowest kind of worker decides: the others do more of them.
+        cost = min((size.cost for size in self._sizes.values()), default=0.0)
+        shortest = cost * _MIN_TASK_SECONDS / self._seconds
+        left = float(self._before[-1] - self._before[begin])
+        even_share = left / (_TASKS_PER_THREAD * self._cluster.n_threads)
+        self._next_tile = end_of_chunk(self._before, begin, min(cost, max(even_share, shortest)))
+        return _Chunk(begin, self._next_tile)
+
+    @property
+    def _seconds(self) -> float:
+        return min(max(self._task_seconds, self._cluster.n_threads / _TASKS_PER_SECOND), _MAX_TASK_SECONDS)
+
+    def _learn(self, improvement: Improvement, cost: float) -> None:
+        self._losses = 0
+        size = self._sizes.setdefault(improvement.engine, ChunkSize(self._seconds))
+        size.seconds = self._seconds
+        size.learn(cost, improvement.seconds)
+
+    def _current_bounds(self) -> Any:
+        """The gains known by now; large ones as a name for what was put on the cluster a moment ago."""
+        gain: FloatArray = self._found.gain_by_group
+        if gain.nbytes <= _MAX_BOUND_BYTES:
+            return gain.copy()
+        now = time.monotonic()
+        if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
+            try:
+                self._bounds = self._client.scatter(gain.copy(), hash=False)
+            except Exception:  # the worker they were sent to is lost
+                return gain.copy()
+            self._bounds_made = now
+        return self._bounds
+
+    def _result(self, future: Any, chunk: _Chunk, shared: Any) -> Improvement | None:
+        """Return what a chunk improved, or see to it that it is searched again."""
+        from distributed import KilledWorker
+
+        try:
+            improvement: Improvement = future.result()
+        except (asyncio.CancelledError, concurrent.futures.CancelledError) as lost:
+            self._after_loss(chunk, shared, lost)
+            return None
+        except KilledWorker as killed:
+            self._repeat(chunk, killed, split=True)
+            return None
+        except Exception as error:
+            self._repeat(chunk, error, split=False)
+            return None
+        if improvement.out_of_memory:
+            avoiding = replace(chunk, avoid=chunk.avoid | {improvement.worker})
+            self._repeat(avoiding, MemoryError(f"not enough memory on {improvement.worker}"), split=True)
+            return None
+        return improvement
+
+    def _after_loss(self, chunk: _Chunk, shared: Any, error: BaseException) -> None:
+        """The only worker that held the planes or the bounds is gone, and with it the tasks that waited for them."""
+        self._losses += 1
+        if self._client.status != "running" or self._losses > _MAX_LOSSES:
+            raise RuntimeError(
+                "the Dask cluster is lost, or loses what is sent to it (see the logs of its scheduler and workers): "
+                "with a checkpoint, the same call goes on from there"
+            ) from error
+        if shared is self._shared:
+            self._send_data()
+        # Its tasks may be what kills workers, so they get smaller; but it need not be, so nothing is counted.
+        self._to_repeat += chunk.halves()
+
+    def _repeat(self, chunk: _Chunk, error: BaseException, *, split: bool) -> None:
+        failures = chunk.failures + 1
+        if failures >= _MAX_FAILURES:
+            tiles = f"tile {chunk.begin}" if chunk.end == chunk.begin + 1 else f"tiles {chunk.begin} to {chunk.end - 1}"
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise RuntimeError(
+                f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): see the logs of its "
+                "workers, and give them more memory if they were killed"
+            ) from error
+        chunk = replace(chunk, failures=failures)
+        self._to_repeat += chunk.halves() if split else [chunk]
+
+
+class _Cluster:
+    """The workers there are; they come and go."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._asked = -np.inf
+        self._seen = time.monotonic()
+        self._threads: dict[str, int] = {}
+        self._has_warned = False
+
+    @property
+    def workers(self) -> list[str]:
+        self._ask()
+        return list(self._threads)
+
+    @property
+    def n_threads(self) -> int:
+        self._ask()
+        return max(sum(self._threads.values()), 1)
+
+    def _ask(self) -> None:
+        now = time.monotonic()
+        if now - self._asked < _SECONDS_BETWEEN_ASKING:
+            return
+        self._threads, self._asked = self._client.nthreads(), now
+        if self._threads:
+            self._seen = now
+        elif now - self._seen > _SECONDS_UNTIL_WARNING and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                "the Dask cluster has no workers; waiting for one (Ctrl-C stops): see that it can start some, with "
+                "cluster.scale(4) for instance",
+                stacklevel=2,
+            )
+
+    def wait_for_workers(self) -> None:
+        """Wait for the first worker, which a queueing system may take hours to start."""
+        wanted = self._client.submit(int, pure=False)  # an adaptive cluster starts workers only for work
+        self._asked = -np.inf
+        while not self.workers:
+            time.sleep(_POLL_SECONDS)
+        wanted.release()

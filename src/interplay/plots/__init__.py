@@ -1,0 +1,24 @@
+"""Arrays → matplotlib Axes, one file per picture. matplotlib is imported when the first plot is drawn.
+
+What a picture shows is worked out by functions that need no matplotlib, which the report uses too.
+"""
+
+from __future__ import annotations
+
+from interplay.plots.correlation import plot_correlation
+from interplay.plots.gains import plot_gains, plot_gains_by_dimension
+from interplay.plots.p_values import plot_p_histogram, plot_p_values
+from interplay.plots.selection import SelectionPlots
+from interplay.plots.synergies import plot_synergies
+from interplay.plots.why import plot_tuple
+
+__all__ = [
+    "SelectionPlots",
+    "plot_correlation",
+    "plot_gains",
+    "plot_gains_by_dimension",
+    "plot_p_histogram",
+    "plot_p_values",
+    "plot_synergies",
+    "plot_tuple",
+]

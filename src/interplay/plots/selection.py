@@ -1,0 +1,106 @@
+"""``Selection.plot``: the pictures of one result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.checks import check_choice, check_int
+from interplay.plots.correlation import plot_correlation
+from interplay.plots.gains import plot_gains
+from interplay.plots.p_values import plot_p_histogram, plot_p_values
+from interplay.plots.style import shortened
+from interplay.plots.synergies import plot_synergies
+from interplay.plots.why import plot_tuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from interplay.result import Run, Selection
+
+
+class SelectionPlots:
+    """The plots of one Selection; each takes and returns matplotlib Axes."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+
+    def gains(self, ax: Axes | None = None) -> Axes:
+        """Draw the gains against their rank, relevant variables marked."""
+        s = self._selection
+        return plot_gains(
+            s.table["gain"].to_numpy(),
+            s.is_relevant,
+            contrast_gain=np.concatenate([run.gains.contrast_gain for run in s.runs]),
+            title=f"{s.settings['dimensions']}D",
+            ax=ax,
+        )
+
+    def p_values(self, ax: Axes | None = None) -> Axes:
+        """Draw the p-values before and after adjustment, and the level that decides."""
+        s = self._selection
+        adjustment = f"{s.settings['p_adjust']}-adjusted" if s.settings["p_adjust"] != "none" else "not adjusted"
+        return plot_p_values(s.log_p, s.p_adjusted, level=s.settings["level"], title=adjustment, ax=ax)
+
+    def null_fit(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
+        """Draw the p-values of the reference variables against those a perfect fit would have (Q–Q).
+
+        With several runs, `run` is the number of one or what it tells apart.
+        """
+        return self._run(run).null_fit.plot(ax=ax)
+
+    def null_histogram(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
+        """Draw how often each p-value occurs, in the reference variables and in all, with the fitted line."""
+        chosen = self._run(run)
+        fit = chosen.null_fit
+        return plot_p_histogram(
+            fit.p_values(),
+            fit.reference_p,
+            reference="contrast variables" if fit.n_contrast else "irrelevant variables",
+            title=f"Null fit: {fit.fit}",
+            ax=ax,
+        )
+
+    def correlation(self, ax: Axes | None = None, *, threshold: float = 0.99) -> Axes:
+        """Draw the correlations between the relevant variables; frames are the groups of ``clusters(threshold)``."""
+        s = self._selection
+        groups = s.clusters(threshold) if len(s.correlation) else []
+        return plot_correlation(s.correlation, s.relevant[: len(s.correlation)], groups, ax=ax)
+
+    def synergies(self, ax: Axes | None = None, *, max_variables: int = 60) -> Axes:
+        """Draw who needs whom: relevant variables joined to the partners of their best tuples."""
+        return plot_synergies(self._selection, max_variables=check_int("max_variables", max_variables, low=1), ax=ax)
+
+    def why(self, variable: str | int, ax: Axes | None = None) -> Axes:
+        """Draw the share of each class in each cell of a relevant variable's best tuple."""
+        s = self._selection
+        counts = s.counts_of(variable)
+        number = s.names.index(variable) if isinstance(variable, str) else int(variable)
+        order = [counts.members.tolist().index(number)]
+        order += [i for i in range(len(counts.members)) if i not in order]  # the variable itself comes first
+        run = s.runs[counts.run]
+        partners = ", ".join(shortened(s.names[counts.members[i]]) for i in order[1:])
+        with_whom = f" with {partners}" if partners else ""
+        title = f"{shortened(s.names[number])}{with_whom}\ngain {run.gains.gain[number]:.3g} bits × samples"
+        if partners:
+            title += f", alone {run.gain_alone[number]:.3g}"
+        if len(s.runs) > 1:
+            title += f"; {shortened(run.decision, 40)}"
+        return plot_tuple(
+            counts.counts.transpose(*order, len(order)),
+            [s.names[counts.members[i]] for i in order],
+            [counts.level_names[i] for i in order],
+            run.class_labels,
+            title=title,
+            ax=ax,
+        )
+
+    def _run(self, run: int | str | None) -> Run:
+        runs = self._selection.runs
+        decisions = [r.decision for r in runs]
+        if run is None and len(runs) > 1:
+            raise ValueError(f"run must say which of the {len(runs)} to draw: a number, or one of {decisions}")
+        if isinstance(run, str):
+            return runs[decisions.index(check_choice("run", run, decisions))]
+        return runs[0 if run is None else check_int("run", run, low=0, high=len(runs) - 1)]

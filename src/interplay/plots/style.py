@@ -1,0 +1,53 @@
+"""What the pictures share: colours, and the one place that imports matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: From the palette of Okabe and Ito: told apart by the colour-blind, and by their lightness in grey print.
+RELEVANT, CONTRAST, IRRELEVANT = "#0072B2", "#E69F00", "0.65"
+CLASS_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "0.5")
+
+#: Low, middle and high of the scales that have a middle: shares of a class, correlations.
+DIVERGING = ("#3B8BC4", "#F7F7F7", "#E8873A")
+
+
+def import_pyplot() -> Any:
+    """Return matplotlib.pyplot, or say how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError('plots need matplotlib: pip install "interplay[plot]"') from None
+    return plt
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return `ax`, or the only Axes of a new figure of this size in inches."""
+    if ax is None:
+        ax = import_pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+    assert ax is not None
+    return ax
+
+
+def diverging_colours() -> Any:
+    """Return the colour map with a middle."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("interplay", list(DIVERGING))
+
+
+def say_instead(ax: Axes, text: str) -> Axes:
+    """Write on an empty picture why there is nothing to draw."""
+    ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes, color="0.4", wrap=True)
+    ax.set_axis_off()
+    return ax
+
+
+def shortened(name: str, length: int = 24) -> str:
+    """Return a name that fits a label, on one line; `$` stays a dollar."""
+    line = " ".join(name.split())
+    line = line if len(line) <= length else line[: length - 1] + "…"
+    return line.replace("$", r"\$")

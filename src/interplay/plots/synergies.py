@@ -1,0 +1,127 @@
+"""Who needs whom: relevant variables joined to the partners of their best tuples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from interplay.arrays import FloatArray, IntArray
+from interplay.plots.style import IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from interplay.result import Selection
+
+
+class SynergyNetwork(NamedTuple):
+    """Variables, and the synergy between them.
+
+    Attributes
+    ----------
+    nodes : (n,) int64
+        Numbers of the variables that are joined to any: the chosen ones, most significant first, then other partners.
+    edges : (m, 2) int64
+        Places in `nodes`.
+    weight : (m,) float64
+        What a variable gains with its tuple beyond its gain alone, bits × samples; the larger, where both have the
+        other as a partner.
+    """
+
+    nodes: IntArray
+    edges: IntArray
+    weight: FloatArray
+
+
+def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNetwork:
+    """Join the first `max_variables` relevant variables to the partners of their best tuples."""
+    weight: dict[tuple[int, int], float] = {}
+    chosen = selection.ranked[:max_variables].tolist()
+    for v in chosen:
+        run = selection.runs[selection.best_run[v]]
+        synergy = float(run.gains.gain[v] - run.gain_alone[v])
+        members = run.gains.tuples[v].tolist()
+        if synergy <= 0:
+            continue
+        for u in members:
+            if u >= 0 and u != v:
+                a, b = sorted((v, u))
+                weight[a, b] = max(weight.get((a, b), 0.0), synergy)
+    joined = {v for pair in weight for v in pair}
+    nodes = [v for v in chosen if v in joined] + sorted(joined.difference(chosen))
+    place = {v: i for i, v in enumerate(nodes)}
+    edges = np.array([(place[a], place[b]) for a, b in weight], dtype=np.int64).reshape(-1, 2)
+    return SynergyNetwork(np.array(nodes, dtype=np.int64), edges, np.array(list(weight.values())))
+
+
+def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
+    """Place n nodes in the unit square: edges pull, all push apart, the middle holds. Always the same way.
+
+    The forces of Fruchterman and Reingold, from a circle, cooling down.
+    """
+    if n == 1:
+        return np.array([[0.5, 0.5]])
+    angle = 2 * np.pi * np.arange(n) / max(n, 1)
+    place = 0.5 + 0.4 * np.column_stack([np.cos(angle), np.sin(angle)])
+    ideal = 0.9 / np.sqrt(max(n, 1))
+    for step in range(steps):
+        apart = place[:, np.newaxis] - place
+        distance = np.maximum(np.sqrt((apart**2).sum(axis=2)), 1e-3)
+        force = (apart * (ideal**2 / distance**2)[:, :, np.newaxis]).sum(axis=1)
+        pull = place[edges[:, 0]] - place[edges[:, 1]]
+        pull *= np.sqrt((pull**2).sum(axis=1, keepdims=True)) / ideal
+        np.add.at(force, edges[:, 0], -pull)
+        np.add.at(force, edges[:, 1], pull)
+        force -= 1.2 * (place - 0.5)
+        length = np.maximum(np.sqrt((force**2).sum(axis=1, keepdims=True)), 1e-9)
+        place = place + force / length * np.minimum(length, 0.1 * (1 - step / steps))
+    middle = (place.min(axis=0) + place.max(axis=0)) / 2
+    return np.asarray(np.clip(0.5 + (place - middle) / max(float(np.ptp(place, axis=0).max()), 1e-9), 0.0, 1.0))
+
+
+def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | None = None) -> Axes:
+    """Draw the network of synergies: the thicker a line, the more a variable gains only together with the other.
+
+    Parameters
+    ----------
+    selection : Selection
+    max_variables : int
+        The most significant so many relevant variables are drawn, with their partners.
+    """
+    ax = axes_or_new(ax, 5.5, 5)
+    nodes, edges, weight = synergy_network(selection, max_variables)
+    if not len(edges):
+        return say_instead(ax, "no synergies: no relevant variable gains more in a tuple than alone")
+    from matplotlib.patheffects import withStroke
+
+    place = spring_layout(len(nodes), edges)
+    strength = weight / weight.max()
+    for (a, b), share in zip(edges, strength, strict=True):
+        ax.plot(*place[[a, b]].T, color="0.6", linewidth=0.6 + 4 * share, zorder=1, solid_capstyle="round")
+    relevant = selection.is_relevant[nodes]
+    for mask, fill, label in ((relevant, RELEVANT, "relevant"), (~relevant, "white", "partner, not relevant itself")):
+        if mask.any():
+            colour = RELEVANT if fill == RELEVANT else IRRELEVANT
+            ax.scatter(
+                place[mask, 0],
+                place[mask, 1],
+                s=60,
+                facecolor=fill,
+                edgecolor=colour,
+                linewidth=1.5,
+                zorder=2,
+                label=label,
+            )
+    font = 9 if len(nodes) <= 30 else 6
+    for v, (x, y) in zip(nodes, place, strict=True):
+        name = shortened(selection.names[v])
+        written = ax.annotate(
+            name, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=font, zorder=3
+        )
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
+    ax.margins(0.1)
+    ax.set_axis_off()
+    ax.set_title(f"synergy: strongest line {weight.max():.3g} bits × samples", fontsize=10)
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2)
+    return ax

@@ -1,0 +1,219 @@
+"""Selection → what the tables and pictures of the report show, as plain lists and numbers for JSON.
+
+Variables come in order of significance. Rows and names are referred to by their place in ``names``: the first are
+those of the table's rows, the rest names of partners that have no row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import FloatArray
+from interplay.plots.correlation import group_spans, order_by_likeness
+from interplay.plots.gains import contrast_places
+from interplay.plots.p_values import p_histogram
+from interplay.plots.synergies import spring_layout, synergy_network
+from interplay.steps.p_values import significance_order
+
+if TYPE_CHECKING:
+    from interplay.result import Run, Selection
+
+#: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
+MAX_TABLE_BYTES = 3_000_000
+#: And cells of as many tuples as have this many numbers in all.
+MAX_CELL_NUMBERS = 150_000
+
+MAX_CORRELATED = 60
+MAX_CURVE_POINTS = 400
+#: Fits are shown for so many comparisons of classes, with fewer points where these are many.
+MAX_FITS = 200
+MAX_POINTS_OF_ALL_FITS = 20_000
+MAX_NAME_LENGTH = 200
+
+
+class ReportNames:
+    """Names of variables by their place in the report; names without a row are added when they are met."""
+
+    def __init__(self, selection: Selection, rows: list[int]) -> None:
+        self._names = selection.names
+        self.shown = [_cut(self._names[v]) for v in rows]
+        self._place = {v: place for place, v in enumerate(rows)}
+
+    def place_of(self, variable: int) -> int:
+        if variable not in self._place:
+            self._place[variable] = len(self.shown)
+            self.shown.append(_cut(self._names[variable]))
+        return self._place[variable]
+
+
+def report_content(selection: Selection) -> dict[str, Any]:
+    """Gather everything that the scripts of the page need."""
+    rows = _rows_that_fit(selection)
+    names = ReportNames(selection, rows)
+    content = {
+        "nVariables": len(selection.names),
+        "dimensions": selection.settings["dimensions"],
+        "level": selection.settings["level"],
+        "adjusted": selection.settings["p_adjust"] != "none",
+        "runs": [
+            {"decision": _cut(run.decision), "labels": [_cut(label) for label in run.class_labels]}
+            for run in selection.runs
+        ],
+        "rows": _table(selection, rows, names),
+        "tuples": _tuples(selection, names),
+        "contrast": _contrast(selection),
+        "nullFits": [_null_fit(run, _points_per_fit(selection)) for run in selection.runs[:MAX_FITS]],
+        "correlation": _correlation(selection, names),
+        "groups": _groups(selection, names),
+        "network": _network(selection, names),
+    }
+    return {"names": names.shown, **content}  # the last, when all names have been met
+
+
+def number(value: float, digits: int = 8) -> float | int | None:
+    """Round to significant digits; None for what JSON has no number for."""
+    if not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+
+def numbers(values: npt.ArrayLike, digits: int = 8) -> list[float | int | None]:
+    """Round all of them."""
+    return [number(value, digits) for value in np.asarray(values, dtype=np.float64).ravel().tolist()]
+
+
+def _rows_that_fit(selection: Selection) -> list[int]:
+    order = significance_order(selection.log_p, np.max([run.gains.gain for run in selection.runs], axis=0))
+    relevant = selection.is_relevant[order]
+    order = np.concatenate([order[relevant], order[~relevant]])
+    # A row is its name, about six numbers and its partners by number; partners without a row need their names too.
+    size_of_name = np.array([len(json.dumps(_cut(name))) for name in selection.names])
+    n_partners = selection.settings["dimensions"] - 1
+    sizes = size_of_name[order] + 70 + 6 * n_partners
+    if sizes.sum() > MAX_TABLE_BYTES:
+        sizes = sizes + n_partners * int(size_of_name.mean())
+    n_rows = int(np.searchsorted(np.cumsum(sizes), MAX_TABLE_BYTES, side="right"))
+    rows: list[int] = order[: max(n_rows, 1)].tolist()
+    return rows
+
+
+def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[str, Any]:
+    table = selection.table.iloc[rows]
+    best = selection.best_run[rows]
+    tuples = np.stack([run.gains.tuples[rows] for run in selection.runs])[best, np.arange(len(rows))].tolist()
+    partners = [
+        [names.place_of(u) for u in members if u not in (v, -1)] for v, members in zip(rows, tuples, strict=True)
+    ]
+    return {
+        "number": rows,
+        "gain": numbers(table["gain"]),
+        "log10p": numbers(selection.log_p[rows] / math.log(10)),
+        "pAdjusted": numbers(table["p_adjusted"]),
+        "relevant": table["relevant"].astype(int).tolist(),
+        "partners": partners,
+        "alone": numbers(table["gain_alone"]),
+        "discretization": table["discretization"].tolist(),
+        "run": best.tolist(),
+    }
+
+
+def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
+    found, total = [], 0
+    for counts in selection.tuple_counts:
+        total += counts.counts.size
+        if total > MAX_CELL_NUMBERS:
+            break
+        found.append({
+            "members": [names.place_of(v) for v in counts.members.tolist()],
+            "run": counts.run,
+            "discretization": counts.discretization,
+            "levels": [[_cut(level, 40) for level in levels] for levels in counts.level_names],
+            "counts": counts.counts.ravel().tolist(),
+        })  # fmt: skip
+    return found
+
+
+def _contrast(selection: Selection) -> dict[str, Any]:
+    gain = np.sort(np.concatenate([run.gains.contrast_gain for run in selection.runs]))[::-1]
+    gain = gain[np.isfinite(gain)]
+    chosen = _thinned(len(gain))
+    return {"rank": numbers(contrast_places(len(gain), len(selection.names))[chosen], 5), "gain": numbers(gain[chosen])}
+
+
+def _points_per_fit(selection: Selection) -> int:
+    return min(MAX_CURVE_POINTS, MAX_POINTS_OF_ALL_FITS // min(len(selection.runs), MAX_FITS))
+
+
+def _null_fit(run: Run, n_points: int) -> dict[str, Any]:
+    fit = run.null_fit
+    expected, observed, low, high = fit.qq_points()
+    # Few p-values are small, and these matter most: they stay, of the others some do.
+    chosen = _thinned(len(expected), n_points)
+    return {
+        "decision": _cut(run.decision),
+        "words": fit.summary(),
+        "reference": "contrast variables" if fit.n_contrast else "irrelevant variables",
+        "fit": fit.fit if fit.mode != "raw" else "χ², nothing fitted",
+        "qq": {
+            "expected": numbers(expected[chosen], 5),
+            "observed": numbers(np.maximum(observed[chosen], 1e-300), 5),
+            "low": numbers(low[chosen], 5),
+            "high": numbers(high[chosen], 5),
+        },
+        "histogram": {
+            "reference": numbers(p_histogram(fit.reference_p)[1], 5),
+            "all": numbers(p_histogram(fit.p_values())[1], 5),
+        },
+    }
+
+
+def _correlation(selection: Selection, names: ReportNames) -> dict[str, Any]:
+    n = min(len(selection.correlation), MAX_CORRELATED)
+    correlation = selection.correlation[:n, :n]
+    order = order_by_likeness(correlation)
+    variables = selection.ranked[:n][order].tolist()
+    groups = selection.clusters() if n else []
+    return {
+        "rows": [names.place_of(v) for v in variables],
+        "r": numbers(correlation[np.ix_(order, order)], 3),
+        "spans": group_spans([selection.names[v] for v in variables], groups),
+        "nRelevant": len(selection.ranked),
+    }
+
+
+def _groups(selection: Selection, names: ReportNames) -> list[list[int]]:
+    """Return the groups of two and more that say the same."""
+    if len(selection.correlation) != len(selection.ranked):
+        return []
+    number_of = dict(zip(selection.relevant, selection.ranked.tolist(), strict=True))
+    return [[names.place_of(number_of[name]) for name in group] for group in selection.clusters() if len(group) > 1]
+
+
+def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
+    nodes, edges, weight = synergy_network(selection)
+    place: FloatArray = spring_layout(len(nodes), edges) if len(edges) else np.empty((0, 2))
+    return {
+        "nodes": [names.place_of(v) for v in nodes.tolist()] if len(edges) else [],
+        "relevant": selection.is_relevant[nodes].astype(int).tolist(),
+        "x": numbers(place[:, 0], 4),
+        "y": numbers(place[:, 1], 4),
+        "edges": edges.tolist(),
+        "weight": numbers(weight, 5),
+    }
+
+
+def _thinned(n: int, n_points: int = MAX_CURVE_POINTS) -> npt.NDArray[np.intp]:
+    """Choose places of a long sorted list: all of the first, then ever fewer."""
+    if n <= n_points:
+        return np.arange(n)
+    return np.unique(np.geomspace(1, n, n_points).round().astype(np.intp)) - 1
+
+
+def _cut(name: str, length: int = MAX_NAME_LENGTH) -> str:
+    return name if len(name) <= length else name[: length - 1] + "…"

@@ -1,0 +1,74 @@
+// One variable: its numbers, why its best tuple matters, and the tuples it takes part in.
+
+const dialog = byId("details");
+let opener = null;
+
+const groupOf = new Map(data.groups.flatMap((group) => group.map((row) => [row, group])));
+const takesPart = new Map();
+for (let row = 0; row < nRows; row++) {
+  for (const partner of rows.partners[row]) {
+    if (!takesPart.has(partner)) takesPart.set(partner, []);
+    takesPart.get(partner).push(row);
+  }
+}
+
+const nameButton = (place) => (place < nRows
+  ? el("button", { type: "button", class: "link", onclick: () => openVariable(place) }, cut(names[place], 60))
+  : el("span", {}, cut(names[place], 60)));
+const joined = (nodes) => nodes.flatMap((node, i) => (i ? [", ", node] : [node]));
+
+function numbersOf(row) {
+  const entries = [
+    ["gain", gainText(rows.gain[row])],
+    ["p", pText(rows.log10p[row])],
+    ...(data.adjusted ? [["adjusted p", adjustedText(rows.pAdjusted[row])]] : []),
+    ["relevant", rows.relevant[row] ? "yes" : "no"],
+  ];
+  if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
+  if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);
+  return el("dl", { class: "numbers" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function whySection(row) {
+  const tuple = bestTuple(row);
+  if (!tuple) {
+    const reason = rows.relevant[row] ? "The cells of its tuple were not kept in this result." : "Cells are kept for relevant variables only.";
+    return [el("p", { class: "note" }, reason)];
+  }
+  const chart = el("div", { class: "chart", id: "why" });
+  return [el("h3", {}, data.dimensions > 1 ? "Why this tuple" : "Why this variable"), chart, el("p", { class: "why-words" }, whyWords(tuple, row))];
+}
+
+function tuplesSection(row) {
+  if (data.dimensions === 1) return [];
+  const others = (takesPart.get(row) ?? []).slice().sort((a, b) => rows.gain[b] - rows.gain[a]);
+  const line = (of) => el("li", {}, el("span", { class: "inline-names" }, joined([of, ...rows.partners[of]].map((place) => (place === row ? el("strong", {}, cut(names[place], 60)) : nameButton(place))))), el("span", {}, `gain of ${cut(names[of], 24)} ${gainText(rows.gain[of])}`));
+  const shown = others.slice(0, 12);
+  return [
+    el("h3", {}, "Its best tuple"), el("ul", { class: "plain", id: "own-tuple" }, line(row)),
+    ...(shown.length ? [el("h3", {}, "Best tuples of others that it takes part in"), el("ul", { class: "plain" }, shown.map(line))] : []),
+    ...(others.length > shown.length ? [el("p", { class: "note" }, `… and ${others.length - shown.length} more.`)] : []),
+  ];
+}
+
+function openVariable(row) {
+  if (row >= nRows) return;
+  byId("details-title").textContent = names[row] || "(blank)";
+  const same = (groupOf.get(row) ?? []).filter((other) => other !== row);
+  byId("details-body").replaceChildren(
+    numbersOf(row), ...whySection(row), ...tuplesSection(row),
+    ...(same.length ? [el("h3", {}, "Says the same as"), el("p", { class: "inline-names" }, joined(same.slice(0, 40).map(nameButton)))] : []),
+  );
+  if (!dialog.open) {
+    opener = document.activeElement;
+    dialog.showModal();
+  }
+  dialog.scrollTop = 0;
+  byId("details-close").focus();
+  const chart = byId("why");
+  if (chart) drawnToFit(chart, (width) => drawWhy(width, bestTuple(row), row));
+}
+
+byId("details-close").addEventListener("click", () => dialog.close());
+dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+dialog.addEventListener("close", () => opener?.focus?.());

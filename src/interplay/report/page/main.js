@@ -1,0 +1,80 @@
+// Theme, and everything in its place.
+
+const root = document.documentElement;
+const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
+let theme = null; // until someone chooses, the system decides
+try { theme = localStorage.getItem("interplay-theme"); } catch { /* storage may be closed to files: then nothing is kept */ }
+
+function setTheme() {
+  const now = theme ?? (darkWanted.matches ? "dark" : "light");
+  root.dataset.theme = now;
+  byId("theme").textContent = now === "dark" ? "Light" : "Dark";
+  byId("theme").setAttribute("aria-label", `Switch to the ${now === "dark" ? "light" : "dark"} theme`);
+}
+byId("theme").addEventListener("click", () => {
+  theme = root.dataset.theme === "dark" ? "light" : "dark";
+  try { localStorage.setItem("interplay-theme", theme); } catch { /* as above */ }
+  setTheme();
+});
+darkWanted.addEventListener("change", setTheme);
+setTheme();
+
+setUpTable();
+byId("alone-key").hidden = data.dimensions === 1;
+byId("contrast-key").hidden = !data.contrast.gain.length;
+drawnToFit(byId("gains"), (width) => drawGains(width, openVariable));
+drawnToFit(byId("p-values"), (width) => drawPValues(width, openVariable));
+drawnToFit(byId("network"), (width) => drawNetwork(width, openVariable));
+drawnToFit(byId("correlation"), (width) => drawCorrelation(width, openVariable));
+
+let fit = data.nullFits[0];
+const redrawFit = [drawnToFit(byId("qq"), (width) => drawQq(width, fit)), drawnToFit(byId("histogram"), (width) => drawHistogram(width, fit))];
+const choices = [...document.querySelectorAll(".run-choice")];
+function chooseFit(number) {
+  fit = data.nullFits[number];
+  for (const id of ["qq-key", "histogram-key"]) byId(id).textContent = fit.reference;
+  for (const choice of choices) choice.querySelector("select").value = String(number);
+  for (const redraw of redrawFit) redraw();
+}
+for (const choice of choices) {
+  choice.hidden = !several;
+  choice.querySelector("select").append(...data.nullFits.map(({ decision }, i) => el("option", { value: i }, cut(decision, 60))));
+  choice.querySelector("select").addEventListener("change", (event) => chooseFit(Number(event.target.value)));
+}
+chooseFit(0);
+byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (several ? `${decision}\n${words}` : words)).join("\n\n")
+  + (data.runs.length > data.nullFits.length ? `\n\n(the first ${data.nullFits.length} of ${data.runs.length} comparisons)` : "");
+
+// The strongest case of the summary is shown at once, so that a reader sees what this is about.
+const mostlyTogether = (row) => Number(synergyOf(row) > rows.gain[row] / 2);
+const first = [...rows.gain.keys()].filter((row) => rows.relevant[row] && bestTuple(row))
+  .sort((a, b) => mostlyTogether(b) - mostlyTogether(a) || synergyOf(b) - synergyOf(a) || a - b)[0];
+if (first !== undefined) {
+  const chart = el("div", { class: "chart" });
+  const partners = rows.partners[first].map((u) => cut(names[u], 30)).join(", ");
+  byId("first-why").append(
+    el("figcaption", {}, el("h2", {}, cut(names[first], 30) + (partners ? ` with ${partners}` : "")),
+      el("p", {}, partners ? `Gain ${gainText(rows.gain[first])} together, ${gainText(rows.alone[first])} alone.` : `Gain ${gainText(rows.gain[first])}.`)),
+    chart, el("button", { type: "button", class: "link", onclick: () => openVariable(first) }, "More about this variable"),
+  );
+  byId("first-why").hidden = false;
+  drawnToFit(chart, (width) => drawWhy(width, bestTuple(first), first));
+}
+
+for (const button of document.querySelectorAll(".copy")) {
+  button.addEventListener("click", async () => {
+    const text = byId(button.dataset.copies).innerText.trim();
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // no permission: the older way, by selecting
+      getSelection().selectAllChildren(byId(button.dataset.copies));
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+}
+
+// On paper: light, and all relevant variables instead of one page of them.
+window.addEventListener("beforeprint", () => { root.dataset.theme = "light"; drawTable(200); });
+window.addEventListener("afterprint", () => { setTheme(); drawTable(); });

@@ -1,0 +1,103 @@
+// The table of variables: sorted, searched and turned over page by page, so that ten thousand rows stay quick.
+
+const columns = [
+  { title: "Variable", value: (row) => names[row], text: true },
+  { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true },
+  { title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]), extra: data.adjusted },
+  ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }] : []),
+  { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true },
+  ...(data.dimensions > 1 ? [
+    { title: "Partners", value: (row) => rows.partners[row].map((u) => names[u]).join(", "), text: true },
+    { title: "Alone", value: (row) => rows.alone[row], show: (row) => gainText(rows.alone[row]), down: true, extra: true },
+    { title: "Synergy", value: synergyOf, show: (row) => gainText(synergyOf(row)), down: true, extra: true },
+  ] : []),
+  ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
+];
+const byName = new Intl.Collator(undefined, { numeric: true });
+const state = { column: data.adjusted ? 3 : 2, descending: false, page: 0 };
+let chosen = [];
+
+function compare(a, b) {
+  const { value, text } = columns[state.column];
+  const [x, y] = [value(a), value(b)];
+  if (x === null || y === null) return (x === null) - (y === null); // what has no value comes last, either way
+  const order = text ? byName.compare(x, y) : x - y;
+  return (state.descending ? -order : order) || a - b; // rows come in order of significance
+}
+
+function choose() {
+  const wanted = byId("search").value.trim().toLocaleLowerCase();
+  const onlyRelevant = byId("only-relevant").checked;
+  const holds = (place) => names[place].toLocaleLowerCase().includes(wanted);
+  chosen = [];
+  for (let row = 0; row < nRows; row++) {
+    if (onlyRelevant && !rows.relevant[row]) continue;
+    if (wanted && !holds(row) && !rows.partners[row].some(holds)) continue;
+    chosen.push(row);
+  }
+  chosen.sort(compare);
+  state.page = 0;
+  drawTable();
+}
+
+function cellOf(row, column) {
+  const kind = column.extra ? "extra" : "";
+  if (column.title === "Variable") return el("td", { class: "names" }, nameButton(row));
+  if (column.title === "Partners") return el("td", { class: "names" }, cut(column.value(row) || "–", 90));
+  if (column.title === "Relevant") return el("td", { class: kind }, el("span", { class: rows.relevant[row] ? "badge" : "badge no" }, rows.relevant[row] ? "yes" : "no"));
+  if (column.text) return el("td", { class: kind }, cut(column.value(row), 60));
+  return el("td", { class: `number ${kind}` }, column.show(row));
+}
+
+function drawTable(size = Number(byId("page-size").value)) {
+  const nPages = Math.max(1, Math.ceil(chosen.length / size));
+  state.page = Math.min(state.page, nPages - 1);
+  const first = state.page * size;
+  const shown = chosen.slice(first, first + size);
+  byId("table").tHead.replaceChildren(el("tr", {}, columns.map((column, i) => el("th", {
+    scope: "col",
+    class: `${column.text || column.title === "Relevant" ? "" : "number"} ${column.extra ? "extra" : ""}`,
+    "aria-sort": i === state.column ? (state.descending ? "descending" : "ascending") : "none",
+  }, el("button", { type: "button", onclick: () => sortBy(i) }, column.title)))));
+  byId("table").tBodies[0].replaceChildren(...(shown.length
+    ? shown.map((row) => el("tr", {}, columns.map((column) => cellOf(row, column))))
+    : [el("tr", { class: "empty" }, el("td", { colspan: columns.length }, "No variable fits."))]));
+  byId("page-status").textContent = chosen.length ? `${first + 1}–${first + shown.length} of ${chosen.length.toLocaleString("en")}` : "0 of 0";
+  byId("previous").disabled = state.page === 0;
+  byId("next").disabled = state.page >= nPages - 1;
+}
+
+function sortBy(column) {
+  state.descending = column === state.column ? !state.descending : Boolean(columns[column].down);
+  state.column = column;
+  choose();
+  byId("table").tHead.querySelectorAll("button")[column].focus();
+}
+
+function variablesCsv() {
+  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", ...(several ? ["decision"] : [])];
+  const exactP = (log10) => (log10 === null ? "" : log10 > -300 ? 10 ** log10 : pText(log10));
+  const lines = [...rows.number.keys()].sort((a, b) => rows.number[a] - rows.number[b]).map((row) => [
+    names[row], rows.gain[row] ?? "", exactP(rows.log10p[row]), rows.pAdjusted[row] ?? "", rows.relevant[row] ? "True" : "False",
+    rows.partners[row].map((u) => names[u]).join("; "), rows.discretization[row], rows.alone[row] ?? "", synergyOf(row) ?? "",
+    ...(several ? [data.runs[rows.run[row]].decision] : []),
+  ]);
+  return csvText([header, ...lines]);
+}
+
+function setUpTable() {
+  const anyRelevant = rows.relevant.includes(1);
+  byId("only-relevant").checked = anyRelevant;
+  byId("only-relevant").disabled = !anyRelevant;
+  byId("search").addEventListener("input", choose);
+  byId("only-relevant").addEventListener("change", choose);
+  byId("page-size").addEventListener("change", () => drawTable());
+  byId("previous").addEventListener("click", () => { state.page--; drawTable(); });
+  byId("next").addEventListener("click", () => { state.page++; drawTable(); });
+  byId("download-variables").addEventListener("click", () => download("variables.csv", variablesCsv(), "text/csv"));
+  if (nRows < data.nVariables) {
+    byId("cut-note").textContent = `The ${nRows.toLocaleString("en")} most significant of ${data.nVariables.toLocaleString("en")} variables are in this file; the saved result and the exported table hold all of them.`;
+    byId("cut-note").hidden = false;
+  }
+  choose();
+}

@@ -1,0 +1,228 @@
+"""The result in sentences: a summary to read first, and a methods paragraph to paste into a paper."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from interplay.result import Selection
+
+REFERENCES = (
+    "Piliszek R., Mnich K., Migacz S., Tabaszewski P., Sułecki A., Polewko-Klim A., Rudnicki W. (2019). MDFS: "
+    "MultiDimensional Feature Selection in R. The R Journal 11(1), 198–210. doi:10.32614/RJ-2019-019",
+    "Mnich K., Rudnicki W. R. (2017). All-relevant feature selection using multidimensional filters with exhaustive "
+    "search. arXiv:1705.05756",
+)
+
+#: What a p-value below this says about a fit: it cannot be right.
+_BAD_FIT = 0.01
+
+_TUPLES = {1: "each variable alone", 2: "all pairs", 3: "all triples", 4: "all quadruples", 5: "all quintuples"}
+
+_ADJUSTMENTS = {
+    "holm": "Holm's method",
+    "hochberg": "Hochberg's method",
+    "simes-hochberg": "Hochberg's method",
+    "hommel": "Hommel's method",
+    "bonferroni": "Bonferroni's method",
+    "sidak": "Šidák's method",
+    "holm-sidak": "the Holm–Šidák method",
+    "BH": "the Benjamini–Hochberg method",
+    "fdr": "the Benjamini–Hochberg method",
+    "fdr_bh": "the Benjamini–Hochberg method",
+    "BY": "the Benjamini–Yekutieli method",
+    "fdr_by": "the Benjamini–Yekutieli method",
+    "fdr_tsbh": "the two-stage Benjamini–Hochberg method",
+    "fdr_tsbky": "the two-stage Benjamini–Krieger–Yekutieli method",
+    "fdr_gbs": "the adaptive step-down method of Gavrilov, Benjamini and Sarkar",
+}
+_FALSE_DISCOVERY_RATE = {"BH", "BY", "fdr", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"}
+
+_FITS = {
+    "lsq": "by weighted least squares",
+    "mle": "by maximum likelihood",
+    "weibull": "by maximum likelihood with a free shape (Weibull)",
+    "tail": "by maximum likelihood to the lowest fifth of its tail probabilities",
+}
+
+
+def headline(selection: Selection) -> str:
+    """Return the result in one line."""
+    n, p = len(selection.ranked), len(selection.names)
+    if n == 0:
+        return f"None of {counted(p, 'variable')} is relevant"
+    return f"{n:,} of {counted(p, 'variable')} {'is' if n == 1 else 'are'} relevant"
+
+
+def summary_sentences(selection: Selection) -> list[str]:
+    """Return what a reader should know first, one thought each."""
+    found = [_what_was_searched(selection)]
+    if len(selection.ranked):
+        found += [_synergy(selection), _groups(selection)]
+    else:
+        found.append(_nothing_found(selection))
+    return [sentence for sentence in (*found, _null(selection), _errors(selection)) if sentence]
+
+
+def methods_paragraph(selection: Selection) -> str:
+    """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
+    s, provenance = selection.settings, selection.provenance
+    k, d = s["dimensions"], s["discretizations"]
+    n_levels = s["divisions"] + 1
+    ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
+    runs = {"ovo": "; each pair of classes was compared", "ovr": "; each class was compared with the rest"}
+    return " ".join(
+        [
+            "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
+            "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
+            f"{provenance['versions']['interplay']}.",
+            f"The data comprised {counted(provenance['n_samples'], 'sample')} and "
+            f"{counted(provenance['n_vars'], 'variable')}; the decision had {_classes(selection)}"
+            f"{runs.get(s['multiclass'], '') if len(selection.runs) > 1 else ''}.",
+            f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
+            f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
+            f"{_TUPLES.get(k, f'All {k}-tuples of variables').capitalize()} were searched exhaustively "
+            f"({_n_tuples(selection)}), and each variable was scored by its maximum "
+            + ("information gain" if k == 1 else "conditional information gain over all tuples that contain it")
+            + f" (pseudocount {s['pseudocount']:g}).",
+            _null_method(selection),
+            _adjustment_method(selection),
+            f"The random seed was {s['random_state']}.",
+        ]
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def short(name: str, length: int = 60) -> str:
+    """Return a name that does not break a sentence."""
+    line = " ".join(name.split()) or "(blank)"
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _what_was_searched(selection: Selection) -> str:
+    k, n, p = selection.settings["dimensions"], len(selection.ranked), len(selection.names)
+    carries = "carries" if n == 1 else "carry"
+    first = f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about the decision"
+    how = f"looking at {_TUPLES.get(k, f'all {k}-tuples')}"
+    several = f" in {len(selection.runs)} comparisons of classes" if len(selection.runs) > 1 else ""
+    size = "" if k == 1 else f"{_n_tuples(selection)}, "
+    return f"{first}, {how}{several}: {size}{_classes(selection)}."
+
+
+def _synergy(selection: Selection) -> str:
+    if selection.settings["dimensions"] == 1:
+        return "Each variable was looked at alone: what matters only together with others cannot be seen here."
+    rows = selection.table.iloc[selection.ranked].to_dict("records")
+    together = [row for row in rows if row["synergy"] > row["gain"] / 2]
+    if not together:
+        return "All of them tell at least half of what they tell without a partner."
+    best = max(together, key=lambda row: float(row["synergy"]))
+    who = f"{len(together):,} of them"
+    if len(together) == len(rows):
+        who = {1: "it", 2: "both"}.get(len(rows), f"all {len(rows):,} of them")
+    partners = " and ".join(short(name) for name in best["partners"])
+    return (
+        f"For {who}, more than half of the gain comes only with partners. The strongest "
+        f"case is {short(best['variable'])} with {partners}: a gain of {best['gain']:.4g} bits × samples, and "
+        f"{best['gain_alone']:.{3 if best['gain_alone'] < 1 else 1}f} alone."
+    )
+
+
+def _groups(selection: Selection) -> str:
+    n = len(selection.ranked)
+    if n < 2 or len(selection.correlation) != n:
+        return ""
+    groups = selection.clusters()
+    if len(groups) == n:
+        return "No two of them say the same (no correlation reaches 0.99)."
+    return f"Correlations of 0.99 and more join them into {counted(len(groups), 'group')} that say the same."
+
+
+def _nothing_found(selection: Selection) -> str:
+    if np.isnan(selection.p_adjusted).all():
+        return "No variable could be tested."
+    best = int(np.nanargmin(np.where(np.isnan(selection.log_p), np.inf, selection.log_p)))
+    more = "Larger tuples (dimensions), more samples" if selection.settings["dimensions"] < 3 else "More samples"
+    return (
+        f"The most significant, {short(selection.names[best])}, has an adjusted p of {selection.p_adjusted[best]:.3g}. "
+        f"{more} or finer levels (divisions) may show more, or there is nothing to find."
+    )
+
+
+def _null(selection: Selection) -> str:
+    fits = [run.null_fit for run in selection.runs]
+    checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
+    if not checked:
+        return ""
+    worst = min(checked)
+    kind = "contrast variables (permuted copies)" if fits[0].n_contrast else "irrelevant variables"
+    number = f"{fits[0].n_irrelevant:,} " if len(fits) == 1 else ""
+    where = f"Kolmogorov–Smirnov p\u00a0=\u00a0{worst:.2g}" + (
+        ", the smallest of all comparisons" if len(fits) > 1 else ""
+    )
+    if worst < _BAD_FIT:
+        return f"Beware: the fitted null distribution does not describe the {number}{kind} ({where})."
+    return (
+        f"What chance gives was read off {number}{kind}, which the fitted null distribution describes well ({where})."
+    )
+
+
+def _errors(selection: Selection) -> str:
+    method, level = selection.settings["p_adjust"], selection.settings["level"]
+    if method == "none":
+        return f"p-values are not adjusted: of irrelevant variables, about {level:.3g} of all would be selected."
+    name = _ADJUSTMENTS[method]
+    if method in _FALSE_DISCOVERY_RATE:
+        return f"{_capital(name)} keeps the expected share of false finds below {level:.3g}."
+    return f"{_capital(name)} keeps the chance of even one false find below {level:.3g}."
+
+
+def _null_method(selection: Selection) -> str:
+    fit = selection.runs[0].null_fit
+    if fit.mode == "raw":
+        return "p-values are upper tail probabilities of the χ² distribution of the gain."
+    if fit.fit == "union":
+        return "p-values are χ² tail probabilities times the number of tests of each variable (union bound)."
+    of = (
+        f"{counted(selection.settings['n_contrast'], 'contrast variable')} (random permutations of the original ones)"
+        if fit.n_contrast
+        else "the variables found to be irrelevant"
+    )
+    return f"p-values come from the distribution of the maximum gain under chance, fitted {_FITS[fit.fit]} to {of}."
+
+
+def _adjustment_method(selection: Selection) -> str:
+    s = selection.settings
+    if s["p_adjust"] == "none":
+        return f"Variables with p < {s['level']:g} were considered relevant; p-values were not adjusted."
+    adjusted = f"p-values were adjusted for multiple testing by {_ADJUSTMENTS[s['p_adjust']]}"
+    return f"{_capital(adjusted)}, and variables with an adjusted p < {s['level']:g} were considered relevant."
+
+
+def _classes(selection: Selection) -> str:
+    sizes: dict[str, int] = {}
+    for run in selection.runs:
+        sizes |= dict(zip(run.class_labels, run.class_sizes.tolist(), strict=True))
+    if len(selection.runs) > 1:
+        sizes.pop("rest", None)
+    listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
+    return f"{len(sizes)} classes ({listed}{', …' if len(sizes) > 6 else ''})"
+
+
+def _n_tuples(selection: Selection) -> str:
+    k, d = selection.settings["dimensions"], selection.settings["discretizations"]
+    number = math.comb(len(selection.names), k)
+    shown = f"{number:,}" if number < 10**12 else f"{number:.3g}"
+    noun = "variable" if k == 1 else "tuple"
+    return f"{shown} {noun}{'' if number == 1 else 's'}" + (f", {d} discretisations of each" if d > 1 else "")
+
+
+def _capital(sentence: str) -> str:
+    return sentence if sentence.startswith("p-") else sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,127 @@
+"""What MDFSSelector.fit() is given → what select() takes, with scikit-learn's rules on top of ours."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from interplay.steps.anndata_table import is_anndata
+from interplay.steps.column_survey import column_blocks
+from interplay.steps.columns import ColumnKind
+from interplay.steps.decision import MIN_CLASS_SIZE, decision_column, is_continuous
+from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS
+from interplay.steps.row_subset import RowSubset
+from interplay.steps.strata import Strata, make_strata
+from interplay.steps.table import Table
+
+
+def collected(X: Any) -> Any:
+    """Return a lazy frame as an eager one, anything else as it is."""
+    import narwhals.stable.v2 as nw
+
+    if is_frame(X) or not hasattr(type(X), "columns"):
+        return X
+    frame = nw.from_native(X, pass_through=True)
+    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else X
+
+
+def checked_strata(strata: Any, table: Table) -> Strata | None:
+    """Return the strata; a name is refused, since no column of X may go missing."""
+    if isinstance(strata, str):
+        raise TypeError(f"strata must hold one value per sample, not the text {strata!r}: give the column itself")
+    return make_strata(strata, n_samples=table.n_samples)
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a dataframe, of whatever library."""
+    import narwhals.stable.v2 as nw
+
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def checked_array(X: Any, *, must_be_finite: bool) -> Any:
+    """Return an array or sparse matrix as scikit-learn checks it, of the dtype it has."""
+    try:
+        return check_array(
+            with_own_types(X), dtype=None, accept_sparse="csc", ensure_all_finite=must_be_finite, input_name="X"
+        )
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise ValueError("X contains NaN: fill in, or use missing='level' or missing='impute'") from None
+
+
+def with_own_types(X: Any) -> Any:
+    """Return a list of rows such as [1.5, "a"] as objects: NumPy would turn the number into text."""
+    if not isinstance(X, list | tuple):
+        return X
+    try:
+        holds_text = np.asarray(X).dtype.kind in "UST"
+    except ValueError:  # rows of different lengths, of which check_array says more
+        return X
+    return np.array(X, dtype=object) if holds_text else X
+
+
+def without_rare_classes(
+    table: Table, y: Any, strata: Strata | None, decision: str
+) -> tuple[Table, Any, Strata | None]:
+    """Leave out the samples of classes too small for `select`, which refuses them.
+
+    A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
+    small one, and a fit of many must not fail for that.
+    """
+    column = decision_column(y)
+    values = column.read()
+    is_number = column.kind == ColumnKind.NUMBER
+    if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
+        return table, y, strata
+    if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
+        return table, y, strata  # select refuses it
+    codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
+    is_rare = sizes < MIN_CLASS_SIZE
+    if not is_rare.any() or (~is_rare).sum() < 2:
+        return table, y, strata
+    rows = np.flatnonzero(~is_rare[codes])
+    warnings.warn(
+        f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
+        "merge small classes, or use decision='continuous' if y is a measurement",
+        UserWarning,
+        stacklevel=3,
+    )
+    kept = values[rows]
+    labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]
+    return RowSubset(table, rows), labels, None if strata is None else strata.of_samples(rows)
+
+
+def refuse_fit_params(fit_params: dict[str, Any]) -> None:
+    """Refuse what fit() does not take; weights with the reason."""
+    given = [name for name, value in fit_params.items() if not (name == "sample_weight" and value is None)]
+    if "sample_weight" in given:
+        raise TypeError(
+            "sample_weight is not supported: gains and p-values rest on counts of samples, each of which counts once; "
+            "leave it out"
+        )
+    if given:
+        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y and strata only")
+
+
+def refuse_tables_of_files(X: Any) -> None:
+    """Refuse tables that transform() could not return some columns of."""
+    if isinstance(X, Table) or is_anndata(X):
+        advice = "use interplay.select, or give a matrix or frame (of an AnnData, .X or .to_df())"
+        raise TypeError(f"X must be an array or frame, of which transform() can return columns: {advice}")
+
+
+def refuse_infinite(table: Table) -> None:
+    """Refuse infinities in a frame, as check_array does in an array; select refuses NaN."""
+    if table.dtype.kind != "f":
+        return
+    block_columns = max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // (table.n_samples * table.dtype.itemsize))
+    for block in column_blocks(table, block_columns):
+        holds_infinity = np.isinf(table.columns(block)).any(axis=1)
+        if holds_infinity.any():
+            name = table.names[block.start + int(np.argmax(holds_infinity))]
+            raise ValueError(f"column {name!r} of X holds infinity: replace it by a finite number")

@@ -1,0 +1,93 @@
+"""X, y and strata, of which y and strata may be names of columns → a table without these, and their values."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import MAX_LEVELS, IntArray
+from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.columns import Column
+from interplay.steps.decision import decision_column
+from interplay.steps.table import Table, as_table
+
+
+def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
+    """Return `X` as a table, and `y` and `strata` as values.
+
+    A text for `y` or `strata` is the name of what is known of each sample (a column of `.obs` of an AnnData, of the
+    .fam file of a .bed), or of a column of X, which is then no longer one of the variables.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table, y, strata = take_columns(pd.DataFrame({"a": [1, 2, 3], "ill": [True, False, True]}), "ill")
+    >>> table.names, y.read().tolist(), strata
+    (['a'], [1, 0, 1], None)
+    """
+    table = as_table(X)
+    taken: list[int] = []
+    y = _value(table, y, "y", taken)
+    strata = _value(table, strata, "strata", taken)
+    if taken:
+        kept = np.setdiff1d(np.arange(table.n_vars), taken)
+        if not len(kept):
+            raise ValueError("X has no variables left beside y and strata: give at least one more column")
+        table = ColumnSubset(table, kept)
+    refuse_decision_in_table(table, y)
+    return table, y, strata
+
+
+def refuse_decision_in_table(table: Table, y: Any) -> None:
+    """Refuse an X with a column that has the name and the values of `y`: it would explain y and hide all else."""
+    name = getattr(y, "name", None)
+    if not isinstance(name, str) or name not in table.names:
+        return
+    if _say_the_same(decision_column(y), table.column(table.names.index(name))):
+        raise ValueError(f"column {name!r} of X is y itself: leave it out of X, or give its name as y")
+
+
+def warn_of_decision_in_table(table: Table, y: Any, candidates: IntArray) -> None:
+    """Warn of the first of some columns that says of every sample what `y` says, if there is one.
+
+    Columns with names only: who makes y from a column of a plain array knows it.
+    """
+    decision = decision_column(y)
+    for v in candidates.tolist():
+        if table.names[v] != f"x{v}" and _say_the_same(decision, table.column(v)):
+            warnings.warn(
+                f"column {table.names[v]!r} of X tells y apart completely, value by value: if it is the decision in "
+                "other words, leave it out",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
+
+
+def _say_the_same(one: Column, other: Column) -> bool:
+    """Say whether each value of a column stands for one value of the other, and the other way round."""
+    values = [column.read() for column in (one, other)]
+    if len(values[0]) != len(values[1]):
+        return False  # refused elsewhere, for that
+    codes = np.stack([np.unique(part, return_inverse=True)[1] for part in values])
+    if (codes[0] == codes[1]).all():
+        return True
+    n_levels = codes.max(axis=1) + 1
+    # Where hardly any value repeats, any two columns would do.
+    if n_levels[0] != n_levels[1] or n_levels[0] > MAX_LEVELS:
+        return False
+    return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
+
+
+def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
+    if not isinstance(given, str):
+        return given
+    if given in table.sample_columns:
+        return table.sample_columns[given]
+    if given in table.names:
+        taken.append(table.names.index(given))
+        return table.column(taken[-1])
+    known = "neither a column of X nor known of its samples" if len(table.sample_columns) else "not a column of X"
+    raise ValueError(f"{argument} names {given!r}, which is {known}")

@@ -1,0 +1,135 @@
+"""Strata: groups of samples (batch, sex, population) within which the decision is to be explained."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
+from interplay.steps.columns import Column
+from interplay.steps.decision import decision_column
+from interplay.steps.table import as_table
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Which stratum each sample is in.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Stratum of each sample, 0 … n_strata − 1; none is empty.
+    labels : list of str
+        What the user calls each stratum.
+    """
+
+    codes: IntArray
+    labels: list[str]
+
+    @property
+    def n_strata(self) -> int:
+        return len(self.labels)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Samples in each stratum, (n_strata,)."""
+        return np.bincount(self.codes, minlength=self.n_strata).astype(np.int64)
+
+    def as_codes(self) -> DiscreteCodes:
+        """Return the strata as one variable: the member that every tuple has."""
+        return DiscreteCodes(self.codes.astype(np.uint8)[np.newaxis], np.array([self.n_strata]))
+
+    def of_samples(self, rows: IntArray) -> Strata | None:
+        """Return the strata of some samples, without those that have none of them; None if one is left."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        return _unless_one(Strata(codes.astype(np.int64), [self.labels[stratum] for stratum in used]))
+
+
+def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
+    """Return the strata that a column of labels, or the combinations of several columns, make; None if there is one.
+
+    Parameters
+    ----------
+    strata : (n_samples,) array-like, table-like, Column, or None
+        Labels or numbers of any kind; each different value is a stratum. Of a table, each combination of values is.
+    n_samples : int
+        Samples of X, which `strata` must match.
+
+    Examples
+    --------
+    >>> make_strata(["b", "a", "b"], n_samples=3)
+    Strata(codes=array([1, 0, 1]), labels=['a', 'b'])
+    >>> make_strata([[1, "x"], [1, "y"], [2, "x"]], n_samples=3).labels
+    ['1, x', '1, y', '2, x']
+    """
+    if strata is None or isinstance(strata, Strata):
+        return strata
+    columns = _columns(strata)
+    parts = [column.read() for column in columns]
+    if len(parts[0]) != n_samples:
+        raise ValueError(f"strata must have one value per sample of X: {len(parts[0])} values, {n_samples} samples")
+    missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
+    if len(missing):
+        plural = "s" * (len(missing) > 1)
+        raise ValueError(
+            f"strata has missing values in {len(missing)} sample{plural} (the first is {missing[0]}): "
+            "leave those samples out, or give them a stratum of their own"
+        )
+    inverses = [np.unique(part, return_inverse=True)[1] for part in parts]
+    _, first, codes = np.unique(np.stack(inverses), axis=1, return_index=True, return_inverse=True)
+    if len(first) > MAX_LEVELS:
+        raise ValueError(
+            f"strata has {len(first)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
+            "(pandas.qcut, say), or merge small strata"
+        )
+    labels = [", ".join(_label(column, part[i]) for column, part in zip(columns, parts, strict=True)) for i in first]
+    return _unless_one(Strata(codes.reshape(-1).astype(np.int64), labels))
+
+
+def check_strata(strata: Strata, classes: DecisionClasses) -> None:
+    """Refuse strata that leave nothing to be found; warn of those that say nothing."""
+    counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
+    np.add.at(counts, (strata.codes, classes.codes), 1)
+    pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
+    if len(pure) == strata.n_strata:
+        raise ValueError(
+            "strata tells the classes of y apart by itself, no stratum has samples of two classes: what is due to the "
+            "stratum and what to the decision cannot be known; use other strata, or none"
+        )
+    if len(pure):
+        listed = ", ".join(repr(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
+        warnings.warn(
+            f"strata: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which say "
+            "nothing and weaken the others: leave these samples out, or merge strata",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _unless_one(strata: Strata) -> Strata | None:
+    """Everything in one stratum is no stratification: an empty second level would only weaken the gains."""
+    return None if strata.n_strata < 2 else strata
+
+
+def _columns(strata: Any) -> list[Column]:
+    if isinstance(strata, list | tuple):
+        several = any(isinstance(row, list | tuple) and len(row) > 1 for row in strata)
+    else:
+        shape: tuple[int, ...] = getattr(strata, "shape", ())
+        several = len(shape) == 2 and shape[1] > 1
+    if several:
+        try:
+            table = as_table(strata)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"strata: {error}") from None
+        return [table.column(v) for v in range(table.n_vars)]
+    return [decision_column(strata, "strata")]
+
+
+def _label(column: Column, value: Any) -> str:
+    if column.levels is not None:
+        return str(column.levels[int(value)])
+    return f"{value:g}" if isinstance(value, np.floating) else str(value)

@@ -1,0 +1,131 @@
+"""Files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextmanager
+def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a name beside `path` to write to; when the block ends well, what was written there takes its place.
+
+    An existing file is replaced at that moment and not before. If anything goes wrong, it stays what it was, and
+    nothing is left behind. What is written has reached the disk before it gets its name. Devices and pipes have nothing
+    to replace: they are written to directly.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "answer.txt"
+    >>> with whole_path(file) as unfinished:
+    ...     _ = unfinished.write_text("42")
+    ...     file.exists()
+    False
+    >>> file.read_text()
+    '42'
+    """
+    target = Path(path).resolve()  # a link stays one
+    if _is_special(target):
+        yield target
+        return
+    with _named_after(path):
+        check_writable(path)
+        # The ending stays, for writers that look at it.
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".interplay-", suffix=f".part{target.suffix}")
+        os.close(handle)
+    unfinished = Path(name)
+    try:
+        with _named_after(path):
+            yield unfinished
+            with open(unfinished, "rb+") as file:
+                os.fsync(file.fileno())
+            os.chmod(unfinished, _mode_for(target))
+            os.replace(unfinished, target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open `path` for writing bytes, to appear complete or not at all; see `whole_path`."""
+    with whole_path(path) as unfinished, _named_after(path), open(unfinished, "wb") as file:
+        yield file
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise the OSError that writing `path` would end in, as far as it can be known before.
+
+    For a long search, the time to learn about a wrong folder is at its start.
+    """
+    target = Path(path).resolve()
+    with _named_after(path):
+        if _is_special(target):
+            return
+        if target.is_dir():
+            raise IsADirectoryError(21, "it is a folder: name a file")
+        if not target.parent.is_dir():
+            raise FileNotFoundError(2, f"there is no folder {os.fspath(target.parent)!r}: make it first")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(13, "it exists and is read-only")
+        # Rights depend on more than the mode; a try tells.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+
+
+@contextmanager
+def _named_after(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an error name the file the user asked for: that of the one written meanwhile would tell nobody anything."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.strerror is None:  # said already
+            raise
+        told = type(error)(f"cannot write {os.fspath(path)!r}: {error.strerror}")
+        told.errno = error.errno
+        raise told from None
+
+
+def _is_special(target: Path) -> bool:
+    """Say whether something other than a file or folder is there: a device, a pipe."""
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _mode_for(target: Path) -> int:
+    """Permissions as they were, or as any new file has them; temporary files are private."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        return 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def one_line(error: OSError) -> str:
+    """Say what went wrong with which file, without the number.
+
+    Examples
+    --------
+    >>> one_line(FileNotFoundError(2, "No such file or directory", "data.csv"))
+    "'data.csv': No such file or directory"
+    """
+    if error.strerror is None:
+        return " ".join(str(error).split())
+    reason: Any = error.strerror
+    return f"{error.filename!r}: {reason}" if error.filename is not None else str(reason)

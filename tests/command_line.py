@@ -1,0 +1,40 @@
+"""Runs the command `interplay`, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from interplay import cli
+
+
+@dataclass(frozen=True)
+class Finished:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def error_line(self) -> str:
+        """The one line that an error is."""
+        lines = [line for line in self.err.splitlines() if not line.startswith("Warning: ")]
+        assert len(lines) == 1, self.err
+        assert "Traceback" not in self.err
+        return lines[0]
+
+
+def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *arguments: object) -> Finished:
+    """Fast, and files, exit code and output are the same."""
+    monkeypatch.setattr(sys, "argv", ["interplay", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    out, err = capfd.readouterr()
+    return Finished(stop.value.code, out, err)
+
+
+def in_shell(*arguments: object, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "interplay", *map(str, arguments)]
+    return subprocess.run(command, text=True, timeout=120, **{"capture_output": True, **options})

@@ -1,0 +1,276 @@
+"""The Dask engine: whatever happens to the workers, the same bits as one processor."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.engines.base import get_engine
+from interplay.engines.cpu import CpuEngine
+from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.steps.bit_planes import make_bit_planes
+
+distributed = pytest.importorskip("distributed")
+
+from interplay.engines.dask import DaskEngine  # noqa: E402
+
+pytestmark = [
+    pytest.mark.slow,
+    # Dask's own loops and sockets, when worker processes come and go.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture
+def client() -> Iterator[distributed.Client]:
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Planes and many small tiles: some seconds of work if it is done slowly, and the answer."""
+    rng = np.random.default_rng(0)
+    levels = np.concatenate([np.full(150, 2), np.full(30, 3), np.full(20, 2)])
+    codes = DiscreteCodes((rng.integers(0, 6, (200, 300)) % levels[:, np.newaxis]).astype(np.uint8), levels)
+    planes = make_bit_planes(
+        [DiscreteCodes(codes.codes[:180], levels[:180]), DiscreteCodes(codes.codes[180:], levels[180:])],
+        DecisionClasses(rng.integers(0, 2, 300), [0, 1]),
+    )
+    tiles = make_tuple_tiles(levels, n_vars=180, dimensions=3, block_size=16, middle_size=32, n_lanes=64)
+    return planes, tiles, CpuEngine(n_threads=2).max_gains(planes, tiles, pseudocount=0.25)
+
+
+def assert_same(a: MaxGains, b: MaxGains) -> None:
+    for name in ("gain_by_group", "discretization_by_group", "tuples_by_group", "df_by_group"):
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+
+
+def slow_down(seconds: float) -> None:
+    """Run on the workers: let every tile take at least this long."""
+    import interplay.engines.dask_tasks as tasks
+
+    class Slow(CpuEngine):
+        def max_gains(self, planes, tiles, **options):
+            time.sleep(seconds * len(tiles))
+            return super().max_gains(planes, tiles, **options)
+
+    tasks.CpuEngine = Slow
+
+
+def fail_on_many_tiles(how: str, most: int) -> None:
+    """Run on the workers: chunks of more than `most` tiles run out of memory, or take the process with them."""
+    import interplay.engines.dask_tasks as tasks
+
+    class Fails(CpuEngine):
+        def max_gains(self, planes, tiles, **options):
+            if len(tiles) > most:
+                if how == "killed":
+                    os._exit(1)
+                raise {"memory": MemoryError, "error": OSError}[how]("too many tiles")
+            return super().max_gains(planes, tiles, **options)
+
+    tasks.CpuEngine = Fails
+
+
+def test_same_bits_and_every_tile_once(client, problem) -> None:
+    planes, tiles, plain = problem
+    done = np.zeros(len(tiles), dtype=int)
+    told = []
+    engine = DaskEngine(client, task_seconds=0.05)
+    chunks = list(
+        engine.stream_max_gains(planes, tiles, pseudocount=0.25, on_progress=lambda done, found: told.append(done))
+    )
+    for begin, end, _ in chunks:
+        done[begin:end] += 1
+    assert_same(chunks[-1].gains, plain)
+    assert (done == 1).all()
+    assert told == sorted(told)
+    assert told[-1] == tiles.n_tuples.sum()
+    # What is known is merged, also where nothing of it is beaten.
+    again = DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25, discretization=1, known=plain)
+    assert_same(again, plain)
+
+
+def test_bounds_too_large_to_travel_with_every_task(client, problem, monkeypatch) -> None:
+    import interplay.engines.dask as engine
+
+    monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
+    monkeypatch.setattr(engine, "_SECONDS_BETWEEN_BOUNDS", 0.05)
+    planes, tiles, plain = problem
+    assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_as_users_call_it(client, tmp_path: Path) -> None:
+    from sklearn.base import clone
+
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 40)), rng.integers(0, 3, 200)
+    settings = {"dimensions": 2, "discretizations": 3, "multiclass": "ovr", "random_state": 0}
+    plain = interplay.select(X, y, **settings)
+    file = tmp_path / "run.ckpt"
+    for options in ({"engine": client}, {"engine": "dask"}, {"engine": client, "checkpoint": file}):
+        found = interplay.select(X, y, **settings, **options)
+        assert np.array_equal(found.log_p, plain.log_p)
+        assert found.table.equals(plain.table)
+        assert found.provenance["engine"] == {"name": "dask", "workers": 2, "threads": 2}
+    selector = clone(interplay.MDFSSelector(engine="dask", random_state=0)).fit(X, y)
+    assert np.array_equal(selector.p_values_, interplay.select(X, y, random_state=0).p_value)
+
+
+@pytest.mark.parametrize("n_victims", [1, 2])
+def test_workers_are_killed_and_others_come(client, problem, n_victims: int) -> None:
+    """With the last of them, the planes are gone too."""
+    planes, tiles, plain = problem
+    client.run(slow_down, 0.01)
+    victims = list(client.run(os.getpid).values())[:n_victims]
+    killed_at = []
+
+    def kill_once(done: int, found: MaxGains) -> None:
+        if not killed_at and done > 0.2 * tiles.n_tuples.sum():
+            killed_at.append(done)
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+
+    found = DaskEngine(client, task_seconds=0.1).max_gains(planes, tiles, pseudocount=0.25, on_progress=kill_once)
+    assert_same(found, plain)
+    assert killed_at[0] < 0.8 * tiles.n_tuples.sum()
+    assert not set(client.run(os.getpid).values()) & set(victims)
+
+
+def test_a_worker_without_memory_leaves_it_to_the_other(client, problem) -> None:
+    planes, tiles, plain = problem
+    poor = min(client.nthreads())
+    client.run(fail_on_many_tiles, "memory", 0, workers=[poor])
+    assert_same(DaskEngine(client, task_seconds=0.1).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_chunks_that_need_too_much_memory_are_split(client, problem) -> None:
+    planes, tiles, plain = problem
+    client.run(fail_on_many_tiles, "memory", 4)
+    assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None:
+    import dask
+
+    import interplay.engines.dask as engine
+
+    split = []
+    halves = engine._Chunk.halves
+    monkeypatch.setattr(engine._Chunk, "halves", lambda chunk: split.append(chunk) or halves(chunk))
+    planes, tiles, plain = problem
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.run(fail_on_many_tiles, "killed", 0, workers=[min(client.nthreads())])
+        found = DaskEngine(client, task_seconds=0.04).max_gains(planes, tiles, pseudocount=0.25)
+    assert_same(found, plain)
+    assert split
+
+
+def test_interrupted_on_the_cluster_it_goes_on_here(client, tmp_path: Path) -> None:
+    class Stops(interplay.Checkpoint):
+        def write_if_due(self, next_in: float) -> None:
+            self.write()
+            self.n_writes = getattr(self, "n_writes", 0) + 1
+            if self.n_writes == 3:
+                raise KeyboardInterrupt
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 400)), rng.integers(0, 2, 200)
+    file = tmp_path / "run.ckpt"
+    client.run(slow_down, 0.005)
+    with pytest.raises(interplay.SearchInterrupted):
+        interplay.max_information_gain(
+            X, y, dimensions=3, engine=DaskEngine(client, task_seconds=0.02), checkpoint=Stops(file)
+        )
+    state = interplay.Checkpoint(file)._states["search"]
+    assert 0 < state.done.sum() < len(state.done)
+    found = interplay.max_information_gain(X, y, dimensions=3, checkpoint=file)
+    assert_same(found, interplay.max_information_gain(X, y, dimensions=3))
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"), [("memory", "MemoryError: not enough memory on tcp"), ("error", "OSError: too many tiles")]
+)
+def test_what_fails_everywhere_is_named(client, problem, how: str, reason: str) -> None:
+    planes, tiles, _ = problem
+    client.run(fail_on_many_tiles, how, 0)
+    with pytest.raises(RuntimeError, match=rf"failed 5 times on tiles? \d+ .*of {len(tiles)} \({reason}") as caught:
+        DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_interrupt_stops_the_workers_too(client, problem) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
+    threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(interplay.SearchInterrupted) as caught:
+        interplay.max_information_gain(X, y, dimensions=4, engine=DaskEngine(client, task_seconds=60.0))
+    assert time.monotonic() - began < 8
+    assert 0 <= caught.value.done < 1
+    # Tasks would take a minute; the workers are free at once.
+    assert client.submit(lambda: "free", pure=False).result(timeout=5) == "free"
+
+
+def test_threads_of_one_process(problem) -> None:
+    planes, tiles, plain = problem
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None) as client:
+        assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_workers_that_come_later(problem) -> None:
+    """An adaptive cluster starts with none."""
+    planes, tiles, plain = problem
+    with (
+        distributed.LocalCluster(
+            n_workers=0, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        cluster.adapt(minimum=0, maximum=2, interval="100ms")
+        assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_a_gpu_worker_without_a_gpu_uses_its_processor(problem, caplog) -> None:
+    planes, tiles, plain = problem
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None, resources={"GPU": 1}
+    ) as client:
+        assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_a_scheduler_that_settings_name(problem) -> None:
+    import dask
+
+    planes, tiles, plain = problem
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None, protocol="tcp") as cluster,
+        dask.config.set({"scheduler-address": cluster.scheduler_address}),
+    ):
+        engine = get_engine("dask")
+        try:
+            assert_same(engine.max_gains(planes, tiles, pseudocount=0.25), plain)
+        finally:
+            engine.client.close()
+
+
+def test_no_cluster_no_engine() -> None:
+    with pytest.raises(ValueError, match=r"distributed.Client\(\) for this machine"):
+        get_engine("dask")

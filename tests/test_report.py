@@ -1,0 +1,287 @@
+"""The report as a file: its words, its size, what it embeds, and how it is written."""
+
+from __future__ import annotations
+
+import base64
+import errno
+import hashlib
+import html
+import json
+import os
+import re
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import interplay
+from interplay.report import report_page
+from interplay.report.content import MAX_NAME_LENGTH, report_content
+from interplay.report.page import embedded_json
+from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
+
+HOSTILE = [
+    "</script><script>document.title = 'hacked'</script>",
+    "<!--<script>",
+    "\"double\" 'single' & <b>bold</b>",
+    "naïve ☃ 漢字 😀",
+    "a" * 5000,
+    "line\nbreak\ttab",
+    "$headline ${data} `tick` {x}",
+    "=1+1",
+    "\u2028separator",
+    "__proto__",
+    "",
+]
+
+
+def xor_table(n_noise: int = 20, names: list[str] | None = None) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, n_noise + 2))
+    y = np.where((X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(400) < 0.05), "yes", "no")
+    names = names or []
+    return pd.DataFrame(X, columns=names + [f"v{i}" for i in range(len(names), X.shape[1])]), y
+
+
+@pytest.fixture(scope="module")
+def xor() -> interplay.Selection:
+    return interplay.select(*xor_table(), random_state=0)
+
+
+def embedded(page: str) -> dict:
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, flags=re.DOTALL)
+    return json.loads(text)
+
+
+def text_of(page: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", " ", page))
+
+
+def test_rows_say_what_the_table_says(xor) -> None:
+    data = embedded(report_page(xor))
+    table = xor.table
+    rows = data["rows"]
+    assert data["names"][: len(rows["gain"])] == [xor.names[v] for v in rows["number"]]
+    assert sorted(rows["number"]) == list(range(len(table)))
+    assert rows["number"][:2] == xor.ranked.tolist()
+    ordered = table.iloc[rows["number"]]
+    np.testing.assert_allclose(rows["gain"], ordered["gain"], rtol=1e-7)
+    np.testing.assert_allclose(10 ** np.array(rows["log10p"]), ordered["p_value"], rtol=1e-6)
+    np.testing.assert_allclose(rows["pAdjusted"], ordered["p_adjusted"], rtol=1e-7)
+    assert [tuple(data["names"][u] for u in partners) for partners in rows["partners"]] == ordered["partners"].tolist()
+    assert rows["relevant"] == ordered["relevant"].astype(int).tolist()
+
+
+def test_cells_are_those_of_the_result(xor) -> None:
+    data = report_content(xor)
+    for shown, kept in zip(data["tuples"], xor.tuple_counts, strict=True):
+        assert [data["names"][m] for m in shown["members"]] == [xor.names[m] for m in kept.members]
+        assert shown["counts"] == kept.counts.ravel().tolist()
+
+
+def test_pictures_have_the_data_of_the_plots(xor) -> None:
+    data = report_content(xor)
+    expected, observed, _, _ = xor.null_fit.qq_points()
+    qq = data["nullFits"][0]["qq"]
+    np.testing.assert_allclose(qq["expected"], expected, rtol=1e-4)
+    np.testing.assert_allclose(qq["observed"], observed, rtol=1e-4)
+    network = data["network"]
+    assert {data["names"][place] for place in network["nodes"]} == {"v0", "v1"}
+    assert len(network["edges"]) == 1
+    assert network["weight"][0] == pytest.approx(xor.table["synergy"].max(), rel=1e-4)
+    n = len(data["correlation"]["rows"])
+    assert n == 2
+    assert np.reshape(data["correlation"]["r"], (n, n))[0, 1] == pytest.approx(xor.correlation[0, 1], rel=1e-2)
+
+
+def test_summary_in_words(xor) -> None:
+    assert headline(xor) == "2 of 22 variables are relevant"
+    text = " ".join(summary_sentences(xor))
+    assert "looking at all pairs: 231 tuples, 2 classes" in text
+    assert "For both, more than half of the gain comes only with partners" in text
+    assert "Holm's method keeps the chance of even one false find below 0.05" in text
+    page = text_of(report_page(xor))
+    assert all(sentence in page for sentence in summary_sentences(xor))
+
+
+def test_methods_name_every_choice_and_cite(xor) -> None:
+    text = methods_paragraph(xor)
+    for part in (
+        "Mnich and Rudnicki, 2017; Piliszek et al., 2019", "interplay 0.1.0", "400 samples and 22 variables",
+        "into 2 levels", "All pairs", "231 tuples", "pseudocount 0.25", "300 contrast variables", "Holm",
+        "adjusted p < 0.05", "seed was 0",
+    ):  # fmt: skip
+        assert part in text
+    assert "10.32614/RJ-2019-019" in REFERENCES[0]
+    assert "arXiv:1705.05756" in REFERENCES[1]
+    page = text_of(report_page(xor))
+    assert all(reference in page for reference in REFERENCES)
+
+
+@pytest.mark.parametrize("method", ["none", "BH", "BY", "hommel", "fdr_gbs", "sidak"])
+def test_every_adjustment_has_words(xor, method: str) -> None:
+    other = replace(xor, settings=xor.settings | {"p_adjust": method})
+    words = " ".join([*summary_sentences(other), methods_paragraph(other)])
+    assert ("share of false finds" in words) == (method in {"BH", "BY", "fdr_gbs"})
+    assert ("even one false find" in words) == (method in {"hommel", "sidak"})
+
+
+@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "union"])
+def test_every_fit_has_words(fit: str) -> None:
+    X, y = xor_table()
+    for n_contrast in (0, 100):
+        result = interplay.select(X, y, fit=fit, n_contrast=n_contrast, random_state=0)
+        assert "p-values" in methods_paragraph(result)
+        report_page(result)
+
+
+def test_nothing_found() -> None:
+    rng = np.random.default_rng(0)
+    result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, random_state=0)
+    assert result.relevant == []
+    page = report_page(result)
+    assert "None of 20 variables is relevant" in page
+    data = embedded(page)
+    assert data["correlation"]["rows"] == data["network"]["nodes"] == data["tuples"] == data["groups"] == []
+
+
+def test_alone() -> None:
+    X, _ = xor_table()
+    result = interplay.select(X, X["v3"] > 0.3, dimensions=1, random_state=0)
+    page = report_page(result)
+    assert "1 of 22 variables is relevant" in page
+    assert "only together with others cannot be seen here" in page
+    assert embedded(page)["network"]["nodes"] == []
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
+def test_several_classes(multiclass: str) -> None:
+    X, _ = xor_table()
+    y = np.digitize(X["v3"], [-0.5, 0.5])
+    result = interplay.select(X, y, multiclass=multiclass, random_state=0)
+    data = embedded(report_page(result))
+    assert [run["decision"] for run in data["runs"]] == [run.decision for run in result.runs]
+    assert len(data["nullFits"]) == len(result.runs)
+    if multiclass != "joint":
+        best = result.table.iloc[data["rows"]["number"]]["decision"].tolist()
+        assert [data["runs"][r]["decision"] for r in data["rows"]["run"]] == best
+
+
+def test_a_result_without_counts(xor) -> None:
+    data = embedded(report_page(replace(xor, tuple_counts=())))
+    assert data["tuples"] == []
+
+
+def test_hostile_names_stay_text() -> None:
+    X, y = xor_table(30, HOSTILE)
+    labels = np.where(y == "yes", "</script><img src=x>", "no")
+    result = interplay.select(X, labels, random_state=0)
+    assert set(result.relevant) == set(HOSTILE[:2])
+    page = report_page(result)
+    # One script with data, one with code, and no element that a name could have made.
+    assert len(re.findall(r"<script", page)) == len(re.findall(r"</script", page)) == 2
+    assert "<img" not in page
+    assert "<b>bold" not in page
+    shown = embedded(page)["names"]
+    by_number = dict(zip(embedded(page)["rows"]["number"], shown, strict=False))
+    for number, name in enumerate(HOSTILE):
+        assert by_number[number] == (name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…")
+
+
+def test_embedded_json_holds_nothing_that_html_looks_for() -> None:
+    content = {"names": [*HOSTILE, "]]>", "\ud800 half a pair"], "n": [1, None, 2.5]}
+    text = embedded_json(content)
+    assert json.loads(text) == content
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert text.isascii()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        embedded_json([float("nan")])
+
+
+def test_only_the_scripts_of_the_page_may_run(xor) -> None:
+    page = report_page(xor)
+    script = page[page.rindex("<script>") + len("<script>") : page.rindex("</script>")]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+    assert "default-src 'none'" in page
+    # No address is loaded from anywhere: those that are there name formats or papers.
+    assert set(re.findall(r"""(?:src|href)=["']([^"'#]+)""", page)) == {"data:,"}
+    assert set(re.findall(r"https?://[^\s\"')]+", page)) == {"http://www.w3.org/2000/svg"}
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "innerHTML" not in page
+
+
+@pytest.mark.parametrize(("n_vars", "letters"), [(10_000, 6), (20_000, 400), (60_000, 8)])
+def test_wide_tables_stay_below_five_megabytes(xor, n_vars: int, letters: int) -> None:
+    """Made from a small result by repeating it: what matters here is only how much there is to write."""
+    times = -(-n_vars // len(xor.names))
+    each = len(xor.names)
+    order = np.arange(n_vars) % each
+    (run,) = xor.runs
+    gains = replace(
+        run.gains,
+        gain_by_group=run.gains.gain_by_group[order],
+        discretization_by_group=run.gains.discretization_by_group[order],
+        # Partners far away, so that many of them have no row.
+        tuples_by_group=(run.gains.tuples_by_group[order] + each * (times // 2)) % n_vars,
+        df_by_group=run.gains.df_by_group[order],
+        n_vars=n_vars,
+    )
+    fit = replace(run.null_fit, statistic=run.null_fit.statistic[order], chi2_p=run.null_fit.chi2_p[order])
+    wide = replace(
+        xor,
+        names=[f"{v:0{letters}d}" for v in range(n_vars)],
+        runs=(replace(run, gains=gains, null_fit=fit, gain_alone=run.gain_alone[order]),),
+        log_p=xor.log_p[order],
+        p_value=xor.p_value[order],
+        p_adjusted=xor.p_adjusted[order],
+        is_relevant=xor.is_relevant[order],
+        ranked=np.flatnonzero(xor.is_relevant[order]),
+        correlation=np.empty((0, 0)),
+    )
+    page = report_page(wide)
+    assert len(page.encode()) < 5_000_000
+    data = embedded(page)
+    n_rows = len(data["rows"]["gain"])
+    assert (n_rows == n_vars) == (letters == 6)
+    assert data["nVariables"] == n_vars
+    # What has to be left out is the least significant.
+    assert sum(data["rows"]["relevant"]) == min(n_rows, len(wide.ranked))
+    assert all(place < len(data["names"]) for partners in data["rows"]["partners"] for place in partners)
+
+
+def test_the_report_is_written_whole(xor, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    xor.to_html(target)
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert stat.S_IMODE(target.stat().st_mode) & 0o444 == 0o444
+
+
+def test_a_failed_report_leaves_the_old_one(xor, tmp_path: Path, monkeypatch) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def full_disk(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match=r"^cannot write '.*report.html': No space left on device$") as caught:
+        xor.to_html(target)
+    assert caught.value.errno == errno.ENOSPC
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_paths_that_cannot_be_written(xor, tmp_path: Path) -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"^cannot write '.*report.html': there is no folder .*: make it first$"
+    ):
+        xor.to_html(tmp_path / "missing" / "report.html")
+    with pytest.raises(IsADirectoryError, match="it is a folder"):
+        xor.to_html(tmp_path)
