@@ -297,6 +297,49 @@ def test_discrete_columns_all_have_the_levels_of_any() -> None:
         np.testing.assert_allclose(found.max_igs, expected, rtol=1e-9)
 
 
+def test_tuples_like_the_r_package(r_output, madelon) -> None:
+    r = r_output("tuples_madelon_div1_range0")
+    found = compat.compute_tuples(*madelon, range_=0, ig_thr=20)
+    np.testing.assert_array_equal(found.tuples + 1, r["2d_thr20_tuple_1based"])
+    np.testing.assert_array_equal(found.vars + 1, r["2d_thr20_var_1based"])
+    np.testing.assert_allclose(found.stats, r["2d_thr20_ig"], atol=GAIN_TOLERANCE, rtol=0)
+    matrix = compat.compute_tuples(*madelon, range_=0, return_matrix=True)
+    np.testing.assert_allclose(matrix.stats, r["2d_matrix_MI"], atol=GAIN_TOLERANCE, rtol=0)
+    assert matrix.tuples is None
+    assert matrix.vars is None
+
+
+def test_tuples_of_interesting_variables_average_and_pseudocount(xor) -> None:
+    X, y = xor
+    settings = {"discretizations": 3, "seed": 5, "range_": 0.5, "pc_xi": 1.0}
+    found = compat.compute_tuples(X, y, average=True, ig_thr=1, interesting_vars=[3, 5], **settings)
+    codes = interplay.discretize(X, discretizations=3, random_state=5, range_=0.5, discrete="none")
+    expected = reference.interesting_tuples(
+        codes.transpose(0, 2, 1).tolist(), [2] * 12, y.tolist(), 2, 2, 1.0, average=True, min_gain=1, variables=[3, 5]
+    )
+    assert [(*pair, v) for pair, v in zip(found.tuples.tolist(), found.vars.tolist(), strict=True)] == [
+        (*pair, v) for pair, v, _ in expected
+    ]
+    np.testing.assert_allclose(found.stats, [row[2] for row in expected], rtol=1e-9)
+
+
+@pytest.mark.parametrize("stat_mode", compat.StatMode)
+@pytest.mark.parametrize("decided", [True, False])
+def test_discrete_tuples(stat_mode: compat.StatMode, decided: bool) -> None:
+    rng = np.random.RandomState(0)
+    codes = np.column_stack([rng.randint(0, n_levels, size=80) for n_levels in (2, 3, 2, 4)])
+    y = rng.randint(0, 2, size=80) if decided else None
+    expected = reference.interesting_tuples(
+        [codes.T.tolist()], [4] * 4, None if y is None else y.tolist(), stat=stat_mode.name
+    )
+    found = compat.compute_tuples_discrete(codes, y, stat_mode=stat_mode)
+    assert list(map(tuple, found.tuples.tolist())) == [row[0] for row in expected]
+    assert found.vars.tolist() == [row[1] for row in expected]
+    np.testing.assert_allclose(found.stats, [row[2] for row in expected], rtol=1e-9)
+    matrix = compat.compute_tuples_discrete(codes, y, stat_mode=int(stat_mode), return_matrix=True).stats
+    np.testing.assert_array_equal(matrix[found.vars, found.tuples.sum(axis=1) - found.vars], found.stats)
+
+
 U = (np.arange(1, 61) * 0.6180339887498949) % 1
 SMOOTH = 1 - (1 - U) ** (1 / 20)
 PILED = np.where(np.arange(60) % 3 == 0, 0.8 + 0.1 * U, SMOOTH)
@@ -369,6 +412,10 @@ def test_fit_without_contrast() -> None:
         (lambda X, y: compat.compute_max_ig_discrete(y[:9, None], y[:9], y[:8, None]), "contrast_data has 8 samples"),
         (lambda X, y: compat.compute_max_ig_discrete([[0.0], [1], [np.nan], [1]], [0, 0, 1, 1]), "missing values"),
         (lambda X, y: compat.compute_max_ig_discrete(X[:200].round(1), y[:200], dimensions=5), "lower dimensions"),
+        (lambda X, y: compat.compute_tuples(X, y, dimensions=1), "dimensions must be a whole number of at least 2"),
+        (lambda X, y: compat.compute_tuples(X, y, stat_mode=3), "stat_mode must be StatMode.H"),
+        (lambda X, y: compat.compute_tuples(X, dimensions=3), 'stat="MI" needs dimensions=2'),
+        (lambda X, y: compat.compute_tuples(X, y, ig_thr="a"), "ig_thr must be a number"),
         (lambda X, y: compat.fit_p_value([2.0], SMOOTH, exponential_fit=True), "chisq must hold probabilities"),
         (lambda X, y: compat.fit_p_value([0.5], SMOOTH[:5], exponential_fit=True), "at least 6 contrast variables"),
         (
@@ -391,13 +438,18 @@ def test_arguments_are_those_of_the_older_package() -> None:
         "require_all_vars=False, use_CUDA=False",
         "compute_max_ig_discrete": "data, decision, contrast_data=None, dimensions=1, pc_xi=0.25, "
         "return_tuples=False, interesting_vars=None, require_all_vars=False",
+        "compute_tuples": "data, decision=None, *, dimensions=2, divisions=1, discretizations=1, seed=None, "
+        "range_=None, pc_xi=0.25, ig_thr=0.0, i_lower=None, interesting_vars=None, require_all_vars=False, "
+        "return_matrix=False, stat_mode=<StatMode.MI: 1>, average=False",
+        "compute_tuples_discrete": "data, decision=None, *, dimensions=2, pc_xi=0.25, ig_thr=0.0, i_lower=None, "
+        "interesting_vars=None, require_all_vars=False, return_matrix=False, stat_mode=<StatMode.MI: 1>",
         "fit_p_value": "chisq, chisq_contrast, *, exponential_fit, irr_vars_num=None, ign_low_ig_vars_num=None, "
         "min_irr_vars_num=None, max_ign_low_ig_vars_num=None, search_points=8",
         "discretize": "data, *, variable_idx, divisions, discretization_nr, seed, range_",
         "get_suggested_range": "n, dimensions, divisions, k=3",
         "gen_contrast_variables": "data, n_contrast, seed=None",
     }
-    assert sorted(compat.__all__) == sorted(expected)
+    assert sorted(compat.__all__) == sorted([*expected, "StatMode"])
     for name, arguments in expected.items():
         signature = inspect.signature(getattr(compat, name))
         plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
@@ -414,8 +466,22 @@ RIVAL_RUNS = {
     "1d_exp": {"discretizations": 15, "seed": 7},
 }
 
+RIVAL_TUPLES = {
+    "2d": {"seed": 0},
+    "2d_some": {"seed": 3, "ig_thr": 2.0, "discretizations": 3},
+    "2d_three_levels": {"seed": 1, "divisions": 2, "pc_xi": 1.0},
+    "3d_some": {"seed": 0, "dimensions": 3, "ig_thr": 5.0, "range_": 0.4},
+    "2d_matrix": {"seed": 0, "range_": 0.0, "return_matrix": True},
+    "2d_matrix_some": {"seed": 0, "range_": 0.0, "return_matrix": True, "ig_thr": 3.0},
+    "2d_matrix_average": {"seed": 0, "discretizations": 4, "return_matrix": True, "average": True},
+    "2d_matrix_entropy": {"seed": 0, "return_matrix": True, "stat_mode": 0},
+    "2d_matrix_variation": {"seed": 0, "return_matrix": True, "stat_mode": 2, "decided": False},
+    "2d_information": {"seed": 0, "decided": False},
+    "4d_entropy": {"seed": 0, "dimensions": 4, "ig_thr": 3.95, "stat_mode": 0, "decided": False},
+}
+
 RIVAL_SCRIPT = """
-import os, sys
+import inspect, os, sys
 import mdfs
 import numpy as np
 
@@ -430,6 +496,13 @@ alive.append(mdfs.compute_max_ig(data, decision, contrast_data=np.asfortranarray
                                  discretizations=4, seed=5, return_tuples=True, interesting_vars=[1, 4, 8]))
 for key in ("max_igs", "max_igs_contrast", "tuples", "discretization_nrs"):
     found[key] = np.array(getattr(alive[-1], key))
+stat_mode = type(inspect.signature(mdfs.compute_tuples).parameters["stat_mode"].default)
+for name, settings in eval(sys.argv[4]).items():
+    settings["stat_mode"] = stat_mode(settings.get("stat_mode", 1))
+    alive.append(mdfs.compute_tuples(data, decision if settings.pop("decided", True) else None, **settings))
+    for key in ("stats", "tuples", "vars"):
+        if getattr(alive[-1], key) is not None:
+            found[f"tuples_{name}_{key}"] = np.array(getattr(alive[-1], key))
 for number in (1, 2, 9):
     alive.append(mdfs.discretize(data, variable_idx=3, divisions=4, discretization_nr=number, seed=5, range_=0.7))
     found[f"codes_{number}"] = np.array(alive[-1].discretized_var)
@@ -453,7 +526,15 @@ def rival_data() -> tuple[np.ndarray, np.ndarray]:
 def rival(rival_data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("rival")
     np.savez(folder / "given.npz", data=rival_data[0], decision=rival_data[1])
-    command = [os.environ["INTERPLAY_RIVAL_MDFS"], "-c", RIVAL_SCRIPT, "given.npz", "found.npz", repr(RIVAL_RUNS)]
+    command = [
+        os.environ["INTERPLAY_RIVAL_MDFS"],
+        "-c",
+        RIVAL_SCRIPT,
+        "given.npz",
+        "found.npz",
+        repr(RIVAL_RUNS),
+        repr(RIVAL_TUPLES),
+    ]
     subprocess.run(command, check=True, capture_output=True, cwd=folder)
     return np.load(folder / "found.npz")
 
@@ -485,6 +566,33 @@ class TestBesideRival:
         np.testing.assert_allclose(found.max_igs_contrast, rival["max_igs_contrast"], atol=GAIN_TOLERANCE, rtol=0)
         np.testing.assert_array_equal(found.tuples, rival["tuples"])
         np.testing.assert_array_equal(found.discretization_nrs, rival["discretization_nrs"])
+
+    @pytest.mark.parametrize("name", RIVAL_TUPLES)
+    def test_tuples(self, rival_data, rival, name: str) -> None:
+        settings = dict(RIVAL_TUPLES[name])
+        decided = settings.pop("decided", True)
+        found = compat.compute_tuples(rival_data[0], rival_data[1] if decided else None, **settings)
+        tolerance = GAIN_TOLERANCE if decided else 3e-6
+        assert (found.tuples is None) == (f"tuples_{name}_tuples" not in rival)
+        if found.tuples is not None:
+            assert len(found.stats) > 100
+            np.testing.assert_array_equal(found.tuples, rival[f"tuples_{name}_tuples"])
+            np.testing.assert_array_equal(found.vars, rival[f"tuples_{name}_vars"])
+        np.testing.assert_allclose(found.stats, rival[f"tuples_{name}_stats"], atol=tolerance, rtol=0)
+
+    def test_documented_calls_on_madelon(self, madelon, tmp_path) -> None:
+        np.savez(tmp_path / "given.npz", data=madelon[0].astype(float), decision=madelon[1])
+        runs = {"2d": {"dimensions": 2, "seed": 11}, "1d": {"discretizations": 30, "seed": 11}}
+        tuples = {"2d": {"seed": 11, "ig_thr": 20.0}}
+        command = [os.environ["INTERPLAY_RIVAL_MDFS"], "-c", RIVAL_SCRIPT, "given.npz", "found.npz"]
+        subprocess.run([*command, repr(runs), repr(tuples)], check=True, capture_output=True, cwd=tmp_path)
+        theirs = np.load(tmp_path / "found.npz")
+        for name, settings in runs.items():
+            assert_like_rival(compat.run(*madelon, **settings), {key: theirs[f"run_{name}_{key}"] for key in RUN_KEYS})
+        found = compat.compute_tuples(*madelon, **tuples["2d"])
+        np.testing.assert_array_equal(found.tuples, theirs["tuples_2d_tuples"])
+        np.testing.assert_array_equal(found.vars, theirs["tuples_2d_vars"])
+        np.testing.assert_allclose(found.stats, theirs["tuples_2d_stats"], atol=GAIN_TOLERANCE, rtol=0)
 
     @pytest.mark.parametrize("number", [1, 2, 9])
     def test_codes(self, rival_data, rival, number: int) -> None:

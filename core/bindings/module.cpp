@@ -7,9 +7,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/information_gain.hpp"
@@ -129,15 +132,14 @@ void check_blocks(const interplay::SearchProblem& problem) {
   }
 }
 
-std::pair<int, int> search_max_gains(Array<const Word> words, Array<const Index> plane_start,
-                                     Array<const Index> n_levels, Array<const Index> class_word_start,
-                                     Array<const Index> class_sizes, Index n_vars, Array<const Index> order,
-                                     Array<const Index> block_start, Array<const Index> middle_start,
-                                     Array<const Index> lane_start, Array<const std::int32_t> tiles,
-                                     Array<const Index> partner_cells, double pseudocount, Index discretization,
-                                     int n_threads, const std::string& simd_level, bool direct_only, Array<double> gain,
-                                     Array<Index> gain_discretization, Array<Index> gain_tuples,
-                                     Array<std::uint8_t> tile_done, nb::object on_tick) {
+// The data and the tiles of a search, as both searches take them, checked.
+interplay::SearchProblem search_problem(const Array<const Word>& words, const Array<const Index>& plane_start,
+                                        const Array<const Index>& n_levels, const Array<const Index>& class_word_start,
+                                        const Array<const Index>& class_sizes, Index n_vars,
+                                        const Array<const Index>& order, const Array<const Index>& block_start,
+                                        const Array<const Index>& middle_start, const Array<const Index>& lane_start,
+                                        const Array<const std::int32_t>& tiles, const Array<const Index>& partner_cells,
+                                        double pseudocount, Index discretization) {
   require(words.ndim() == 2 && tiles.ndim() == 2, "words and tiles must be two-dimensional");
   interplay::SearchProblem problem{{span_of(words), static_cast<Index>(words.shape(1)), span_of(plane_start),
                                     span_of(n_levels), span_of(class_word_start), span_of(class_sizes), n_vars},
@@ -152,36 +154,129 @@ std::pair<int, int> search_max_gains(Array<const Word> words, Array<const Index>
   require(partner_cells.size() >= 1, "partner_cells must not be empty");
   check_planes(problem.planes, static_cast<Index>(words.shape(0)));
   check_blocks(problem);
+  return problem;
+}
+
+// Ctrl-C, or an error in the progress display, stops the threads first and is raised when they have handed in what they
+// found.
+class Ticker {
+ public:
+  explicit Ticker(const nb::object& on_tick) : on_tick_(on_tick) {}
+
+  bool operator()(std::uint64_t done) {
+    nb::gil_scoped_acquire acquire;
+    if (raised_) return false;
+    raised_ = PyErr_CheckSignals() != 0;
+    if (!raised_ && !on_tick_.is_none()) {
+      PyObject* result = PyObject_CallFunction(on_tick_.ptr(), "K", static_cast<unsigned long long>(done));
+      raised_ = result == nullptr;
+      Py_XDECREF(result);
+    }
+    return !raised_;
+  }
+  void raise_if_asked() const {
+    if (raised_) throw nb::python_error();
+  }
+
+ private:
+  const nb::object& on_tick_;
+  bool raised_ = false;
+};
+
+std::pair<int, int> search_max_gains(Array<const Word> words, Array<const Index> plane_start,
+                                     Array<const Index> n_levels, Array<const Index> class_word_start,
+                                     Array<const Index> class_sizes, Index n_vars, Array<const Index> order,
+                                     Array<const Index> block_start, Array<const Index> middle_start,
+                                     Array<const Index> lane_start, Array<const std::int32_t> tiles,
+                                     Array<const Index> partner_cells, double pseudocount, Index discretization,
+                                     int n_threads, const std::string& simd_level, bool direct_only, Array<double> gain,
+                                     Array<Index> gain_discretization, Array<Index> gain_tuples,
+                                     Array<std::uint8_t> tile_done, nb::object on_tick) {
+  const interplay::SearchProblem problem =
+      search_problem(words, plane_start, n_levels, class_word_start, class_sizes, n_vars, order, block_start,
+                     middle_start, lane_start, tiles, partner_cells, pseudocount, discretization);
+  const Index k = problem.tiles.dimensions;
   const std::size_t n_slots = static_cast<std::size_t>(problem.planes.n_rows()) * partner_cells.size();
   require(gain.size() == n_slots && gain_discretization.size() == n_slots &&
               gain_tuples.size() == n_slots * static_cast<std::size_t>(k),
           "the result arrays have the wrong size");
   require(tile_done.size() == static_cast<std::size_t>(problem.tiles.size()), "tile_done needs one entry per tile");
   interplay::MaxGains best{span_of(gain), span_of(gain_discretization), span_of(gain_tuples), k};
-  bool raised = false;
+  Ticker tick(on_tick);
   interplay::SearchReport report;
-  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level),
-                                   [&](std::uint64_t done) {
-                                     nb::gil_scoped_acquire acquire;
-                                     if (raised) return false;
-                                     // Ctrl-C, or an error in the progress display, stops the threads first and is
-                                     // raised when they have handed in what they found.
-                                     raised = PyErr_CheckSignals() != 0;
-                                     if (!raised && !on_tick.is_none()) {
-                                       PyObject* result = PyObject_CallFunction(on_tick.ptr(), "K",
-                                                                                static_cast<unsigned long long>(done));
-                                       raised = result == nullptr;
-                                       Py_XDECREF(result);
-                                     }
-                                     return !raised;
-                                   },
-                                   direct_only, &report};
+  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only};
+  options.report = &report;
   {
     nb::gil_scoped_release release;
     interplay::search_max_gains(problem, options, best, span_of(tile_done));
   }
-  if (raised) throw nb::python_error();
+  tick.raise_if_asked();
   return {report.polynomial_threads, report.rational_threads};
+}
+
+// A numpy array that owns what it shows.
+template <class T>
+nb::object as_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
+}
+
+// The rows of the tiles done, in the order of the tiles; those after the first tile that was not done are left out.
+nb::tuple rows_in_order(interplay::TupleRowsByTile& found, std::span<const std::uint8_t> tile_done, Index k) {
+  std::vector<std::int32_t> tuples, variables;
+  std::vector<double> values;
+  std::vector<Index> rows_of_tile;
+  tuples.reserve(static_cast<std::size_t>(found.n_rows() * k));
+  variables.reserve(static_cast<std::size_t>(found.n_rows()));
+  values.reserve(static_cast<std::size_t>(found.n_rows()));
+  for (Index tile = 0; tile < static_cast<Index>(tile_done.size()) && tile_done[tile]; ++tile) {
+    const interplay::TupleRows rows = std::exchange(found.of_tile(tile), interplay::TupleRows(k));
+    for (Index row = 0; row < rows.size(); ++row) {
+      tuples.insert(tuples.end(), rows.tuple(row), rows.tuple(row) + k);
+      variables.push_back(rows.variable(row));
+      values.push_back(rows.value(row));
+    }
+    rows_of_tile.push_back(rows.size());
+  }
+  const std::size_t n_rows = values.size(), n_tiles = rows_of_tile.size();
+  return nb::make_tuple(as_numpy(std::move(tuples), {n_rows, static_cast<std::size_t>(k)}),
+                        as_numpy(std::move(variables), {n_rows}), as_numpy(std::move(values), {n_rows}),
+                        as_numpy(std::move(rows_of_tile), {n_tiles}));
+}
+
+nb::tuple list_tuples(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
+                      Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
+                      Array<const Index> order, Array<const Index> block_start, Array<const Index> middle_start,
+                      Array<const Index> lane_start, Array<const std::int32_t> tiles, Array<const Index> partner_cells,
+                      double pseudocount, Array<double> min_value, Array<const Index> coefficient_of_size,
+                      bool with_decision, Index max_rows, int n_threads, const std::string& simd_level,
+                      bool direct_only, nb::object on_tick) {
+  interplay::SearchProblem problem =
+      search_problem(words, plane_start, n_levels, class_word_start, class_sizes, n_vars, order, block_start,
+                     middle_start, lane_start, tiles, partner_cells, pseudocount, 0);
+  const Index k = problem.tiles.dimensions;
+  require(problem.planes.n_rows() <= std::numeric_limits<std::int32_t>::max(), "too many variables");
+  require(min_value.size() == static_cast<std::size_t>(problem.planes.n_rows()) * partner_cells.size(),
+          "min_value needs one entry per variable and group");
+  require(coefficient_of_size.size() == 0 || coefficient_of_size.size() == static_cast<std::size_t>(k) + 1,
+          "coefficient_of_size needs one entry per size of a subset, or none");
+  require(with_decision || class_sizes.size() == 1, "without a decision there must be one class");
+  require(max_rows >= 1, "max_rows must be at least 1");
+  const interplay::StatisticFormula formula{span_of(coefficient_of_size), with_decision};
+  if (coefficient_of_size.size()) problem.statistic = &formula;
+  interplay::MaxGains thresholds{span_of(min_value), {}, {}, k};
+  interplay::TupleRowsByTile found(problem.tiles.size(), k, max_rows);
+  std::vector<std::uint8_t> tile_done(static_cast<std::size_t>(problem.tiles.size()));
+  Ticker tick(on_tick);
+  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only,
+                                   &found};
+  {
+    nb::gil_scoped_release release;
+    interplay::search_max_gains(problem, options, thresholds, tile_done);
+  }
+  tick.raise_if_asked();
+  return rows_in_order(found, tile_done, k);
 }
 
 template <class Value>
@@ -253,4 +348,9 @@ NB_MODULE(_core, module) {
              "gain"_a, "gain_discretization"_a, "gain_tuples"_a, "tile_done"_a, "on_tick"_a.none(),
              "Search the tiles; the results are merged into the gain arrays. Returns how many threads found the "
              "polynomial and how many the rational bound cheaper.");
+  module.def("list_tuples", &list_tuples, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
+             "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
+             "partner_cells"_a, "pseudocount"_a, "min_value"_a, "coefficient_of_size"_a, "with_decision"_a,
+             "max_rows"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a, "on_tick"_a.none(),
+             "List what exceeds a threshold: tuples, variables, values, and rows of each tile done.");
 }

@@ -1,6 +1,7 @@
 // Any tile: count every cell of every tuple on the bit planes, and score it from tables.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
@@ -33,6 +34,11 @@ class DirectSearcher final : public TileSearcher {
         members_(static_cast<std::size_t>(k_)),
         chosen_(static_cast<std::size_t>(k_)),
         prefixes_(static_cast<std::size_t>(k_)) {
+    if (problem.statistic) {
+      const Index most_levels = *std::max_element(planes_.n_levels.begin(), planes_.n_levels.end());
+      statistic_.emplace(*problem.statistic, planes_.class_sizes, problem.pseudocount,
+                         most_levels * problem.partner_cells.back());
+    }
     prefixes_[0].resize(static_cast<std::size_t>(planes_.n_words));
     mask_all_samples(planes_, prefixes_[0].data());
     ones_ = prefixes_[0].data();
@@ -84,7 +90,13 @@ class DirectSearcher final : public TileSearcher {
     }
     const Position& last = positions_.back();
     n_prefix_ = last.outer;
-    for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
+    if (statistic_) {
+      std::vector<Index> n_levels;
+      for (const Position& position : positions_) n_levels.push_back(position.n_levels);
+      statistic_->set_up(n_levels);
+    } else {
+      for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
+    }
     contrast_ = blocks.order[last.begin] >= planes_.n_vars;
     const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
     batch_ = std::clamp<Index>(kMaxPlaneCounts / per_variable, 1, last.end - last.begin);
@@ -202,10 +214,16 @@ class DirectSearcher final : public TileSearcher {
   }
 
   void score() {
+    if (statistic_) {
+      const double value = (*statistic_)(counts_.data());
+      for (Index m = 0; m < k_; ++m) offer(m, value);
+      return;
+    }
     const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, n_classes_);
-    offer(k_ - 1, whole - prefix_information_);
-    if (contrast_) return;  // a contrast variable neither helps nor hurts a real one
-    for (Index m = 0; m + 1 < k_; ++m) offer(m, whole - information_without(m));
+    if (!contrast_) {  // a contrast variable neither helps nor hurts a real one
+      for (Index m = 0; m + 1 < k_; ++m) offer(m, tables_.to_bits(whole - information_without(m)));
+    }
+    offer(k_ - 1, tables_.to_bits(whole - prefix_information_));
   }
 
   Fixed information_without(Index m) {
@@ -225,10 +243,9 @@ class DirectSearcher final : public TileSearcher {
                               summed_.data());
   }
 
-  void offer(Index m, Fixed gain) {
+  void offer(Index m, double value) {
     const Index n_groups = static_cast<Index>(problem_.partner_cells.size());
-    best_.offer(members_[m] * n_groups + positions_[m].group, tables_.to_bits(gain), problem_.discretization,
-                members_.data());
+    best_.offer(members_[m] * n_groups + positions_[m].group, value, problem_.discretization, members_.data());
   }
 
   const SearchProblem& problem_;
@@ -258,6 +275,7 @@ class DirectSearcher final : public TileSearcher {
   std::vector<Count> counts_;         // n_cells * n_classes
   std::vector<Count> summed_;         // scratch
   Fixed prefix_information_ = 0;
+  std::optional<TupleStatistic> statistic_;
 };
 
 }  // namespace

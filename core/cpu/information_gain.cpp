@@ -22,8 +22,14 @@ double pseudocount_of(Index n, std::span<const Index> class_sizes, double pseudo
   return pseudocount * static_cast<double>(n) / static_cast<double>(smallest);
 }
 
-// As many as leave room for every partial sum in 63 bits. Partial sums are at most twice N′·log2(N′), N′ with all
-// pseudocounts, and at least −0.54 a term.
+Index entries_of_one(std::size_t n_classes, std::size_t n_tables) {
+  const Index share = kMaxEntriesInAll / static_cast<Index>((n_classes + 1) * n_tables);
+  return std::clamp(share, kMinEntriesOfOne, kMaxEntriesOfOne);
+}
+
+}  // namespace
+
+// Partial sums are at most twice N′·log2(N′), N′ with all pseudocounts, and at least −0.54 a term.
 int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount, Index max_cells) {
   const double n = static_cast<double>(sum_of(class_sizes)) +
                    static_cast<double>(max_cells) * pseudocount_of(sum_of(class_sizes), class_sizes, pseudocount);
@@ -31,13 +37,6 @@ int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount,
       2 * n * std::log2(n + 2) + static_cast<double>(max_cells) * static_cast<double>(class_sizes.size() + 1);
   return 61 - static_cast<int>(std::ceil(std::log2(bound + 2)));
 }
-
-Index entries_of_one(std::size_t n_classes, std::size_t n_tables) {
-  const Index share = kMaxEntriesInAll / static_cast<Index>((n_classes + 1) * n_tables);
-  return std::clamp(share, kMinEntriesOfOne, kMaxEntriesOfOne);
-}
-
-}  // namespace
 
 XLogX::XLogX(double offset, Index n_max, Index max_entries, int fraction_bits)
     : offset_(offset), scale_(std::ldexp(1.0, fraction_bits)), complete_(n_max < max_entries) {

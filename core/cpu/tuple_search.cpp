@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "interplay/level_data.hpp"
 #include "interplay/two_level_data.hpp"
@@ -46,10 +47,10 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   const std::vector<Index> levels = distinct_levels(problem);
   const InformationTables tables(problem.planes.class_sizes, problem.pseudocount, levels, most_cells(problem));
   std::optional<TwoLevelData> two_level;
-  if (!options.direct_only && TwoLevelData::applies_to(problem)) two_level.emplace(problem);
   std::optional<LevelData> any_level;
-  if (!options.direct_only && LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) {
-    any_level.emplace(problem);
+  if (!options.direct_only && !problem.statistic) {
+    if (TwoLevelData::applies_to(problem)) two_level.emplace(problem);
+    if (LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) any_level.emplace(problem);
   }
 
   SearchProgress progress;
@@ -65,6 +66,11 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
       std::unique_lock copying(mutex);  // another thread may be done already, and merging
       OwnedMaxGains own(best);
       copying.unlock();
+      TupleRows found(problem.tiles.dimensions);
+      if (options.rows) {
+        own.view().rows = &found;
+        own.view().n_groups = static_cast<Index>(problem.partner_cells.size());
+      }
       const auto direct = make_direct_searcher(problem, tables, options.simd_level, own.view(), progress);
       const auto fast =
           two_level ? make_two_level_searcher(problem, tables, *two_level, options.simd_level, own.view(), progress)
@@ -73,23 +79,29 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
           any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, own.view(), progress)
                     : nullptr;
       Clock::time_point handed_in = Clock::now();
-      while (!progress.stop.load(std::memory_order_relaxed)) {
+      while (!progress.stop.load(std::memory_order_relaxed) && !(options.rows && options.rows->full())) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
         const bool is_fast = fast && two_level->applies_to(blocks) && fast->takes(blocks);
         const bool is_general = general && any_level->applies_to(blocks) && general->takes(blocks);
         TileSearcher& searcher = is_fast ? *fast : is_general ? *general : *direct;
-        if (searcher.search(blocks)) tile_done[tile] = 1;
-        if (const Clock::time_point now = Clock::now(); now - handed_in >= kHandIn) {
+        if (!searcher.search(blocks)) break;
+        tile_done[tile] = 1;
+        if (options.rows) {
+          found.sort();
+          options.rows->hand_in(tile, std::exchange(found, TupleRows(problem.tiles.dimensions)));
+        } else if (const Clock::time_point now = Clock::now(); now - handed_in >= kHandIn) {
           const std::lock_guard lock(mutex);
           best.merge(own.view());
           own.view().merge(best);
           handed_in = now;
         }
       }
-      const std::lock_guard lock(mutex);
-      best.merge(own.view());
+      if (!options.rows) {
+        const std::lock_guard lock(mutex);
+        best.merge(own.view());
+      }
     } catch (...) {
       caught = std::current_exception();
       progress.stop = true;

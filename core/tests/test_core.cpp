@@ -101,6 +101,31 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
+struct Row {
+  std::vector<std::int32_t> tuple;
+  std::int32_t variable;
+  double value;
+  bool operator==(const Row&) const = default;
+};
+
+// All that exceeds a threshold, tile by tile.
+std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double threshold) {
+  const Index k = problem.tiles.dimensions;
+  std::vector<double> thresholds(problem.planes.n_rows() * problem.partner_cells.size(), threshold);
+  MaxGains above{thresholds, {}, {}, k};
+  TupleRowsByTile by_tile(problem.tiles.size(), k, std::numeric_limits<Index>::max());
+  std::vector<std::uint8_t> done(problem.tiles.size(), 0);
+  search_max_gains(problem, {3, level, [](std::uint64_t) { return true; }, direct_only, &by_tile}, above, done);
+  std::vector<Row> rows;
+  for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
+    const TupleRows& found = by_tile.of_tile(tile);
+    for (Index row = 0; row < found.size(); ++row) {
+      rows.push_back({{found.tuple(row), found.tuple(row) + k}, found.variable(row), found.value(row)});
+    }
+  }
+  return rows;
+}
+
 struct Packed {
   std::vector<Word> words;
   std::vector<Index> plane_start{0}, class_word_start{0};
@@ -171,6 +196,21 @@ Found search(const Data& data, const Packed& packed, SimdLevel level, int n_thre
       cells,
       data.pseudocount,
       0};
+  // The entropies without one member, less those of the tuple: the sum of the gains of its members.
+  std::vector<Index> coefficients(data.dimensions + 1, 0);
+  coefficients[data.dimensions - 1] += 1;
+  coefficients[data.dimensions] -= data.dimensions;
+  const StatisticFormula formula{coefficients, true};
+  SearchProblem of_tuples = problem;
+  of_tuples.statistic = &formula;
+  if (data.dimensions > 1 && data.n_contrast == 0) {
+    for (const Row& row : list_rows(of_tuples, level, direct_only, -std::numeric_limits<double>::infinity())) {
+      double expected = 0;
+      const std::vector<Index> members(row.tuple.begin(), row.tuple.end());
+      for (Index m = 0; m < data.dimensions; ++m) expected += gain_by_hand(data, members, m);
+      check(std::abs(row.value - expected) < 1e-9, "a sum of entropies equals the count by hand", name_of(level));
+    }
+  }
   const bool all =
       search_max_gains(problem, {n_threads, level, [](std::uint64_t) { return true; }, direct_only}, best, done);
   check(all, "all tiles done", name_of(level));
@@ -275,6 +315,8 @@ void test_two_level_tiles(std::mt19937& rng) {
                                   data.pseudocount,
                                   0};
       Found expected;
+      const std::vector<Row> rows = list_rows(problem, SimdLevel::serial, true, 3.0);
+      check(!rows.empty(), "there are gains above the threshold", "serial");
       for (const bool direct_only : {true, false}) {
         for (const SimdLevel level : available_simd_levels()) {
           Found found{std::vector<double>(data.n_rows(), -std::numeric_limits<double>::infinity()),
@@ -284,6 +326,7 @@ void test_two_level_tiles(std::mt19937& rng) {
           search_max_gains(problem, {2, level, [](std::uint64_t) { return true; }, direct_only}, best, done);
           if (expected.gain.empty()) expected = found;
           check(found == expected, "the bound changes nothing", name_of(level));
+          check(list_rows(problem, level, direct_only, 3.0) == rows, "the same rows above a threshold", name_of(level));
         }
       }
     }

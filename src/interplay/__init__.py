@@ -16,6 +16,8 @@ from interplay.shards import Part, merge_parts, search_shard
 from interplay.steps.contrast import contrast_variables
 from interplay.steps.discrete_codes import discretize, suggest_range
 from interplay.steps.null_fit import NullFit, fit_null
+from interplay.tuple_table import TuplesInterrupted, TupleTable
+from interplay.tuples import interesting_tuples
 
 if _TYPE_CHECKING:
     from interplay.selector import MDFSSelector
@@ -30,11 +32,14 @@ __all__ = [
     "Part",
     "SearchInterrupted",
     "Selection",
+    "TupleTable",
+    "TuplesInterrupted",
     "contrast_variables",
     "datasets",
     "discretize",
     "fit_null",
     "genetics",
+    "interesting_tuples",
     "load",
     "max_information_gain",
     "merge_parts",

@@ -341,6 +341,40 @@ class MaxGains:
         return f"<MaxGains: {self.n_vars} variables{contrast}, {self.dimensions}D, {span}>"
 
 
+@dataclass(frozen=True)
+class TupleRows:
+    """Variables in tuples, with a value each, as an engine lists them: tile by tile.
+
+    Attributes
+    ----------
+    tuples : (n_rows, k) int32
+        Members of the tuple, ascending.
+    variable : (n_rows,) int32
+        The member that the value is of.
+    value : (n_rows,) float64
+    rows_of_tile : (n_tiles_done,) int64
+        How many of the rows each tile has; fewer tiles than were asked for where the rows became too many.
+    """
+
+    tuples: npt.NDArray[np.int32]
+    variable: npt.NDArray[np.int32]
+    value: FloatArray
+    rows_of_tile: IntArray
+
+    @classmethod
+    def none(cls, dimensions: int) -> TupleRows:
+        """Return no rows of no tiles."""
+        return cls(
+            tuples=np.empty((0, dimensions), dtype=np.int32),
+            variable=np.empty(0, dtype=np.int32),
+            value=np.empty(0),
+            rows_of_tile=np.empty(0, dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
 def _comes_first(a: MaxGains, b: MaxGains) -> BoolArray:
     """Where `a` beats `b`: larger gain, then lower discretisation, then lower tuple."""
     first = a.gain_by_group > b.gain_by_group

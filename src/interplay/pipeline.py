@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint
-from interplay.engines.base import AsEngine, get_engine
+from interplay.engines.base import AsEngine, Engine, TupleEngine, get_engine
+from interplay.explanations import explain
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress
 from interplay.provenance import versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete
-from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
+from interplay.selection_task import SearchedRun, SelectionTask, check_selection, decisions_of, search_runs
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
@@ -150,7 +152,7 @@ def select(
         data=(task.table, task.classes),
     )
     warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
-    return found
+    return replace(found, runs=_explained(task, found, loops[0].engine, n_jobs))
 
 
 def selection_from(
@@ -163,7 +165,8 @@ def selection_from(
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `data`, correlations between relevant variables and counts of their tuples are left out.
+    Without the `data`, correlations between relevant variables and counts of their tuples are left out; the tuples that
+    explain them are added by `select`.
     """
     runs = [_fitted(run, settings) for run in searched]
     log_p = _combined_log_p(runs)
@@ -184,6 +187,22 @@ def selection_from(
         tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
         settings=settings | {"fit": runs[0].null_fit.fit},
         provenance=provenance,
+    )
+
+
+def _explained(task: SelectionTask, found: Selection, engine: Engine, n_jobs: int | None) -> tuple[Run, ...]:
+    """Add to each run the tuples that explain the relevant variables; gains within strata are not listed."""
+    if task.strata is not None:
+        return found.runs
+    # An engine that finds only maxima leaves the few tuples of relevant variables to the processor.
+    explainer = engine if isinstance(engine, TupleEngine) else "cpu"
+    decisions = decisions_of(task.table, task.classes, None, task.settings["multiclass"])
+    return tuple(
+        replace(
+            run,
+            explanations=explain(part, classes, task.search, run.gains, found.ranked, engine=explainer, n_jobs=n_jobs),
+        )
+        for run, (_, part, classes, _) in zip(found.runs, decisions, strict=True)
     )
 
 

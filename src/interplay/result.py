@@ -13,8 +13,10 @@ import numpy as np
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
+from interplay.synergy_table import Explanations, synergy_frame, synergy_graph
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pandas as pd
 
     from interplay.plots import SelectionPlots
@@ -36,6 +38,8 @@ class Run:
     contrast_sources : (n_contrast,) int64
         The variable each contrast variable is a permutation of.
     null_fit : NullFit
+    explanations : Explanations or None
+        The best tuples of each relevant variable; None in 1D.
     """
 
     decision: str
@@ -45,6 +49,7 @@ class Run:
     gain_alone: FloatArray
     contrast_sources: IntArray
     null_fit: NullFit
+    explanations: Explanations | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,6 +206,50 @@ class Selection:
             f"the cells of the best tuple of {self.names[number]!r} were not kept: they are for the first 300 relevant "
             "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions"
         )
+
+    def synergies(self, top: int = 3) -> pd.DataFrame:
+        """Return the tuples that explain the relevant variables, and what only the whole tuple tells.
+
+        Tuples made of relevant variables and the partners in their best tuples are looked at (of very many, the ones
+        close in significance together). Variables come in order of significance, their tuples by gain.
+
+        Parameters
+        ----------
+        top : int
+            Tuples of each variable, at most 10.
+
+        Returns
+        -------
+        DataFrame
+            Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain
+            in 1D; gain_in_part, its largest gain in a smaller tuple of these members, itself alone included; synergy
+            = gain − gain_in_part, what is in the whole tuple and in no part of it; p_value, the probability that the
+            best tuple of an irrelevant variable has such a gain: it allows for the choice among all tuples of the
+            variable, not for that among variables (adjusted p-values in ``.table`` do). All gains are maxima over the
+            discretisations. With several runs, decision names the run.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+        >>> table = interplay.select(X, y, dimensions=2, random_state=0).synergies(top=1)
+        >>> table["variable"].to_list(), table["partners"].to_list()
+        (['x3', 'x11'], [('x11',), ('x3',)])
+        >>> bool((table["synergy"] > 0.9 * table["gain"]).all())
+        True
+        """
+        return synergy_frame(self, top)
+
+    def synergy_graph(self, top: int = 3) -> nx.Graph:
+        """Return `synergies` as a networkx graph: an edge from each relevant variable to each of its partners.
+
+        Nodes are names, with relevant, gain, gain_alone and p_adjusted. Edges have weight (the synergy; of several
+        tuples the largest), gain, p_value and members, the whole tuple. Needs ``interplay[graph]``.
+        """
+        return synergy_graph(self, top)
 
     def clusters(self, threshold: float = 0.99) -> list[list[str]]:
         """Group the relevant variables that say the same: chains of absolute correlations of at least `threshold`.

@@ -18,10 +18,11 @@ from interplay.arrays import MaxGains
 from interplay.result import Run, Selection
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
+from interplay.synergy_table import Explanations
 from interplay.whole_file import whole_file
 
 _FORMAT = "interplay selection"
-#: 2 added the counts of the best tuples; files of version 1 are read without them.
+#: 2 added the counts of the best tuples and the tuples that explain; files of version 1 are read without them.
 _VERSION = 2
 _NESTED: dict[str, type] = {
     "Run": Run,
@@ -29,6 +30,7 @@ _NESTED: dict[str, type] = {
     "NullFit": NullFit,
     "Selection": Selection,
     "TupleCounts": TupleCounts,
+    "Explanations": Explanations,
 }
 
 

@@ -217,7 +217,7 @@ def max_information_gain(
         random_state=random_state,
     )
     contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
-    asked_for = _asked_for(table, variables, require, settings.dimensions)
+    asked_for = asked_for_mask(table, variables, require, settings.dimensions)
     if kept is not None:
         get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
         kept.begin(
@@ -315,7 +315,7 @@ def search_tiles(
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
     fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]
     n_strata = None if strata is None else strata.n_strata
-    _check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
+    check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
 
     worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
     dimensions = [settings.dimensions] + [1] * alone
@@ -425,7 +425,7 @@ def _real_rows(planes: BitPlanes) -> BitPlanes:
     )
 
 
-def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dimensions: int) -> BoolArray | None:
+def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, dimensions: int) -> BoolArray | None:
     """Turn names or numbers of variables into a mask."""
     check_choice("require", require, ("any", "all"))
     if variables is None:
@@ -443,7 +443,7 @@ def _asked_for(table: Table, variables: Iterable[Any] | None, require: str, dime
     return mask
 
 
-def _check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int) -> None:
+def check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int = 1) -> None:
     """Refuse tuples with so many cells that the counts of one would not fit in memory."""
     largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
     n_cells = float(np.prod(largest)) * n_strata

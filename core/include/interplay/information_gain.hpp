@@ -14,6 +14,10 @@ namespace interplay {
 
 using Fixed = std::int64_t;
 
+// As many bits after the point as leave room for every partial sum over a table of this search in 63 bits.
+// max_cells: the most cells that a tuple of this search can have.
+int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount, Index max_cells);
+
 // x·log2(x) in fixed point at x = n + offset.
 class XLogX {
  public:

@@ -7,6 +7,7 @@
 #include "interplay/information_gain.hpp"
 #include "interplay/max_gains.hpp"
 #include "interplay/simd_level.hpp"
+#include "interplay/tuple_statistic.hpp"
 #include "interplay/types.hpp"
 
 namespace interplay {
@@ -20,6 +21,8 @@ struct SearchProblem {
   std::span<const Index> partner_cells;
   double pseudocount;
   Index discretization;
+  // If set, tuples are scored by this instead of by the gains of their members: by the direct searcher alone.
+  const StatisticFormula* statistic = nullptr;
 };
 
 // What the threads share: the next tile to take, what is done, whether to stop.

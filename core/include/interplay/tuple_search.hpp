@@ -21,6 +21,8 @@ struct SearchOptions {
   std::function<bool(std::uint64_t)> on_tick;
   // Leave the lane kernels out, to compare with.
   bool direct_only = false;
+  // If set, `best` holds thresholds, and what exceeds them is listed here; tiles are taken until this is full.
+  TupleRowsByTile* rows = nullptr;
   SearchReport* report = nullptr;
 };
 

@@ -10,7 +10,8 @@ discretisation is random too, 1 is the second discretisation, and `fit_p_value` 
 its own and leaves out one variable more than ``ign_low_ig_vars_num`` says.
 
 Its faults are not kept. Data may be any table and the decision any labels, of two or more classes. `run` works in 1D
-with one discretisation and without contrast variables, and `compute_max_ig_discrete` works at all. Gains are float64.
+with one discretisation and without contrast variables, and the functions for discrete data work at all. Gains are
+float64. `compute_tuples` takes ``interesting_vars`` (there it fails) and averages wherever it is asked to.
 p-values below 1e-16 keep their value and none exceeds 1. A fit that ends at its borders, and a narrow suggested range,
 warn instead of stopping the run; a fit that would give negative p-values is an error. A variable that was in no tuple
 has the numbers −1, not what lay in memory.
@@ -23,6 +24,8 @@ here                       there
 `run`                      `interplay.select`, with ``fit="lsq"`` for the same kind of null
 `compute_max_ig`           `interplay.max_information_gain`, with ``discrete="none"``
 `compute_max_ig_discrete`  `interplay.max_information_gain`, with ``discrete="all"``
+`compute_tuples`           `interplay.interesting_tuples`, with ``discrete="none"``
+`compute_tuples_discrete`  `interplay.interesting_tuples`, with ``discrete="all"``
 `fit_p_value`              `interplay.fit_null`, with ``fit="lsq"``; it takes gains rather than χ² probabilities
 `discretize`               `interplay.discretize`
 `get_suggested_range`      `interplay.suggest_range`
@@ -31,18 +34,23 @@ here                       there
 
 and, of the arguments, ``data`` → ``X``, ``decision`` → ``y``, ``seed`` → ``random_state``, ``pc_xi`` → ``pseudocount``,
 ``p_adjust_method`` → ``p_adjust``, ``contrast_data`` → ``contrast``, ``interesting_vars`` → ``variables``,
-``require_all_vars=True`` → ``require="all"``, ``use_CUDA`` → ``engine``. Some messages use the new names.
+``require_all_vars=True`` → ``require="all"``, ``ig_thr`` → ``min_gain``, ``stat_mode`` → ``stat``, ``return_matrix`` →
+``as_matrix``, ``use_CUDA`` → ``engine``. Some messages use the new names.
 """
 
 from interplay.compat.codes import discretize, get_suggested_range
+from interplay.compat.compute_tuples import StatMode, compute_tuples, compute_tuples_discrete
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import compute_max_ig, compute_max_ig_discrete
 from interplay.compat.p_values import fit_p_value
 from interplay.compat.selection import run
 
 __all__ = [
+    "StatMode",
     "compute_max_ig",
     "compute_max_ig_discrete",
+    "compute_tuples",
+    "compute_tuples_discrete",
     "discretize",
     "fit_p_value",
     "gen_contrast_variables",

@@ -124,8 +124,8 @@ def compute_max_ig(
         classes,
         settings,
         contrast=_contrast_table(contrast_data, table.n_samples),
-        asked_for=_asked_for(table, interesting_vars, require_all_vars, settings.dimensions),
-        require=_require(require_all_vars),
+        asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
+        require=require_of(require_all_vars),
     )
     return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
 
@@ -196,17 +196,12 @@ def compute_max_ig_discrete(
     classes = decision_classes(decision, n_samples=table.n_samples, decision="classes")
     dimensions = check_int("dimensions", dimensions, low=1, high=table.n_vars)
     pc_xi = check_real("pc_xi", pc_xi, low=0.0)
-    asked_for = _asked_for(table, interesting_vars, require_all_vars, dimensions)
+    asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
     contrast = _contrast_table(contrast_data, table.n_samples)
-    parts = _codes_of_same_levels([table] if contrast is None else [table, contrast])
+    parts = codes_of_same_levels([table] if contrast is None else [table, contrast])
 
     n_levels = np.concatenate([part.n_levels for part in parts])
-    n_cells = int(n_levels[0]) ** dimensions
-    if n_cells > _MAX_CELLS:
-        raise ValueError(
-            f"dimensions={dimensions} with {n_levels[0]} levels gives tables of {n_cells:.4g} cells, more than "
-            f"{_MAX_CELLS:.4g}: lower dimensions or merge levels"
-        )
+    check_cells(int(n_levels[0]), dimensions)
     n_jobs = resolve_n_jobs(None)
     gains = get_engine(n_jobs=n_jobs).max_gains(
         make_bit_planes(parts, classes, n_jobs=n_jobs),
@@ -215,14 +210,24 @@ def compute_max_ig_discrete(
             n_vars=table.n_vars,
             dimensions=dimensions,
             asked_for=asked_for,
-            require=_require(require_all_vars),
+            require=require_of(require_all_vars),
         ),
         pseudocount=pc_xi,
     )
     return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
 
 
-def _codes_of_same_levels(tables: list[Table]) -> list[DiscreteCodes]:
+def check_cells(n_levels: int, dimensions: int) -> None:
+    """Refuse tuples whose tables would not fit in memory."""
+    n_cells = n_levels**dimensions
+    if n_cells > _MAX_CELLS:
+        raise ValueError(
+            f"dimensions={dimensions} with {n_levels} levels gives tables of {n_cells:.4g} cells, more than "
+            f"{_MAX_CELLS:.4g}: lower dimensions or merge levels"
+        )
+
+
+def codes_of_same_levels(tables: list[Table]) -> list[DiscreteCodes]:
     """Code all tables by the distinct values of all of them together."""
     values = [table.block(0, table.n_vars) for table in tables]
     levels = np.unique(np.concatenate([np.unique(part) for part in values]))
@@ -249,7 +254,7 @@ def _contrast_table(contrast_data: Any, n_samples: int) -> Table | None:
     return contrast
 
 
-def _asked_for(
+def asked_for_mask(
     table: Table, interesting_vars: Iterable[int] | None, require_all_vars: bool, dimensions: int
 ) -> BoolArray | None:
     """Return a mask of the interesting variables; None if all are."""
@@ -265,7 +270,8 @@ def _asked_for(
     return mask if n_asked_for else None
 
 
-def _require(require_all_vars: bool) -> str:
+def require_of(require_all_vars: bool) -> str:
+    """Return today's word for it."""
     return "all" if require_all_vars else "any"
 
 

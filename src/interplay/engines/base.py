@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.engines.tuple_formula import TupleFormula
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -49,6 +50,37 @@ class Engine(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
+        ...
+
+
+@runtime_checkable
+class TupleEngine(Engine, Protocol):
+    """An engine that can also list tuples, not only find maxima."""
+
+    def interesting_tuples(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_value: FloatArray,
+        formula: TupleFormula | None = None,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> TupleRows:
+        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable.
+
+        Parameters
+        ----------
+        planes : BitPlanes
+            Real variables only; with one class where there is no decision.
+        min_value : (n_vars,) float64
+            The threshold of each variable; −inf lists everything.
+        formula : TupleFormula, optional
+            What to list instead of the gains of the members.
+        max_rows : int, optional
+            Take no further tile once there are this many rows. At least one tile is done.
+        """
         ...
 
 
@@ -104,6 +136,18 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork |
         "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "
         f"not {engine!r}"
     )
+
+
+def get_tuple_engine(engine: str | Engine = "auto", *, n_jobs: int = 1) -> TupleEngine:
+    """Return an engine that can list tuples: for "auto" the processor where the usual one cannot."""
+    from interplay.engines.cpu import CpuEngine
+
+    worker = get_engine(engine, n_jobs=n_jobs)
+    if isinstance(worker, TupleEngine):
+        return worker
+    if isinstance(engine, str) and engine == "auto":
+        return CpuEngine(n_threads=n_jobs)
+    raise ValueError(f"engine {worker.name!r} cannot list tuples: use engine='cpu'")
 
 
 def tile_shape_for(engine: Engine, dimensions: int) -> dict[str, Any]:

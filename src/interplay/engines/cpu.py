@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.tuple_formula import TupleFormula
 
 logger = logging.getLogger(__name__)
 
@@ -110,6 +111,46 @@ class CpuEngine:
                 tiles.dimensions, n_polynomial, n_rational,
             )  # fmt: skip
         return found
+
+    def interesting_tuples(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_value: FloatArray,
+        formula: TupleFormula | None = None,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> TupleRows:
+        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
+        n_groups = len(tiles.partner_cells)
+        coefficients = np.empty(0, dtype=np.int64) if formula is None else formula.coefficient_of_size
+        tuples, variable, value, rows_of_tile = _core.list_tuples(
+            words=planes.words,
+            plane_start=planes.plane_start,
+            n_levels=planes.n_levels,
+            class_word_start=planes.class_word_start,
+            class_sizes=planes.class_sizes,
+            n_vars=planes.n_vars,
+            order=tiles.order,
+            block_start=tiles.block_start,
+            middle_start=tiles.middle_start,
+            lane_start=tiles.lane_start,
+            tiles=tiles.tiles,
+            partner_cells=tiles.partner_cells,
+            pseudocount=pseudocount,
+            min_value=np.repeat(min_value.astype(np.float64), n_groups),
+            coefficient_of_size=coefficients,
+            with_decision=formula is None or formula.with_decision,
+            max_rows=np.iinfo(np.int64).max if max_rows is None else max_rows,
+            n_threads=self.n_threads,
+            simd_level=self.simd_level or default_simd_level(),
+            # A bound that nothing can fail is only in the way.
+            direct_only=self.direct_only or bool(np.all(min_value <= 0)),
+            on_tick=on_progress,
+        )
+        return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""

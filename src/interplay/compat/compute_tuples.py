@@ -1,0 +1,220 @@
+"""Tuples under the older package's names, with its rules for the discretisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import DecisionClasses, FloatArray
+from interplay.checks import check_int, check_real
+from interplay.compat.max_gains import (
+    asked_for_mask,
+    check_cells,
+    codes_of_same_levels,
+    require_of,
+    search_settings,
+)
+from interplay.compat.seeds import check_seed
+from interplay.engines.base import get_tuple_engine
+from interplay.engines.tuple_formula import tuple_formula
+from interplay.jobs import resolve_n_jobs
+from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.decision import decision_classes
+from interplay.steps.table import as_table
+from interplay.tuple_listing import Listing, value_matrix, whole_table
+from interplay.tuple_source import TupleSource
+from interplay.tuples import make_source
+
+#: Bytes that a list of tuples may take here; `interplay.interesting_tuples` can write longer ones to a file.
+_MAX_MEMORY = 8e9
+
+
+class StatMode(IntEnum):
+    """What to compute of a tuple."""
+
+    H = 0
+    MI = 1
+    VI = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ComputeTuplesResult:
+    """Values of variables in tuples.
+
+    Attributes
+    ----------
+    stats : (n_rows,) or (n_vars, n_vars) float64
+        The values, or with ``return_matrix`` their matrix.
+    tuples : (n_rows, dimensions) int32 or None
+        Variables numbered from 0, ascending. None for a matrix.
+    vars : (n_rows,) int32 or None
+        The variable each value is of. None for a matrix.
+    """
+
+    stats: FloatArray
+    tuples: npt.NDArray[np.int32] | None
+    vars: npt.NDArray[np.int32] | None
+
+
+def compute_tuples(
+    data: Any,
+    decision: Any = None,
+    *,
+    dimensions: int = 2,
+    divisions: int = 1,
+    discretizations: int = 1,
+    seed: int | None = None,
+    range_: float | None = None,
+    pc_xi: float = 0.25,
+    ig_thr: float = 0.0,
+    i_lower: Any = None,
+    interesting_vars: Iterable[int] | None = None,
+    require_all_vars: bool = False,
+    return_matrix: bool = False,
+    stat_mode: StatMode = StatMode.MI,
+    average: bool = False,
+) -> ComputeTuplesResult:
+    """List the information gains, or entropies, of variables in tuples.
+
+    In new scripts `interplay.interesting_tuples` with ``discrete="none"``.
+
+    Parameters
+    ----------
+    data, dimensions, divisions, discretizations, seed, range_, pc_xi, interesting_vars, require_all_vars
+        As in `compute_max_ig`.
+    decision : (n_samples,) array-like, optional
+        Classes of any kind. Without a decision, the values are about the variables alone, in bits per sample.
+    ig_thr : float
+        List only what exceeds this; 0 lists everything.
+    i_lower : ignored
+        A shortcut of the older package that changes its values a little. Here it changes nothing.
+    return_matrix : bool
+        In 2D without a threshold: a matrix instead of rows, ``stats[i, j]`` that of i in the pair with j.
+    stat_mode : StatMode
+        ``StatMode.MI``, ``StatMode.H`` or ``StatMode.VI``, or their numbers.
+    average : bool
+        The mean over the discretisations instead of the maximum. (The older package heeds it for matrices only.)
+
+    Returns
+    -------
+    ComputeTuplesResult
+        ``.stats``, ``.tuples``, ``.vars``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from interplay import compat as mdfs
+    >>> data = np.random.default_rng(0).normal(size=(400, 6))
+    >>> decision = (data[:, 1] > 0) ^ (data[:, 4] > 0)
+    >>> mdfs.compute_tuples(data, decision, range_=0, ig_thr=100).tuples
+    array([[1, 4],
+           [1, 4]], dtype=int32)
+    """
+    table = as_table(data)
+    check_int("dimensions", dimensions, low=2)
+    settings = search_settings(
+        table,
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        seed=check_seed(seed),
+        range_=range_,
+        pc_xi=pc_xi,
+    )
+    source = make_source(
+        table,
+        _classes(decision, table.n_samples),
+        settings,
+        stat=_stat_of(stat_mode),
+        average=average,
+        asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
+        require=require_of(require_all_vars),
+    )
+    return _result(source, table.names, ig_thr, return_matrix)
+
+
+def compute_tuples_discrete(
+    data: Any,
+    decision: Any = None,
+    *,
+    dimensions: int = 2,
+    pc_xi: float = 0.25,
+    ig_thr: float = 0.0,
+    i_lower: Any = None,
+    interesting_vars: Iterable[int] | None = None,
+    require_all_vars: bool = False,
+    return_matrix: bool = False,
+    stat_mode: StatMode = StatMode.MI,
+) -> ComputeTuplesResult:
+    """List the information gains, or entropies, of variables in tuples; all variables are discrete.
+
+    In new scripts `interplay.interesting_tuples` with ``discrete="all"``, where every column has its own number of
+    levels. Here all columns have the levels that any of them has.
+
+    Parameters
+    ----------
+    data
+        As in `compute_max_ig_discrete`.
+    decision, dimensions, pc_xi, ig_thr, i_lower, interesting_vars, require_all_vars, return_matrix, stat_mode
+        As in `compute_tuples`.
+
+    Returns
+    -------
+    ComputeTuplesResult
+        ``.stats``, ``.tuples``, ``.vars``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from interplay import compat as mdfs
+    >>> data = np.random.default_rng(0).integers(0, 2, size=(400, 6))
+    >>> mdfs.compute_tuples_discrete(data, data[:, 1] ^ data[:, 4], ig_thr=100).vars
+    array([1, 4], dtype=int32)
+    """
+    table = as_table(data)
+    dimensions = check_int("dimensions", dimensions, low=2, high=table.n_vars)
+    classes = _classes(decision, table.n_samples)
+    (codes,) = codes_of_same_levels([table])
+    check_cells(int(codes.n_levels[0]), dimensions)
+    n_jobs = resolve_n_jobs(None)
+    everyone = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
+    source = TupleSource(
+        planes=[make_bit_planes([codes], everyone if classes is None else classes, n_jobs=n_jobs)],
+        dimensions=dimensions,
+        asked_for=asked_for_mask(table, interesting_vars, require_all_vars, dimensions),
+        require=require_of(require_all_vars),
+        pseudocount=check_real("pc_xi", pc_xi, low=0.0),
+        formula=tuple_formula(_stat_of(stat_mode), dimensions, with_decision=classes is not None),
+        average=False,
+        engine=get_tuple_engine(n_jobs=n_jobs),
+    )
+    return _result(source, table.names, ig_thr, return_matrix)
+
+
+def _classes(decision: Any, n_samples: int) -> DecisionClasses | None:
+    return None if decision is None else decision_classes(decision, n_samples=n_samples, decision="classes")
+
+
+def _stat_of(stat_mode: StatMode | int) -> str:
+    try:
+        return StatMode(stat_mode).name
+    except ValueError:
+        raise ValueError(
+            f"stat_mode must be StatMode.H (0), StatMode.MI (1) or StatMode.VI (2), not {stat_mode!r}"
+        ) from None
+
+
+def _result(source: TupleSource, names: list[str], ig_thr: float, return_matrix: bool) -> ComputeTuplesResult:
+    threshold = check_real("ig_thr", ig_thr, low=-1e300, high=1e300)
+    listing = Listing(source, threshold if threshold > 0 else -np.inf, names, "", progress=None)
+    # With a threshold, and beyond pairs, the older package returns rows whether or not a matrix is asked for.
+    if return_matrix and source.dimensions == 2 and threshold <= 0:
+        return ComputeTuplesResult(value_matrix(listing), None, None)
+    listing.check_memory(_MAX_MEMORY)
+    rows = whole_table(listing, _MAX_MEMORY)
+    return ComputeTuplesResult(rows.value, rows.tuples, rows.variable)

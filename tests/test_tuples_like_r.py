@@ -1,0 +1,127 @@
+"""`interesting_tuples` against the outputs of the R original: the same rows, values within its float32 error."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.tuple_table import TupleTable
+
+#: In bits times samples, with a decision; the larger for VI, a sum of four float32 entropies.
+GAIN_TOLERANCE = 1e-3
+VI_TOLERANCE = 2e-3
+#: In bits per sample, without one.
+ENTROPY_TOLERANCE = 3e-6
+
+# The original discretises every column.
+interesting_tuples = partial(interplay.interesting_tuples, discrete="none")
+
+SIX = list(range(40, 46))
+TWENTY = list(range(40, 60))
+
+
+def assert_same_rows(found: TupleTable, r: np.lib.npyio.NpzFile, key: str, tolerance: float = GAIN_TOLERANCE) -> None:
+    np.testing.assert_array_equal(found.tuples + 1, r[f"{key}_tuple_1based"])
+    np.testing.assert_array_equal(found.variable + 1, r[f"{key}_var_1based"])
+    np.testing.assert_allclose(found.value, r[f"{key}_ig"], rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("key", "settings"),
+    [
+        ("2d_thr20", {"min_gain": 20}),
+        ("2d_thr20_iv_any", {"min_gain": 20, "variables": [0, 48, 153]}),
+        ("2d_thr0_iv_any", {"variables": [153]}),
+    ],
+)
+def test_madelon_pairs(r_output, madelon, key: str, settings: dict) -> None:
+    r = r_output("tuples_madelon_div1_range0")
+    assert_same_rows(interesting_tuples(*madelon, **settings), r, key)
+
+
+def test_madelon_pairs_inside_a_set(r_output, madelon) -> None:
+    r = r_output("tuples_madelon_div1_range0")
+    inside = np.unique(r["2d_thr0_iv_all_tuple_1based"]) - 1
+    found = interesting_tuples(*madelon, variables=inside, require="all")
+    assert_same_rows(found, r, "2d_thr0_iv_all")
+
+
+def test_madelon_matrix(r_output, madelon) -> None:
+    matrix = interesting_tuples(*madelon, as_matrix=True)
+    expected = r_output("tuples_madelon_div1_range0")["2d_matrix_MI"]
+    np.testing.assert_allclose(matrix, expected, rtol=0, atol=GAIN_TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    ("key", "columns", "settings"),
+    [
+        ("3d_thr30", slice(None), {"dimensions": 3, "min_gain": 30}),
+        ("3d_thr50", slice(None), {"dimensions": 3, "min_gain": 50}),
+        ("3d_all_iv", slice(None), {"dimensions": 3, "variables": TWENTY, "require": "all"}),
+        ("4d_thr100_rel", slice(40, 60), {"dimensions": 4, "min_gain": 100}),
+        ("5d_thr100_rel10", slice(40, 50), {"dimensions": 5, "min_gain": 100}),
+        ("3d_H_dec_iv", slice(None), {"dimensions": 3, "stat": "H", "variables": SIX, "require": "all"}),
+        ("5d_H_dec_iv", slice(None), {"dimensions": 5, "stat": "H", "variables": SIX, "require": "all"}),
+    ],
+)
+def test_rows_with_a_decision(r_output, madelon, key: str, columns: slice, settings: dict) -> None:
+    r = r_output("tuples_sub60_div1_range0")
+    assert_same_rows(interesting_tuples(r["x"][:, columns], madelon[1], **settings), r, key)
+
+
+@pytest.mark.parametrize("dimensions", [3, 4])
+def test_entropies_without_a_decision(r_output, dimensions: int) -> None:
+    r = r_output("tuples_sub60_div1_range0")
+    found = interesting_tuples(r["x"], dimensions=dimensions, stat="H", variables=SIX, require="all")
+    assert_same_rows(found, r, f"{dimensions}d_H_nodec_iv", ENTROPY_TOLERANCE)
+
+
+@pytest.mark.parametrize("divisions", [1, 2, 3])
+@pytest.mark.parametrize("stat", ["MI", "H", "VI"])
+@pytest.mark.parametrize("with_decision", [True, False])
+def test_matrices(r_output, madelon, divisions: int, stat: str, with_decision: bool) -> None:
+    r = r_output("tuples_sub60_div1_range0")
+    found = interesting_tuples(
+        r["x"], madelon[1] if with_decision else None, stat=stat, divisions=divisions, as_matrix=True
+    )
+    key = f"matrix2d_{f'div{divisions}_' if divisions > 1 else ''}{stat}_{'dec' if with_decision else 'nodec'}"
+    tolerance = ENTROPY_TOLERANCE if not with_decision else VI_TOLERANCE if stat == "VI" else GAIN_TOLERANCE
+    np.testing.assert_allclose(found, r[key], rtol=0, atol=tolerance)
+
+
+FIVE = {"discretizations": 5, "range_": 0.5, "random_state": 42}
+
+
+@pytest.mark.parametrize(("dimensions", "min_gain"), [(2, 20), (3, 30)])
+def test_maximum_over_discretisations(r_output, madelon, dimensions: int, min_gain: float) -> None:
+    x = r_output("tuples_sub60_div1_range0")["x"]
+    r = r_output("tuples_sub60_disc5_range05_seed42")
+    found = interesting_tuples(x, madelon[1], dimensions=dimensions, min_gain=min_gain, **FIVE)
+    assert_same_rows(found, r, f"{dimensions}d_thr{min_gain}")
+
+
+@pytest.mark.parametrize("stat", ["MI", "H", "VI"])
+@pytest.mark.parametrize("with_decision", [True, False])
+@pytest.mark.parametrize("average", [True, False])
+def test_matrices_of_five_discretisations(r_output, madelon, stat: str, with_decision: bool, average: bool) -> None:
+    x = r_output("tuples_sub60_div1_range0")["x"]
+    r = r_output("tuples_sub60_disc5_range05_seed42")
+    found = interesting_tuples(
+        x, madelon[1] if with_decision else None, stat=stat, average=average, as_matrix=True, **FIVE
+    )
+    expected = r[f"matrix2d_{stat}_{'dec' if with_decision else 'nodec'}_{'avg' if average else 'max'}"]
+    tolerance = ENTROPY_TOLERANCE if not with_decision else VI_TOLERANCE if stat == "VI" else GAIN_TOLERANCE
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+def test_average_is_kept_outside_matrices_too(r_output, madelon) -> None:
+    """The original ignores the flag for rows; the averages are those of its matrix."""
+    x = r_output("tuples_sub60_div1_range0")["x"]
+    matrix = r_output("tuples_sub60_disc5_range05_seed42")["matrix2d_MI_dec_avg"]
+    found = interesting_tuples(x, madelon[1], average=True, min_gain=20, **FIVE)
+    other = found.tuples.sum(axis=1) - found.variable
+    np.testing.assert_allclose(found.value, matrix[found.variable, other], rtol=0, atol=GAIN_TOLERANCE)
+    assert len(found) == (matrix > 20).sum()
