@@ -5,7 +5,8 @@
 
 namespace interplay {
 
-// A float that is not above x: the nearest one, and one step of rounding less. Infinities stay (a threshold may be one).
+// A float that is not above x: the nearest one, and one step of rounding less. Infinities stay (a threshold may be
+// one).
 inline float rounded_down(double x) {
   const float nearest = static_cast<float>(x);
   const float size = std::abs(nearest);
