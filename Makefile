@@ -19,10 +19,10 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto
-BENCHMARKS ?= benchmarks/compare_mdfs.py
+BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs sanitize clean
+.PHONY: help demo test lint bench docs sanitize neon clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -53,6 +53,13 @@ sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.
 	cmake -S . -B build/sanitize -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_SANITIZE=ON
 	cmake --build build/sanitize --parallel 4
 	build/sanitize/core/test_core
+
+# The NEON kernels on any machine, under emulation. Debian: apt install g++-aarch64-linux-gnu qemu-user
+neon: $(TOOLS_READY)  ## Build the C++ tests for 64-bit Arm and run them under qemu.
+	cmake -S . -B build/arm -DINTERPLAY_CORE_TESTS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Linux \
+	  -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_EXE_LINKER_FLAGS=-static
+	cmake --build build/arm --parallel 4
+	qemu-aarch64 build/arm/core/test_core
 
 docs: $(PACKAGE_READY) $(DOCS_READY)  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

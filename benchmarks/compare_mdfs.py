@@ -1,8 +1,9 @@
 """How much faster than PyPI's `mdfs` 1.5.2? Both on the same Madelon-like data, one thread each, in the same run.
 
-    python benchmarks/compare_mdfs.py [--shapes 2:500 3:500 4:100 5:60] [--simd-levels avx2]
+    python benchmarks/compare_mdfs.py [--shapes 2:500 3:500 4:100 5:60 3:150:3] [--simd-levels avx2]
 
-A shape is dimensions:variables; whole calls are timed, from the table to the gains.
+A shape is dimensions:variables or dimensions:variables:levels; whole calls are timed, from the table to the gains, in
+seconds of processor time.
 
 `mdfs` (GPL) is installed into an environment of its own under build/ and only ever called as a program.
 """
@@ -41,26 +42,31 @@ def rival_python() -> Path:
     return python
 
 
-def time_rival(data: Path, dimensions: int, repeats: int) -> dict:
-    command = [rival_python(), HERE / "rivals" / "mdfs_pypi.py", data, str(dimensions), str(repeats)]
+def time_rival(data: Path, dimensions: int, repeats: int, divisions: int) -> dict:
+    numbers = map(str, (dimensions, repeats, divisions))
+    command = [rival_python(), HERE / "rivals" / "mdfs_pypi.py", data, *numbers]
     one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=one_thread)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def time_ours(x: np.ndarray, y: np.ndarray, dimensions: int, simd_level: str, repeats: int) -> tuple[float, np.ndarray]:
+def time_ours(
+    x: np.ndarray, y: np.ndarray, dimensions: int, divisions: int, simd_level: str, repeats: int
+) -> tuple[float, np.ndarray]:
     seconds = []
+    engine = CpuEngine(n_threads=1, simd_level=simd_level)
     for _ in range(repeats):
-        started = time.perf_counter()
-        engine = CpuEngine(n_threads=1, simd_level=simd_level)
-        gains = interplay.max_information_gain(x, y, dimensions=dimensions, discrete="none", engine=engine, n_jobs=1)
-        seconds.append(time.perf_counter() - started)
+        started = time.process_time()
+        gains = interplay.max_information_gain(
+            x, y, dimensions=dimensions, divisions=divisions, discrete="none", engine=engine, n_jobs=1
+        )
+        seconds.append(time.process_time() - started)
     return min(seconds), gains.gain
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shapes", nargs="+", default=["2:500", "3:500", "4:100", "5:60"])
+    parser.add_argument("--shapes", nargs="+", default=["2:500", "3:500", "4:100", "5:60", "3:150:3"])
     parser.add_argument("--n-samples", type=int, default=2000)
     parser.add_argument("--simd-levels", nargs="+", default=simd_levels()[1:] or simd_levels())
     arguments = parser.parse_args()
@@ -69,17 +75,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"
         for shape in arguments.shapes:
-            k, n_vars = map(int, shape.split(":"))
+            k, n_vars, levels = map(int, [*shape.split(":"), "2"][:3])
             x, y, _ = interplay.datasets.make_madelon(arguments.n_samples, n_vars, random_state=1)
             np.savez(data, x=x, y=y)
-            rival = time_rival(data, k, repeats=3 if k < 3 else 1)
+            rival = time_rival(data, k, 3 if k < 3 else 1, levels - 1)
             for level in arguments.simd_levels:
-                seconds, gains = time_ours(x, y, k, level, repeats=9 if k < 3 else 3)
+                seconds, gains = time_ours(x, y, k, levels - 1, level, 9 if k < 3 else 3)
                 worst = float(np.abs(gains - rival["max_igs"]).max())
                 rows.append(
                     {
                         "dimensions": k,
                         "n_vars": n_vars,
+                        "levels": levels,
                         "simd_level": level,
                         "mdfs_seconds": rival["seconds"],
                         "interplay_seconds": seconds,
@@ -89,7 +96,7 @@ def main() -> None:
                     }
                 )
                 print(
-                    f"{k}D, {n_vars} variables, {level:>7}: mdfs {rival['seconds']:8.3f} s, "
+                    f"{k}D, {n_vars} variables, {levels} levels, {level:>7}: mdfs {rival['seconds']:8.3f} s, "
                     f"interplay {seconds:8.4f} s, ratio {rows[-1]['ratio']:6.1f}, "
                     f"gains differ by at most {worst:.1e} bits (float32 there)",
                     flush=True,

@@ -25,7 +25,8 @@ def problems(draw: st.DrawFn) -> dict:
     n_samples = max(n_samples, 2 * n_classes)
     n_vars = draw(st.integers(dimensions, {1: 8, 2: 8, 3: 7, 4: 6, 5: 6, 6: 7}[dimensions]))
     n_contrast = draw(st.integers(0, 3)) if dimensions < 5 else draw(st.integers(0, 1))
-    most_levels = draw(st.sampled_from({1: [2, 5, 9], 2: [2, 3, 5], 3: [2, 3]}.get(dimensions, [2])))
+    # More than 17 levels are too many for the lane kernels.
+    most_levels = draw(st.sampled_from({1: [2, 5, 9], 2: [2, 3, 5, 19], 3: [2, 3, 5], 4: [2, 3]}.get(dimensions, [2])))
     mixed = draw(st.booleans())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows = n_vars + n_contrast
@@ -166,6 +167,51 @@ def test_same_bits_on_a_wider_table(simd_level: str, dimensions: int) -> None:
             engine = CpuEngine(n_threads=n_threads, simd_level=simd_level)
             blocks = {"block_size": block_size, "middle_size": middle_size, "n_lanes": n_lanes}
             assert_same_bits(run(problem, engine, **blocks), plain)
+
+
+@pytest.mark.parametrize("simd_level", simd_levels())
+@pytest.mark.parametrize(
+    ("dimensions", "n_vars", "levels", "n_classes"),
+    [
+        (2, 300, [3], 2),
+        (2, 90, [2, 3, 5, 17, 18], 3),
+        (3, 140, [3], 2),
+        (3, 50, [2, 3, 4, 5], 4),
+        (3, 60, [2], 3),
+        (4, 22, [3], 2),
+        (4, 20, [2, 4], 3),
+        (5, 12, [2, 3], 2),
+        (5, 13, [2], 5),
+    ],
+)
+def test_any_levels_and_classes_equal_the_direct_search(
+    simd_level: str, dimensions: int, n_vars: int, levels: list[int], n_classes: int
+) -> None:
+    rng = np.random.default_rng(n_vars)
+    n_contrast, n_samples = 7, 650
+    drawn = rng.choice(levels, n_vars + n_contrast)
+    codes = np.stack([rng.integers(0, c, n_samples) for c in drawn]).astype(np.uint8)
+    codes[0] = 0  # constant
+    drawn[1], codes[1] = drawn[2], codes[2]  # a tie
+    decision = np.where(
+        rng.random(n_samples) < 0.5, codes[-1 - n_contrast] % n_classes, rng.integers(0, n_classes, n_samples)
+    )
+    decision[:n_classes] = np.arange(n_classes)
+    problem = {
+        "dimensions": dimensions,
+        "n_classes": n_classes,
+        "n_vars": n_vars,
+        "levels": drawn,
+        "codes": codes[np.newaxis],
+        "decision": decision.astype(np.int64),
+        "pseudocount": 0.25,
+        "variables": None,
+        "require": "any",
+    }
+    for problem["variables"] in (None, [0, 3, n_vars - 1]):
+        plain = run(problem, CpuEngine(direct_only=True))
+        for n_threads, sizes in ((1, {}), (3, {"block_size": 5, "middle_size": 9, "n_lanes": 20})):
+            assert_same_bits(run(problem, CpuEngine(n_threads=n_threads, simd_level=simd_level), **sizes), plain)
 
 
 def test_tiles_too_large_for_tables_are_searched_directly() -> None:

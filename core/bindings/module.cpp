@@ -2,6 +2,7 @@
 // corrupt memory is checked again here.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,6 +16,7 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/information_gain.hpp"
+#include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
 #include "interplay/tuple_search.hpp"
 
@@ -181,13 +183,15 @@ class Ticker {
   bool raised_ = false;
 };
 
-void search_max_gains(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
-                      Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
-                      Array<const Index> order, Array<const Index> block_start, Array<const Index> middle_start,
-                      Array<const Index> lane_start, Array<const std::int32_t> tiles, Array<const Index> partner_cells,
-                      double pseudocount, Index discretization, int n_threads, const std::string& simd_level,
-                      bool direct_only, Array<double> gain, Array<Index> gain_discretization, Array<Index> gain_tuples,
-                      Array<std::uint8_t> tile_done, nb::object on_tick) {
+std::pair<int, int> search_max_gains(Array<const Word> words, Array<const Index> plane_start,
+                                     Array<const Index> n_levels, Array<const Index> class_word_start,
+                                     Array<const Index> class_sizes, Index n_vars, Array<const Index> order,
+                                     Array<const Index> block_start, Array<const Index> middle_start,
+                                     Array<const Index> lane_start, Array<const std::int32_t> tiles,
+                                     Array<const Index> partner_cells, double pseudocount, Index discretization,
+                                     int n_threads, const std::string& simd_level, bool direct_only, Array<double> gain,
+                                     Array<Index> gain_discretization, Array<Index> gain_tuples,
+                                     Array<std::uint8_t> tile_done, nb::object on_tick) {
   const interplay::SearchProblem problem =
       search_problem(words, plane_start, n_levels, class_word_start, class_sizes, n_vars, order, block_start,
                      middle_start, lane_start, tiles, partner_cells, pseudocount, discretization);
@@ -199,12 +203,15 @@ void search_max_gains(Array<const Word> words, Array<const Index> plane_start, A
   require(tile_done.size() == static_cast<std::size_t>(problem.tiles.size()), "tile_done needs one entry per tile");
   interplay::MaxGains best{span_of(gain), span_of(gain_discretization), span_of(gain_tuples), k};
   Ticker tick(on_tick);
+  interplay::SearchReport report;
   interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only};
+  options.report = &report;
   {
     nb::gil_scoped_release release;
     interplay::search_max_gains(problem, options, best, span_of(tile_done));
   }
   tick.raise_if_asked();
+  return {report.polynomial_threads, report.rational_threads};
 }
 
 // A numpy array that owns what it shows.
@@ -272,6 +279,24 @@ nb::tuple list_tuples(Array<const Word> words, Array<const Index> plane_start, A
   return rows_in_order(found, tile_done, k);
 }
 
+template <class Value>
+bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Value> found) {
+  require(values.ndim() == 2 && ranks.ndim() == 2 && found.ndim() == 2, "the arrays must be two-dimensional");
+  const Index n_rows = static_cast<Index>(values.shape(0)), n = static_cast<Index>(values.shape(1));
+  const Index n_ranks = static_cast<Index>(ranks.shape(1));
+  require(static_cast<Index>(ranks.shape(0)) == n_rows && static_cast<Index>(found.shape(0)) == n_rows &&
+              static_cast<Index>(found.shape(1)) == n_ranks,
+          "ranks and found must have a row for each row of values");
+  for (const Index rank : span_of(ranks)) require(0 <= rank && rank < n, "rank out of range");
+  nb::gil_scoped_release release;
+  interplay::RankValues<Value> of_row;
+  for (Index row = 0; row < n_rows; ++row) {
+    const Index first = row * n_ranks;
+    if (!of_row(values.data() + row * n, n, ranks.data() + first, n_ranks, found.data() + first)) return false;
+  }
+  return true;
+}
+
 // Fills `values` with x·log2(x) in fixed point at 0 … n, for every class and then for all classes together; first with
 // the pseudocounts of one cell, then with those of as many cells as each number of levels. Returns the worth of a unit.
 double fill_information_tables(Array<const Index> class_sizes, double pseudocount, Array<const Index> distinct_levels,
@@ -311,11 +336,18 @@ NB_MODULE(_core, module) {
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");
+  module.def("rank_values", &rank_values<double>, "values"_a, "ranks"_a, "found"_a,
+             "Find the values at some ranks of each row; false if a value is NaN.");
+  module.def("rank_values", &rank_values<float>, "values"_a, "ranks"_a, "found"_a);
+  module.def("rank_values", &rank_values<std::int16_t>, "values"_a, "ranks"_a, "found"_a);
+  module.def("rank_values", &rank_values<std::int32_t>, "values"_a, "ranks"_a, "found"_a);
+  module.def("rank_values", &rank_values<std::int64_t>, "values"_a, "ranks"_a, "found"_a);
   module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
              "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
              "partner_cells"_a, "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a,
              "gain"_a, "gain_discretization"_a, "gain_tuples"_a, "tile_done"_a, "on_tick"_a.none(),
-             "Search the tiles; the results are merged into the gain arrays.");
+             "Search the tiles; the results are merged into the gain arrays. Returns how many threads found the "
+             "polynomial and how many the rational bound cheaper.");
   module.def("list_tuples", &list_tuples, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
              "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
              "partner_cells"_a, "pseudocount"_a, "min_value"_a, "coefficient_of_size"_a, "with_decision"_a,

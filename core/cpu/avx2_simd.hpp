@@ -25,49 +25,82 @@ struct Avx2Simd {
     sum = _mm256_xor_si256(differ, c);
   }
 
-  static void store_8_plus(std::uint16_t* target, const std::uint16_t* values, std::uint16_t offset) {
-    const __m128i sum = _mm_add_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(values)),
-                                      _mm_set1_epi16(static_cast<short>(offset)));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(target), sum);
+  using Eight = __m128i;  // 8 × u16
+  static __m128i set_8(std::uint16_t x) { return _mm_set1_epi16(static_cast<short>(x)); }
+  static __m128i add_8(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
+  static __m128i widen_8(const std::uint8_t* bytes) {
+    return _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
   }
+  static void store_8(std::uint16_t* target, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(target), x); }
 
-  // Bit l of plane i is bit i of count l. Bytes first, 32 lanes at a time; the shuffle puts the lanes where the later
-  // interleaving of low and high bytes leaves them in order.
+  // The bits of a word at the set bits of a mask, side by side.
+  static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) { return _pext_u64(word, mask); }
+  static int count_bits(std::uint64_t word) { return static_cast<int>(_mm_popcnt_u64(word)); }
+
+  // Bit b of plane i is bit i of the count of the lane that has bit b (see bit_of_lane). Two planes are merged into
+  // fields of two bits, these into fields of four, these into bytes: byte j of register t then is the count at bit
+  // 8·j + t.
   template <int N>
   static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {
-    alignas(32) std::uint32_t words[N][8];
-    for (int plane = 0; plane < N; ++plane) _mm256_store_si256(reinterpret_cast<__m256i*>(words[plane]), planes[plane]);
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2,  //
-                                            1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3);
-    const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ull));
-    constexpr int low_planes = N < 8 ? N : 8;
-    for (int group = 0; group < 8; ++group) {
-      const auto bytes = [&](int first, int last) {
-        __m256i sum = _mm256_setzero_si256();
-        for (int plane = last - 1; plane >= first; --plane) {
-          const __m256i lanes = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(words[plane][group])), spread);
-          const __m256i is_set = _mm256_cmpeq_epi8(_mm256_and_si256(lanes, bit), bit);  // −1 where set
-          sum = _mm256_sub_epi8(_mm256_add_epi8(sum, sum), is_set);
-        }
-        return sum;
-      };
-      const __m256i low = bytes(0, low_planes);
-      const __m256i high = N > 8 ? bytes(8, N) : _mm256_setzero_si256();
-      __m256i* target = reinterpret_cast<__m256i*>(counts + 32 * group);
-      _mm256_store_si256(target, _mm256_unpacklo_epi8(low, high));
-      _mm256_store_si256(target + 1, _mm256_unpackhi_epi8(low, high));
+    Bits low[8], high[8];
+    planes_to_bytes<(N < 8 ? N : 8)>(planes, low);
+    if constexpr (N > 8) planes_to_bytes<N - 8>(planes + 8, high);
+    for (int t = 0; t < 8; ++t) {
+      const Bits upper = N > 8 ? high[t] : _mm256_setzero_si256();
+      __m256i* target = reinterpret_cast<__m256i*>(counts + 32 * t);
+      _mm256_store_si256(target, _mm256_unpacklo_epi8(low[t], upper));
+      _mm256_store_si256(target + 1, _mm256_unpackhi_epi8(low[t], upper));
     }
+  }
+
+  template <int N>
+  static void planes_to_bytes(const Bits* planes, Bits* bytes) {
+    Bits pairs[2][4], fours[4][2];
+    const Bits zero = _mm256_setzero_si256();
+    const auto plane = [&](int i) { return i < N ? planes[i] : zero; };
+    for (int i = 0; i < 4; ++i) {
+      if (2 * i >= N) {
+        pairs[0][i] = pairs[1][i] = zero;
+      } else {
+        merge<1>(plane(2 * i), plane(2 * i + 1), 0x55, pairs[0][i], pairs[1][i]);
+      }
+    }
+    for (int t = 0; t < 2; ++t) {
+      for (int i = 0; i < 2; ++i) {
+        if (4 * i >= N) {
+          fours[t][i] = fours[t + 2][i] = zero;
+        } else {
+          merge<2>(pairs[t][2 * i], pairs[t][2 * i + 1], 0x33, fours[t][i], fours[t + 2][i]);
+        }
+      }
+    }
+    for (int t = 0; t < 4; ++t) merge<4>(fours[t][0], fours[t][1], 0x0f, bytes[t], bytes[t + 4]);
+  }
+
+  // Fields of `Width` bits of a below those of b: the even ones, and the odd ones.
+  template <int Width>
+  static void merge(Bits a, Bits b, int mask, Bits& even, Bits& odd) {
+    const Bits m = _mm256_set1_epi8(static_cast<char>(mask));
+    even = _mm256_or_si256(_mm256_and_si256(a, m), _mm256_slli_epi64(_mm256_and_si256(b, m), Width));
+    odd = _mm256_or_si256(_mm256_and_si256(_mm256_srli_epi64(a, Width), m), _mm256_andnot_si256(m, b));
   }
 
   static Counts load_counts(const std::uint16_t* counts) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(counts));
   }
+  static void store_counts(std::uint16_t* target, Counts counts) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target), counts);
+  }
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
   static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
-  static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(a))); }
-  static Floats high_floats(Counts a) {
-    return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1)));
+  // Lanes 0–3 and 8–11, 4–7 and 12–15: what unpacking gives without a way from one half of a register to the other.
+  static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256())); }
+  static Floats high_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(a, _mm256_setzero_si256())); }
+  static void put_in_order(Floats (&low_high)[2]) {
+    const Floats low = low_high[0], high = low_high[1];
+    low_high[0] = _mm256_permute2f128_ps(low, high, 0x20);
+    low_high[1] = _mm256_permute2f128_ps(low, high, 0x31);
   }
 
   static Floats set_float(float x) { return _mm256_set1_ps(x); }
@@ -76,19 +109,11 @@ struct Avx2Simd {
   static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
   static Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
   static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
-  static Floats divide(Floats a, Floats b) { return _mm256_div_ps(a, b); }
   static Floats minimum(Floats a, Floats b) { return _mm256_min_ps(a, b); }
   static Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
   static Floats negative_multiply_add(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
   static Floats reciprocal(Floats a) { return _mm256_rcp_ps(a); }  // to 1.5 · 2⁻¹²
   static int at_least(Floats a, Floats b) { return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GE_OQ)); }
-  // x = 2^exponent · (1 + y), y between −0.25 and 0.5.
-  static void split(Floats x, Floats& exponent, Floats& y) {
-    const __m256i bits = _mm256_castps_si256(x);
-    const __m256i e = _mm256_srai_epi32(_mm256_sub_epi32(bits, _mm256_set1_epi32(0x3f400000)), 23);
-    exponent = _mm256_cvtepi32_ps(e);
-    y = _mm256_sub_ps(_mm256_castsi256_ps(_mm256_sub_epi32(bits, _mm256_slli_epi32(e, 23))), _mm256_set1_ps(1.0f));
-  }
 };
 
 }  // namespace

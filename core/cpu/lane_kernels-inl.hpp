@@ -4,14 +4,10 @@
 // Simd has: Bits (256 bits), Counts (16 × u16), Floats (8 × f32), and the functions used below.
 #pragma once
 
-#if defined(_MSC_VER)
-#include <intrin.h>
-#define INTERPLAY_INLINE __forceinline
-#else
-#define INTERPLAY_INLINE inline __attribute__((always_inline))
-#endif
-
 #include "interplay/lane_kernels.hpp"
+#include "lane_scores-inl.hpp"
+#include "level_kernels-inl.hpp"
+#include "lowest_bit-inl.hpp"
 
 namespace {
 
@@ -26,47 +22,74 @@ using interplay::LaneModel;
 using interplay::LaneScoreJob;
 using interplay::Word;
 
-// Not std::countr_zero: see above.
-inline int lowest_bit(int mask) {
-#if defined(_MSC_VER)
-  unsigned long bit;
-  _BitScanForward(&bit, static_cast<unsigned long>(mask));
-  return static_cast<int>(bit);
-#else
-  return __builtin_ctz(static_cast<unsigned>(mask));
-#endif
-}
-
-// Numbers of the set bits of every byte, for list_samples.
+// The set bits of every byte and their number, for list_samples.
 struct BitsOfByte {
-  alignas(16) LaneCount positions[256][8];
-  std::uint8_t number[256];
+  std::uint8_t positions[8];
+  std::uint8_t number;
+  std::uint8_t unused[7];  // 16 bytes, so that a shift makes the address
+};
+struct BitsOfBytes {
+  alignas(16) BitsOfByte of[256];
 
-  constexpr BitsOfByte() : positions{}, number{} {
+  constexpr BitsOfBytes() : of{} {
     for (int byte = 0; byte < 256; ++byte) {
-      int n = 0;
       for (int bit = 0; bit < 8; ++bit) {
-        if (byte >> bit & 1) positions[byte][n++] = static_cast<LaneCount>(bit);
+        if (byte >> bit & 1) of[byte].positions[of[byte].number++] = static_cast<std::uint8_t>(bit);
       }
-      number[byte] = static_cast<std::uint8_t>(n);
     }
   }
 };
-constexpr BitsOfByte kBitsOfByte{};
+constexpr BitsOfBytes kBitsOfBytes{};
+
+// List the set bits of the first `Bytes` bytes of a word, counted from `first` on; returns the end of the list.
+template <class Simd, int Bytes>
+INTERPLAY_INLINE LaneCount* list_bits(Word word, typename Simd::Eight first, LaneCount* end) {
+  const auto eight = Simd::set_8(8);
+  for (int byte = 0; byte < Bytes; ++byte) {
+    const BitsOfByte& bits = kBitsOfBytes.of[word >> (8 * byte) & 0xff];
+    // Eight numbers are stored whatever the byte holds; the next byte overwrites those that do not count.
+    Simd::store_8(end, Simd::add_8(Simd::widen_8(bits.positions), first));
+    first = Simd::add_8(first, eight);
+    end += bits.number;
+  }
+  return end;
+}
 
 template <class Simd>
-Index list_samples(const Word* a, const Word* b, Index n_words, LaneCount* list) {
+Index list_samples(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list) {
   LaneCount* end = list;
+  auto first = Simd::set_8(0);
+  const auto word_size = Simd::set_8(64);
   for (Index w = 0; w < n_words; ++w) {
-    const Word word = a[w] & b[w];
-    for (int byte = 0; byte < 8; ++byte) {
-      const int bits = static_cast<int>(word >> (8 * byte) & 0xff);
-      // Eight numbers are stored whatever the byte holds; the next byte overwrites those that do not count.
-      Simd::store_8_plus(end, kBitsOfByte.positions[bits], static_cast<LaneCount>(w * 64 + byte * 8));
-      end += kBitsOfByte.number[bits];
-    }
+    end = list_bits<Simd, 8>(a[w] & b[w], first, end);
+    first = Simd::add_8(first, word_size);
   }
+  Simd::store_8(end, Simd::set_8(padding));
+  Simd::store_8(end + 8, Simd::set_8(padding));
   return end - list;
+}
+
+template <class Simd, int Bytes>
+Index list_within_bytes(const Word* plane, const Word* mask, Index n_words, LaneCount padding, LaneCount* list) {
+  LaneCount* end = list;
+  auto first = Simd::set_8(0);
+  for (Index w = 0; w < n_words; ++w) {
+    end = list_bits<Simd, Bytes>(Simd::extract_bits(plane[w], mask[w]), first, end);
+    first = Simd::add_8(first, Simd::set_8(static_cast<LaneCount>(Simd::count_bits(mask[w]))));
+  }
+  Simd::store_8(end, Simd::set_8(padding));
+  Simd::store_8(end + 8, Simd::set_8(padding));
+  return end - list;
+}
+
+template <class Simd>
+Index list_within(const Word* plane, const Word* mask, Index n_words, int n_bytes, LaneCount padding, LaneCount* list) {
+  const auto kernel = n_bytes <= 2   ? list_within_bytes<Simd, 2>
+                      : n_bytes <= 3 ? list_within_bytes<Simd, 3>
+                      : n_bytes <= 4 ? list_within_bytes<Simd, 4>
+                      : n_bytes <= 5 ? list_within_bytes<Simd, 5>
+                                     : list_within_bytes<Simd, 8>;
+  return kernel(plane, mask, n_words, padding, list);
 }
 
 // Sixteen rows are added to bit planes of weight 1, 2, 4, 8, and what carries out of these to the planes of weight 16
@@ -111,8 +134,12 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
 
 template <class Simd>
 void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
-  if (n_padded < 256) {
+  if (n_padded < 128) {
+    count_lanes_planes<Simd, 3>(rows, list, n_padded, counts);
+  } else if (n_padded < 256) {
     count_lanes_planes<Simd, 4>(rows, list, n_padded, counts);
+  } else if (n_padded < 512) {
+    count_lanes_planes<Simd, 5>(rows, list, n_padded, counts);
   } else if (n_padded < 1024) {
     count_lanes_planes<Simd, 6>(rows, list, n_padded, counts);
   } else {
@@ -131,78 +158,6 @@ void cells_with_lane(const LaneCount* const* with_lane, int lane, typename Simd:
     }
   }
 }
-
-// Upper or lower bound of the information of a cell; `total` and `of_class_0` without pseudocounts.
-template <class Simd>
-struct BoundScore {
-  using Floats = typename Simd::Floats;
-  Floats share, pseudo, a, b, c, d, e;
-
-  BoundScore(const LaneModel& model, float multiplicity, float e_)
-      : share(Simd::set_float(model.share)),
-        pseudo(Simd::set_float(multiplicity * (model.pseudo_0 + model.pseudo_1))),
-        a(Simd::set_float(model.a)),
-        b(Simd::set_float(model.b)),
-        c(Simd::set_float(model.c)),
-        d(Simd::set_float(model.d)),
-        e(Simd::set_float(e_)) {}
-  static BoundScore of_tuple(const LaneModel& model) { return BoundScore(model, 1.0f, model.e_upper); }
-  static BoundScore of_sub_tuple(const LaneModel& model) { return BoundScore(model, 2.0f, model.e_lower); }
-
-  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
-    // The pseudocounts are shared out like the classes, so they drop out of D.
-    const Floats difference = Simd::negative_multiply_add(share, total, of_class_0);
-    const Floats delta = Simd::multiply(difference, Simd::reciprocal(Simd::add(total, pseudo)));
-    Floats factor = Simd::multiply_add(e, delta, d);
-    factor = Simd::multiply_add(factor, delta, c);
-    factor = Simd::multiply_add(factor, delta, b);
-    factor = Simd::multiply_add(factor, delta, a);
-    return Simd::multiply_add(Simd::multiply(difference, delta), factor, sum);
-  }
-  static float upper_factor(const LaneModel& model) { return model.inflation; }
-  static float lower_factor(const LaneModel& model) { return 2.0f - model.inflation; }
-};
-
-// The information itself, to float precision.
-template <class Simd>
-struct LogarithmScore {
-  using Floats = typename Simd::Floats;
-  Floats pseudo_0, pseudo_1, scale_0, scale_1;
-
-  LogarithmScore(const LaneModel& model, float multiplicity)
-      : pseudo_0(Simd::set_float(multiplicity * model.pseudo_0)),
-        pseudo_1(Simd::set_float(multiplicity * model.pseudo_1)),
-        scale_0(Simd::set_float(model.log_scale_0)),
-        scale_1(Simd::set_float(model.log_scale_1)) {}
-  static LogarithmScore of_tuple(const LaneModel& model) { return LogarithmScore(model, 1.0f); }
-  // A sub-tuple's cell gathers two cells of the full table.
-  static LogarithmScore of_sub_tuple(const LaneModel& model) { return LogarithmScore(model, 2.0f); }
-
-  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
-    const Floats n_0 = Simd::add(of_class_0, pseudo_0);
-    const Floats n_1 = Simd::add(Simd::subtract(total, of_class_0), pseudo_1);
-    const Floats inverse = Simd::divide(Simd::set_float(1.0f), Simd::add(n_0, n_1));
-    sum = Simd::multiply_add(n_0, logarithm(Simd::multiply(n_0, Simd::multiply(inverse, scale_0))), sum);
-    return Simd::multiply_add(n_1, logarithm(Simd::multiply(n_1, Simd::multiply(inverse, scale_1))), sum);
-  }
-  static float upper_factor(const LaneModel&) { return 1.0f; }
-  static float lower_factor(const LaneModel&) { return 1.0f; }
-
- private:
-  // log2 to 4e-7: exponent, and a polynomial for the mantissa between 0.75 and 1.5.
-  static Floats logarithm(Floats x) {
-    Floats exponent, y;
-    Simd::split(x, exponent, y);
-    Floats p = Simd::set_float(0.113639697432518f);
-    p = Simd::multiply_add(p, y, Simd::set_float(-0.23998570442199707f));
-    p = Simd::multiply_add(p, y, Simd::set_float(0.29970452189445496f));
-    p = Simd::multiply_add(p, y, Simd::set_float(-0.3620622158050537f));
-    p = Simd::multiply_add(p, y, Simd::set_float(0.48052629828453064f));
-    p = Simd::multiply_add(p, y, Simd::set_float(-0.7213086485862732f));
-    p = Simd::multiply_add(p, y, Simd::set_float(1.4426984786987305f));
-    return Simd::multiply_add(p, y, exponent);
-  }
-};
 
 // Sum of a score over all cells, for lanes lane … lane + 15. Inlined by force: its constants then stay in registers.
 template <class Simd, int Prefix, int Parts, class Score>
@@ -241,13 +196,14 @@ INTERPLAY_INLINE void score_16_lanes(const LaneCounts& counts, const Score& scor
       add_cell(second[0], second[1]);
     }
   }
+  Simd::put_in_order(sums);
 }
 
 template <class Simd, int Parts, int Prefix, class Score>
 int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   using Floats = typename Simd::Floats;
-  const Score score = Score::of_tuple(model);
-  const Floats factor = Simd::set_float(Score::upper_factor(model));
+  const Score score(model, 1.0f);
+  const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(model.slack);
   int n_survivors = 0;
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
@@ -279,12 +235,12 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
 }
 
 template <class Simd, int Parts, int Prefix, class Score>
-void information_lanes(const LaneModel& model, const LaneCounts& counts, int n_lanes, float* lower) {
+void information_lanes(const LaneModel& model, const LaneCounts& counts, int first_lane, int last_lane, float* lower) {
   using Floats = typename Simd::Floats;
-  const Score score = Score::of_sub_tuple(model);
-  const Floats factor = Simd::set_float(Score::lower_factor(model));
+  const Score score(model, 2.0f);  // a sub-tuple's cell gathers two cells of the full table
+  const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(-model.slack);
-  for (int lane = 0; lane < n_lanes; lane += 16) {
+  for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
     Floats sums[2];
     score_16_lanes<Simd, Prefix, Parts>(counts, score, lane, sums);
     Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
@@ -294,20 +250,21 @@ void information_lanes(const LaneModel& model, const LaneCounts& counts, int n_l
 
 template <class Simd, int Parts, int Prefix>
 constexpr void set_score_kernels(LaneKernels& kernels) {
-  kernels.score_bound[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, BoundScore<Simd>>;
-  kernels.score_logarithms[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, LogarithmScore<Simd>>;
+  kernels.score_polynomial[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, PolynomialScore<Simd, true>>;
+  kernels.score_rational[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, RationalScore<Simd, true>>;
 }
 
 template <class Simd, int Parts, int Prefix>
 constexpr void set_information_kernels(LaneKernels& kernels) {
-  kernels.information_bound[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, BoundScore<Simd>>;
-  kernels.information_logarithms[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, LogarithmScore<Simd>>;
+  kernels.information_polynomial[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, PolynomialScore<Simd, false>>;
+  kernels.information_rational[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, RationalScore<Simd, false>>;
 }
 
 template <class Simd>
 constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
   kernels.list_samples = list_samples<Simd>;
+  kernels.list_within = list_within<Simd>;
   kernels.count_lanes = count_lanes<Simd>;
   set_score_kernels<Simd, 1, 1>(kernels);
   set_score_kernels<Simd, 1, 2>(kernels);
@@ -323,6 +280,7 @@ constexpr LaneKernels make_lane_kernels() {
   set_information_kernels<Simd, 2, 0>(kernels);
   set_information_kernels<Simd, 2, 1>(kernels);
   set_information_kernels<Simd, 2, 2>(kernels);
+  kernels.levels = make_level_kernels<Simd>();
   return kernels;
 }
 

@@ -38,16 +38,42 @@ struct PortableSimd {
     }
   }
 
-  static void store_8_plus(std::uint16_t* target, const std::uint16_t* values, std::uint16_t offset) {
-    for (int i = 0; i < 8; ++i) target[i] = static_cast<std::uint16_t>(values[i] + offset);
+  struct Eight {
+    std::uint16_t lane[8];
+  };
+  static Eight set_8(std::uint16_t x) {
+    Eight r;
+    for (auto& lane : r.lane) lane = x;
+    return r;
   }
+  static Eight add_8(const Eight& a, const Eight& b) {
+    Eight r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] + b.lane[i]);
+    return r;
+  }
+  static Eight widen_8(const std::uint8_t* bytes) {
+    Eight r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = bytes[i];
+    return r;
+  }
+  static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
+
+  static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
+    std::uint64_t bits = 0;
+    for (std::uint64_t left = word & mask; left; left &= left - 1) {
+      bits |= std::uint64_t{1} << count_bits(mask & ((left & (~left + 1)) - 1));
+    }
+    return bits;
+  }
+  static int count_bits(std::uint64_t word) { return std::popcount(word); }
 
   template <int N>
   static void planes_to_counts(const Bits* planes, std::uint16_t* counts) {
     for (int lane = 0; lane < kLanes; ++lane) {
       unsigned count = 0;
+      const int bit = interplay::bit_of_lane(lane);
       for (int plane = 0; plane < N; ++plane) {
-        count |= static_cast<unsigned>(planes[plane].word[lane / 64] >> (lane % 64) & 1) << plane;
+        count |= static_cast<unsigned>(planes[plane].word[bit / 64] >> (bit % 64) & 1) << plane;
       }
       counts[lane] = static_cast<std::uint16_t>(count);
     }
@@ -57,6 +83,9 @@ struct PortableSimd {
     Counts r;
     std::memcpy(r.lane, counts, sizeof r.lane);
     return r;
+  }
+  static void store_counts(std::uint16_t* target, const Counts& counts) {
+    std::memcpy(target, counts.lane, sizeof counts.lane);
   }
   static Counts set_counts(std::uint16_t count) {
     Counts r;
@@ -84,6 +113,8 @@ struct PortableSimd {
     return r;
   }
 
+  static void put_in_order(Floats (&)[2]) {}
+
   static Floats set_float(float x) {
     Floats r;
     for (auto& lane : r.lane) lane = x;
@@ -110,11 +141,6 @@ struct PortableSimd {
     for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] * b.lane[i];
     return r;
   }
-  static Floats divide(const Floats& a, const Floats& b) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] / b.lane[i];
-    return r;
-  }
   static Floats minimum(const Floats& a, const Floats& b) {
     Floats r;
     for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
@@ -130,20 +156,15 @@ struct PortableSimd {
     for (int i = 0; i < 8; ++i) r.lane[i] = c.lane[i] - a.lane[i] * b.lane[i];
     return r;
   }
-  static Floats reciprocal(const Floats& a) { return divide(set_float(1.0f), a); }
+  static Floats reciprocal(const Floats& a) {
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = 1.0f / a.lane[i];
+    return r;
+  }
   static int at_least(const Floats& a, const Floats& b) {
     int mask = 0;
     for (int i = 0; i < 8; ++i) mask |= (a.lane[i] >= b.lane[i]) << i;
     return mask;
-  }
-  static void split(const Floats& x, Floats& exponent, Floats& y) {
-    for (int i = 0; i < 8; ++i) {
-      // Unsigned: lanes that hold no variable may hold anything, and must not overflow.
-      const std::uint32_t bits = std::bit_cast<std::uint32_t>(x.lane[i]);
-      const std::int32_t e = static_cast<std::int32_t>(bits - 0x3f400000u) >> 23;
-      exponent.lane[i] = static_cast<float>(e);
-      y.lane[i] = std::bit_cast<float>(bits - (static_cast<std::uint32_t>(e) << 23)) - 1.0f;
-    }
   }
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "interplay/two_level_data.hpp"
@@ -32,8 +34,10 @@ class PairLanes {
     // The second variables' chunk comes first; the first variables are in the same one, or in a second.
     n_vertex_chunks = first_lane_block == lane_block ? 1 : 2;
     vertex_chunk = {data_.first_chunk(lane_block), data_.first_chunk(first_lane_block)};
+    vertex_begin = {second_begin_, *(after - 1)};
     n_vertices = {second_end - second_begin_, *after - *(after - 1)};
-    first_vertex_ = (n_vertex_chunks - 1) * kLanes + (first_begin_ - *(after - 1));
+    vertex_lanes = (std::max(n_vertices[0], n_vertices[1]) + 15) / 16 * 16;
+    first_vertex_ = (n_vertex_chunks - 1) * vertex_lanes + (first_begin_ - *(after - 1));
     start_.clear();
     n_pairs = 0;
     for (Index first = first_begin_; first < first_end_; ++first) {
@@ -82,32 +86,42 @@ class PairLanes {
     return std::max<Index>(0, start_[first] - first_pair_);
   }
 
-  // Values per vertex → values per lane, by its first or by its second variable; from some lane of a run on.
-  template <class T>
-  void spread_first(const T* of_vertex, Index from_lane, T* of_lane) const {
-    for (const Run& run : runs_) {
-      if (run.lane + run.n_lanes > from_lane) std::fill_n(of_lane + run.lane, run.n_lanes, of_vertex[run.first]);
-    }
-  }
-  template <class T>
-  void spread_second(const T* of_vertex, Index from_lane, T* of_lane) const {
-    for (const Run& run : runs_) {
-      if (run.lane + run.n_lanes > from_lane) std::copy_n(of_vertex + run.second, run.n_lanes, of_lane + run.lane);
-    }
+  // The first vertex of a chunk that comes after `place`.
+  Index first_vertex_after(Index place, Index chunk) const {
+    return std::clamp<Index>(place + 1 - vertex_begin[chunk], 0, n_vertices[chunk]);
   }
 
-  // vertices: [class][chunk][kLanes] → lanes: [first, second][class][kLanes]
+  // Values per vertex → values per lane, for lanes from some run on. The vertices are followed by room for
+  // kStep more, which may be read.
+  static constexpr Index kStep = 16;
+
+  // vertices: [class][chunk][vertex_lanes] → lanes: [first, second][class][kLanes]
   void spread_counts(const LaneCount* vertices, Index from_lane, LaneCount* lanes) const {
-    for (Index q = 0; q < 2; ++q) {
-      const LaneCount* of_class = vertices + q * n_vertex_chunks * kLanes;
-      spread_first(of_class, from_lane, lanes + q * kLanes);
-      spread_second(of_class, from_lane, lanes + (2 + q) * kLanes);
-    }
+    const Index of_class = n_vertex_chunks * vertex_lanes;
+    in_steps(from_lane, [&](const Run& run, Index lane, auto width) {
+      for (Index q = 0; q < 2; ++q) {
+        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
+      }
+    });
+  }
+
+  // The same with the information of the prefix with each vertex: without the first variable of a pair the second is
+  // left, and the other way round.
+  void spread(const LaneCount* vertices, const float* information, Index from_lane, LaneCount* lanes,
+              float* without_first, float* without_second) const {
+    const Index of_class = n_vertex_chunks * vertex_lanes;
+    in_steps(from_lane, [&](const Run& run, Index lane, auto width) {
+      for (Index q = 0; q < 2; ++q) {
+        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
+      }
+      spread<width>(information, run, lane, without_second, without_first);
+    });
   }
 
   Index n_pairs = 0;          // of the tile
   Index n_vertex_chunks = 0;  // chunks that hold the tile's variables
-  std::array<Index, 2> vertex_chunk{}, n_vertices{};
+  Index vertex_lanes = 0;     // room for those of one chunk
+  std::array<Index, 2> vertex_chunk{}, vertex_begin{}, n_vertices{};
   const Word* rows = nullptr;  // of the chunk of pairs
   Index n_lanes = 0;
   Index last_first = 0;                                // the last of their first variables, as a place in the order
@@ -120,6 +134,27 @@ class PairLanes {
     Index first;   // vertex of the first variable
     Index second;  // vertex of the second variable of the first lane
   };
+
+  // `width` lanes of a run, from its `lane`-th on.
+  template <Index width, class T>
+  static void spread(const T* of_vertex, const Run& run, Index lane, T* of_first, T* of_second) {
+    std::fill_n(of_first + run.lane + lane, width, of_vertex[run.first]);
+    std::memcpy(of_second + run.lane + lane, of_vertex + run.second + lane, width * sizeof(T));
+  }
+
+  // Lanes of each run in steps, which may write over the lanes of the next run: that comes later. Where a step would go
+  // beyond the last lane, one by one.
+  template <class Step>
+  void in_steps(Index from_lane, Step step) const {
+    for (const Run& run : runs_) {
+      if (run.lane + run.n_lanes <= from_lane) continue;
+      Index lane = 0;
+      for (; lane < run.n_lanes && run.lane + lane + kStep <= kLanes; lane += kStep) {
+        step(run, lane, std::integral_constant<Index, kStep>{});
+      }
+      for (; lane < run.n_lanes; ++lane) step(run, lane, std::integral_constant<Index, 1>{});
+    }
+  }
 
   const SearchProblem& problem_;
   const TwoLevelData& data_;

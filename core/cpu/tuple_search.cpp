@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "interplay/level_data.hpp"
 #include "interplay/two_level_data.hpp"
 
 namespace interplay {
@@ -46,7 +47,11 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   const std::vector<Index> levels = distinct_levels(problem);
   const InformationTables tables(problem.planes.class_sizes, problem.pseudocount, levels, most_cells(problem));
   std::optional<TwoLevelData> two_level;
-  if (!options.direct_only && !problem.statistic && TwoLevelData::applies_to(problem)) two_level.emplace(problem);
+  std::optional<LevelData> any_level;
+  if (!options.direct_only && !problem.statistic) {
+    if (TwoLevelData::applies_to(problem)) two_level.emplace(problem);
+    if (LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) any_level.emplace(problem);
+  }
 
   SearchProgress progress;
   std::mutex mutex;
@@ -70,13 +75,17 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
       const auto fast =
           two_level ? make_two_level_searcher(problem, tables, *two_level, options.simd_level, own.view(), progress)
                     : nullptr;
+      const auto general =
+          any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, own.view(), progress)
+                    : nullptr;
       Clock::time_point handed_in = Clock::now();
       while (!progress.stop.load(std::memory_order_relaxed) && !(options.rows && options.rows->full())) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
         const bool is_fast = fast && two_level->applies_to(blocks) && fast->takes(blocks);
-        TileSearcher& searcher = is_fast ? *fast : *direct;
+        const bool is_general = general && any_level->applies_to(blocks) && general->takes(blocks);
+        TileSearcher& searcher = is_fast ? *fast : is_general ? *general : *direct;
         if (!searcher.search(blocks)) break;
         tile_done[tile] = 1;
         if (options.rows) {
@@ -126,6 +135,7 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
+  if (options.report) *options.report = {progress.polynomial_threads, progress.rational_threads};
   options.on_tick(progress.tuples_done.load(std::memory_order_relaxed));
   return std::all_of(tile_done.begin(), tile_done.end(), [](std::uint8_t done) { return done != 0; });
 }

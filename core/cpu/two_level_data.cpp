@@ -3,20 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "interplay/lane_model.hpp"
+
 namespace interplay {
-namespace {
-
-// Below this share of the rarer class the polynomial bound lets too many tuples through, and logarithms are cheaper.
-constexpr double kMinShareForBound = 0.3;
-
-// KL divergence in bits of share x from share q.
-double divergence(double x, double q) {
-  const auto term = [](double a, double b) { return a > 0 ? a * std::log2(a / b) : 0.0; };
-  return term(x, q) + term(1 - x, 1 - q);
-}
-
-}  // namespace
-
 bool TwoLevelData::applies_to(const SearchProblem& problem) {
   const BitPlanes& planes = problem.planes;
   const Index k = problem.tiles.dimensions;
@@ -25,6 +14,11 @@ bool TwoLevelData::applies_to(const SearchProblem& problem) {
   if (std::max(planes.class_sizes[0], planes.class_sizes[1]) > kMaxFastClassSize) return false;
   return std::any_of(problem.blocks.order.begin(), problem.blocks.order.end(),
                      [&](Index row) { return planes.n_levels[row] == 2; });
+}
+
+bool TwoLevelData::applies_to_all(const SearchProblem& problem) {
+  return applies_to(problem) && std::all_of(problem.blocks.order.begin(), problem.blocks.order.end(),
+                                            [&](Index row) { return problem.planes.n_levels[row] == 2; });
 }
 
 TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem), layout_(problem.planes) {
@@ -59,48 +53,16 @@ bool TwoLevelData::applies_to(const std::int32_t* tile) const {
 }
 
 void TwoLevelData::make_model() {
-  const double n_0 = static_cast<double>(problem_.planes.class_sizes[0]);
-  const double n_1 = static_cast<double>(problem_.planes.class_sizes[1]);
-  const double n = n_0 + n_1;
-  const double q = n_0 / n;
-  const double beta = problem_.pseudocount / std::min(n_0, n_1);
   const double n_cells = std::exp2(static_cast<double>(problem_.tiles.dimensions));
-
-  // Taylor's coefficients of KL / δ², exact at δ = 0; the last one is the least and the most that covers all δ.
-  const auto taylor = [&](int order) {
-    const double sign = order % 2 ? -1.0 : 1.0;
-    return (sign * std::pow(q, 1 - order) + std::pow(1 - q, 1 - order)) / (order * (order - 1) * std::log(2.0));
-  };
-  const double a = taylor(2), b = taylor(3), c = taylor(4), d = taylor(5);
-  double e_lower = taylor(6), e_upper = e_lower;
-  constexpr int n_steps = 4000;
-  for (int step = 0; step <= n_steps; ++step) {
-    const double delta = -q + static_cast<double>(step) / n_steps;
-    if (std::abs(delta) < 3e-2) continue;  // cancellation; the limit at 0 is the value above
-    const double rest = divergence(q + delta, q) / (delta * delta) - (((d * delta + c) * delta + b) * delta + a);
-    const double e = rest / (delta * delta * delta * delta);
-    e_lower = std::min(e_lower, e);
-    e_upper = std::max(e_upper, e);
+  const std::span<const Index> sizes = problem_.planes.class_sizes;
+  model_ = make_lane_model(sizes, problem_.pseudocount, n_cells);
+  const double beta = problem_.pseudocount / static_cast<double>(std::min(sizes[0], sizes[1]));
+  const double n = static_cast<double>(sizes[0] + sizes[1]);
+  offset_ = 0;
+  for (const Index size : sizes) {
+    const double n_q = static_cast<double>(size);
+    offset_ += n_q * (1 + n_cells * beta) * std::log2(n_q / n);
   }
-
-  model_.share = static_cast<float>(q);
-  model_.log_scale_0 = static_cast<float>(1 / q);
-  model_.log_scale_1 = static_cast<float>(1 / (1 - q));
-  model_.pseudo_0 = static_cast<float>(beta * n_0);
-  model_.pseudo_1 = static_cast<float>(beta * n_1);
-  model_.a = static_cast<float>(a);
-  model_.b = static_cast<float>(b);
-  model_.c = static_cast<float>(c);
-  model_.d = static_cast<float>(d);
-  model_.e_lower = static_cast<float>(e_lower - 1e-3 * std::abs(e_lower));
-  model_.e_upper = static_cast<float>(e_upper + 1e-3 * std::abs(e_upper));
-  // A reciprocal is good to 1.5 · 2⁻¹², and enters the bound up to the fifth power.
-  model_.inflation = 1.0f + 0x1p-8f;
-  // Logarithms are good to 4e-7 and sums of them are rounded: in proportion to all that is counted, pseudocounts
-  // included.
-  model_.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + n_cells * beta));
-  bound_is_tight_ = std::min(q, 1 - q) >= kMinShareForBound;
-  offset_ = (n_0 + n_cells * beta * n_0) * std::log2(q) + (n_1 + n_cells * beta * n_1) * std::log2(1 - q);
 }
 
 }  // namespace interplay

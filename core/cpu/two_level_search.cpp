@@ -12,8 +12,10 @@
 #include <limits>
 #include <vector>
 
+#include "bound_trial.hpp"
 #include "interplay/bit_planes.hpp"
 #include "pair_lanes.hpp"
+#include "rounded_down.hpp"
 #include "two_level_tables.hpp"
 
 namespace interplay {
@@ -26,13 +28,10 @@ constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.
 // Entries of a table, of 2 to 4 KB each: a thread holds a few tables.
 constexpr Index kMaxEntries = Index{1} << 15;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Entries of the lists of samples that pairs keep (2 MB).
+constexpr std::size_t kMaxKept = std::size_t{1} << 20;
 
-// Largest float that is not above x.
-float rounded_down(double x) {
-  const float nearest = static_cast<float>(x);
-  return static_cast<double>(nearest) > x ? std::nextafter(nearest, -kInfinity) : nearest;
-}
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Counts of "these are 1" → counts of cells; `stride` apart, for `n_members` members.
 template <class Number>
@@ -47,7 +46,7 @@ void subsets_to_cells(Number* counts, int n_members, int stride = 1) {
 class TwoLevelSearcher final : public TileSearcher {
  public:
   TwoLevelSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                   const LaneKernels& kernels, int n_parts, MaxGains& best, SearchProgress& progress)
+                   const LaneKernels& kernels, int n_parts, BoundTrial& trial, MaxGains& best, SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         tables_(tables),
@@ -60,15 +59,15 @@ class TwoLevelSearcher final : public TileSearcher {
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
         full_((1 << n_prefix_) - 1),
-        score_((data.bound_is_tight() ? kernels.score_bound : kernels.score_logarithms)[n_parts][n_prefix_]),
-        information_(data.bound_is_tight() ? kernels.information_bound : kernels.information_logarithms) {
+        trial_(trial) {
     const auto cells = problem.partner_cells;
     group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix_ + n_parts_ - 1)) - cells.begin();
     for (auto& mask : masks_) mask.resize(planes_.n_words);
     for (auto& mask : inner_masks_) mask.resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());
-    for (auto& list : lists_) list.resize(planes_.n_words * 64 + 8 + kListMultiple);
+    for (auto& list : lists_) list.resize(planes_.n_words * 64 + kListMultiple);
     fresh_.resize(n_families_ * 2 * kLanes);
+    of_chunk_.resize(2 * kLanes);
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
       for (int subset = 0; subset < full_; ++subset) {
@@ -99,7 +98,7 @@ class TwoLevelSearcher final : public TileSearcher {
       }
     } else {
       pairs_.set_up(tile[n_prefix_], lane_block);
-      make_room(pairs_.n_vertex_chunks);
+      make_room(pairs_.n_vertex_chunks * pairs_.vertex_lanes);
       for (Index first = 0; first < pairs_.n_pairs && !stopped_; first += pairs_.n_lanes) {
         pairs_.start_chunk(first);
         n_lanes_ = pairs_.n_lanes;
@@ -114,9 +113,10 @@ class TwoLevelSearcher final : public TileSearcher {
   }
 
  private:
-  void make_room(Index n_vertex_chunks) {
-    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertex_chunks);
-    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertex_chunks);
+  void make_room(Index n_vertices) {
+    n_vertices_ = n_vertices;
+    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertices);
+    if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertices);
   }
 
   Index lane_member(Index lane, int part) const {
@@ -187,7 +187,7 @@ class TwoLevelSearcher final : public TileSearcher {
     table.ones[entry] = list_samples(a, b);
     count(rows_, lanes + (n_families_ - 1) * 2 * kLanes);
     if (n_parts_ == 2) {
-      LaneCount* vertices = table.vertices.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
+      LaneCount* vertices = table.vertices.data() + entry * 2 * n_vertices_;
       count_vertices(vertices);
       pairs_.spread_counts(vertices, 0, lanes);
     }
@@ -205,9 +205,36 @@ class TwoLevelSearcher final : public TileSearcher {
       point_to(subset, s, counts);
     }
     for (int q = 0; q < 2; ++q) subsets_to_cells(counts.prefix_cells[q], n_members);
-    information_[n_parts_][n_members](data_.model(), counts, static_cast<int>(n_lanes_),
-                                      table.information.data() + entry * kLanes);
+    // Lanes come after the last member.
+    const Index last = n_members == 0 ? -1 : members[n_members - 1];
+    const Index first_lane = last < 0 ? 0 : std::min(first_lane_after(begin_[last] + local_[last]), n_lanes_);
+    information_kernels()[n_parts_][n_members](data_.model(), counts, static_cast<int>(first_lane),
+                                               static_cast<int>(n_lanes_), table.information.data() + entry * kLanes);
   }
+
+  // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since each of its chunks needs them.
+  std::array<std::int32_t, 2> list_prefix(Index place) {
+    KeptLists* kept = n_parts_ == 2 ? &vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)] : nullptr;
+    if (kept && kept->first >= 0) {
+      const LaneCount* list = vertex_table_.kept.data() + kept->first;
+      for (int q = 0; q < 2; ++q) {
+        n_listed_[q] = padded(kept->ones[q]);
+        listed_[q] = list;
+        list += n_listed_[q];
+      }
+      return kept->ones;
+    }
+    const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
+    if (kept && vertex_table_.kept.size() < kMaxKept) {
+      *kept = {static_cast<Index>(vertex_table_.kept.size()), ones};
+      for (int q = 0; q < 2; ++q) {
+        vertex_table_.kept.insert(vertex_table_.kept.end(), listed_[q], listed_[q] + n_listed_[q]);
+      }
+    }
+    return ones;
+  }
+
+  static Index padded(Index n) { return (n + kListMultiple - 1) / kListMultiple * kListMultiple; }
 
   // List the samples of both classes in which a & b is 1; returns their numbers.
   std::array<std::int32_t, 2> list_samples(const Word* a, const Word* b) {
@@ -215,26 +242,31 @@ class TwoLevelSearcher final : public TileSearcher {
     for (int q = 0; q < 2; ++q) {
       const Index first = planes_.class_word_start[q];
       LaneCount* list = lists_[q].data();
-      const Index n = kernels_.list_samples(a + first, b + first, planes_.class_word_start[q + 1] - first, list);
+      const Index n_words = (planes_.class_sizes[q] + 63) / 64;
+      const Index n =
+          kernels_.list_samples(a + first, b + first, n_words, static_cast<LaneCount>(planes_.class_sizes[q]), list);
       ones[q] = static_cast<std::int32_t>(n);
-      n_listed_[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
-      std::fill(list + n, list + n_listed_[q], static_cast<LaneCount>(planes_.class_sizes[q]));
+      n_listed_[q] = padded(n);
+      listed_[q] = list;
     }
     return ones;
   }
 
-  // Listed samples in which each lane is 1: kLanes counts per class, `class_stride` apart.
-  void count(const Word* rows, LaneCount* counts, Index class_stride = kLanes) const {
+  // Listed samples in which each lane is 1: kLanes counts per class.
+  void count(const Word* rows, LaneCount* counts) const {
     for (int q = 0; q < 2; ++q) {
-      kernels_.count_lanes(rows + data_.layout().class_start[q], lists_[q].data(), n_listed_[q],
-                           counts + q * class_stride);
+      kernels_.count_lanes(rows + data_.layout().class_start[q], listed_[q], n_listed_[q], counts + q * kLanes);
     }
   }
 
-  // The same for the vertices: [class][chunk][kLanes].
-  void count_vertices(LaneCount* counts) const {
+  // The same for the vertices, chunk after chunk: n_vertices_ per class.
+  void count_vertices(LaneCount* counts) {
     for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
-      count(data_.rows(pairs_.vertex_chunk[v]), counts + v * kLanes, pairs_.n_vertex_chunks * kLanes);
+      count(data_.rows(pairs_.vertex_chunk[v]), of_chunk_.data());
+      for (Index q = 0; q < 2; ++q) {
+        std::copy_n(of_chunk_.data() + q * kLanes, pairs_.vertex_lanes,
+                    counts + q * n_vertices_ + v * pairs_.vertex_lanes);
+      }
     }
   }
 
@@ -251,6 +283,10 @@ class TwoLevelSearcher final : public TileSearcher {
     }
   }
 
+  const InformationKernel (*information_kernels() const)[kMaxPrefix + 1] {
+    return trial_.use_polynomial() ? kernels_.information_polynomial : kernels_.information_rational;
+  }
+
   // The first lane whose variables all come after `place`.
   Index first_lane_after(Index place) const {
     return n_parts_ == 1 ? std::max<Index>(0, place + 1 - lane_begin_) : pairs_.first_lane_after(place);
@@ -262,7 +298,7 @@ class TwoLevelSearcher final : public TileSearcher {
     job.first_lane = static_cast<int>(std::min(first_lane_after(place), n_lanes_));
     job.last_lane = static_cast<int>(n_lanes_);
     if (job.first_lane >= job.last_lane) return;
-    const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
+    const std::array<std::int32_t, 2> ones = list_prefix(place);
     count(rows_, fresh_.data() + (n_families_ - 1) * 2 * kLanes);
     for (int subset = 0; subset < full_; ++subset) point_to(subset, subset, job.counts);
     for (int q = 0; q < 2; ++q) {
@@ -289,8 +325,11 @@ class TwoLevelSearcher final : public TileSearcher {
       job.best_of_part[part] = best_of_part_[part].data();
     }
     job.survivors = survivors_.data();
-    const int n_survivors = score_(data_.model(), job);
+    trial_.start();
+    const auto& kernels = trial_.use_polynomial() ? kernels_.score_polynomial : kernels_.score_rational;
+    const int n_survivors = kernels[n_parts_][n_prefix_](data_.model(), job);
     for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }
@@ -306,8 +345,8 @@ class TwoLevelSearcher final : public TileSearcher {
   // Counts and informations of the prefix with one variable of each pair.
   void look_up_vertices() {
     const Index entry = vertex_table_.entry(local_, n_prefix_);
-    LaneCount* counts = vertex_table_.counts.data() + entry * pairs_.n_vertex_chunks * 2 * kLanes;
-    float* lower = vertex_table_.information.data() + entry * pairs_.n_vertex_chunks * kLanes;
+    LaneCount* counts = vertex_table_.counts.data() + entry * 2 * n_vertices_;
+    float* lower = vertex_table_.information.data() + entry * n_vertices_;
     if (!vertex_table_.known[entry]) {
       vertex_table_.known[entry] = 1;
       count_vertices(counts);
@@ -317,18 +356,16 @@ class TwoLevelSearcher final : public TileSearcher {
           for (int subset = 0; subset < full_; ++subset) {
             const SubsetTable& table = subsets_[subset];
             with_vertex.with_lane[q][0][subset] =
-                table.vertices.data() + ((table.entry(local_) * 2 + q) * pairs_.n_vertex_chunks + v) * kLanes;
+                table.vertices.data() + (table.entry(local_) * 2 + q) * n_vertices_ + v * pairs_.vertex_lanes;
           }
-          with_vertex.with_lane[q][0][full_] = counts + (q * pairs_.n_vertex_chunks + v) * kLanes;
+          with_vertex.with_lane[q][0][full_] = counts + q * n_vertices_ + v * pairs_.vertex_lanes;
         }
-        information_[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(pairs_.n_vertices[v]),
-                                   lower + v * kLanes);
+        const Index first = pairs_.first_vertex_after(begin_[n_prefix_ - 1] + local_[n_prefix_ - 1], v);
+        information_kernels()[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(first),
+                                            static_cast<int>(pairs_.n_vertices[v]), lower + v * pairs_.vertex_lanes);
       }
     }
-    pairs_.spread_counts(counts, job_.first_lane, fresh_.data());
-    // Without the first variable, the prefix and the second are left; and the other way round.
-    pairs_.spread_second(lower, job_.first_lane, without_part_[0].data());
-    pairs_.spread_first(lower, job_.first_lane, without_part_[1].data());
+    pairs_.spread(counts, lower, job_.first_lane, fresh_.data(), without_part_[0].data(), without_part_[1].data());
   }
 
   void score_exactly(int lane) {
@@ -377,8 +414,7 @@ class TwoLevelSearcher final : public TileSearcher {
   const int n_families_;  // their non-empty subsets
   const int n_prefix_;    // variables before the lane
   const int full_;        // the subset that is the whole prefix
-  const ScoreKernel score_;
-  const InformationKernel (*information_)[kMaxPrefix + 1];
+  BoundTrial& trial_;
   Index group_;
 
   // The tile and chunk at hand.
@@ -391,6 +427,7 @@ class TwoLevelSearcher final : public TileSearcher {
   bool stopped_ = false;
   std::uint64_t tuples_ = 0;
   Index lane_begin_ = 0;  // single lanes: place of the first in the order
+  Index n_vertices_ = 0;  // pairs: counts per class and entry
 
   VertexTable vertex_table_;
 
@@ -399,7 +436,9 @@ class TwoLevelSearcher final : public TileSearcher {
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
   std::array<AlignedBuffer<LaneCount>, 2> lists_;
   std::array<Index, 2> n_listed_{};
-  AlignedBuffer<LaneCount> fresh_;  // counts of the whole prefix: families * 2 * kLanes
+  std::array<const LaneCount*, 2> listed_{};  // the lists at hand: these, or kept ones
+  AlignedBuffer<LaneCount> fresh_;            // counts of the whole prefix: families * 2 * kLanes
+  AlignedBuffer<LaneCount> of_chunk_;         // counts of a chunk of vertices: 2 * kLanes
   std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{}, without_part_{};
   std::array<std::int16_t, kLanes> survivors_{};
   LaneScoreJob job_{};
@@ -412,9 +451,11 @@ class TwoLevelChooser final : public TileSearcher {
  public:
   TwoLevelChooser(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
                   const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
-      : problem_(problem), single_(problem, tables, data, kernels, 1, best, progress) {
+      : problem_(problem),
+        trial_(polynomial_is_sound(data.model()), progress),
+        single_(problem, tables, data, kernels, 1, trial_, best, progress) {
     if (problem.tiles.dimensions > 2) {
-      pairs_ = std::make_unique<TwoLevelSearcher>(problem, tables, data, kernels, 2, best, progress);
+      pairs_ = std::make_unique<TwoLevelSearcher>(problem, tables, data, kernels, 2, trial_, best, progress);
     }
   }
 
@@ -460,6 +501,7 @@ class TwoLevelChooser final : public TileSearcher {
   }
 
   const SearchProblem& problem_;
+  BoundTrial trial_;
   TwoLevelSearcher single_;
   std::unique_ptr<TwoLevelSearcher> pairs_;
 };

@@ -9,6 +9,9 @@
 
 namespace interplay {
 
+// Values of vertices are spread out in steps, which may read beyond the last.
+inline constexpr Index kReadBeyond = 16;
+
 using Places = std::array<Index, kMaxPrefix>;
 
 // Counts of a subset of the prefix with every lane, for all variables that its places may hold while those before the
@@ -21,7 +24,7 @@ struct SubsetTable {
   int n_inner = 0;
   Places stride{};                                // of each place in the entries
   AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
-  AlignedBuffer<LaneCount> vertices;              // entries * 2 classes * vertex chunks * kLanes
+  AlignedBuffer<LaneCount> vertices;              // entries * 2 classes * vertices
   AlignedBuffer<float> information;               // entries * kLanes, lower bounds
   std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
 
@@ -32,7 +35,7 @@ struct SubsetTable {
     }
   }
 
-  void make_room(const Places& size, int n_families, Index n_vertex_chunks) {
+  void make_room(const Places& size, int n_families, Index n_vertices) {
     Index n_entries = 1;
     stride.fill(0);
     for (int i = n_inner - 1; i >= 0; --i) {
@@ -40,7 +43,7 @@ struct SubsetTable {
       n_entries *= size[inner[i]];
     }
     lanes.resize(n_entries * n_families * 2 * kLanes);
-    vertices.resize(n_entries * n_vertex_chunks * 2 * kLanes);
+    vertices.resize(n_entries * 2 * n_vertices + kReadBeyond);
     if (has_information) information.resize(n_entries * kLanes);
     ones.resize(static_cast<std::size_t>(n_entries));
   }
@@ -52,22 +55,32 @@ struct SubsetTable {
   }
 };
 
+// The samples of a prefix, listed: class 0, then class 1, both padded.
+struct KeptLists {
+  Index first = -1;  // among all that is kept; −1 if it is not
+  std::array<std::int32_t, 2> ones{};
+};
+
 // What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
 struct VertexTable {
   Places stride{};
-  AlignedBuffer<LaneCount> counts;   // entries * 2 classes * vertex chunks * kLanes
-  AlignedBuffer<float> information;  // entries * vertex chunks * kLanes
+  AlignedBuffer<LaneCount> counts;   // entries * 2 classes * vertices
+  AlignedBuffer<float> information;  // entries * vertices
   std::vector<std::uint8_t> known;   // entries
+  std::vector<KeptLists> lists;      // entries
+  std::vector<LaneCount> kept;
 
-  void make_room(const Places& size, int n_prefix, Index n_vertex_chunks) {
+  void make_room(const Places& size, int n_prefix, Index n_vertices) {
     Index n_entries = 1;
     for (int place = n_prefix - 1; place >= 0; --place) {
       stride[place] = n_entries;
       n_entries *= size[place];
     }
-    counts.resize(n_entries * n_vertex_chunks * 2 * kLanes);
-    information.resize(n_entries * n_vertex_chunks * kLanes);
+    counts.resize(n_entries * 2 * n_vertices + kReadBeyond);
+    information.resize(n_entries * n_vertices + kReadBeyond);
     known.assign(static_cast<std::size_t>(n_entries), 0);
+    lists.assign(static_cast<std::size_t>(n_entries), KeptLists{});
+    kept.clear();
   }
 
   Index entry(const Places& local, int n_prefix) const {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
+#include "interplay/lane_model.hpp"
+#include "interplay/level_data.hpp"
 #include "interplay/tuple_search.hpp"
 #include "interplay/two_level_data.hpp"
 
@@ -331,6 +333,206 @@ void test_two_level_tiles(std::mt19937& rng) {
   }
 }
 
+// Real blocks and lanes of any levels: runs of variables with equal numbers of levels, any number of classes.
+void test_level_tiles(std::mt19937& rng) {
+  for (const Index n_classes : {2, 3, 4}) {
+    for (Index dimensions = 2; dimensions <= 4; ++dimensions) {
+      const Index n_vars = std::array{0, 0, 150, 40, 14}[dimensions];
+      const Index n_contrast = 5;
+      Data data = make_data(rng, 420, n_vars, n_contrast, n_classes, dimensions, 2);
+      data.pseudocount = std::array{0.25, 0.25, 300.0}[rng() % 3];
+      // The first half has three levels, the rest two to five in runs of seven; contrast variables have three.
+      for (Index row = 0; row < data.n_rows(); ++row) {
+        const Index c = row < n_vars / 2 || row >= n_vars ? 3 : 2 + (row - n_vars / 2) / 7 % 4;
+        data.levels[row] = c;
+        for (std::uint8_t& code : data.codes[row]) code = static_cast<std::uint8_t>(rng() % c);
+      }
+      data.codes[2] = data.codes[1];
+      std::fill(data.codes[0].begin(), data.codes[0].end(), std::uint8_t{0});
+      std::fill(data.sizes.begin(), data.sizes.end(), 0);
+      for (Index i = 0; i < data.n_samples; ++i) {
+        if (rng() % 3 == 0) data.decision[i] = (data.codes[1][i] + data.codes[n_vars - 1][i]) % n_classes;
+        if (i < n_classes) data.decision[i] = i;
+        ++data.sizes[data.decision[i]];
+      }
+      const Packed packed = pack(data);
+      std::vector<Index> order, lane_start{0}, block_start{0};
+      for (Index row = 0; row < data.n_rows(); ++row) {
+        order.push_back(row);
+        const bool ends_run = row + 1 == data.n_rows() || row + 1 == n_vars || data.levels[row + 1] != data.levels[row];
+        if (ends_run) lane_start.push_back(row + 1);
+        if (ends_run || (row + 1 - lane_start.back()) % 6 == 0) block_start.push_back(row + 1);
+      }
+      const auto n_real = [&](const std::vector<Index>& start) {
+        return static_cast<Index>(std::lower_bound(start.begin(), start.end(), n_vars) - start.begin());
+      };
+      std::vector<std::int32_t> tiles, tile;
+      std::vector<Index> cells;
+      const auto add_tiles = [&](auto&& self, Index from) -> void {
+        const bool is_last = static_cast<Index>(tile.size()) + 1 == dimensions;
+        const Index n_blocks = is_last ? static_cast<Index>(lane_start.size()) - 1 : n_real(block_start);
+        for (Index b = is_last ? 0 : from; b < n_blocks; ++b) {
+          tile.push_back(static_cast<std::int32_t>(b));
+          if (is_last) {
+            Index product = 1;
+            std::vector<Index> of_place;
+            for (std::size_t m = 0; m < tile.size(); ++m) {
+              of_place.push_back(data.levels[(m + 1 == tile.size() ? lane_start : block_start)[tile[m]]]);
+              product *= of_place.back();
+            }
+            for (const Index c : of_place) cells.push_back(product / c);
+            tiles.insert(tiles.end(), tile.begin(), tile.end());
+          } else {
+            self(self, b);
+          }
+          tile.pop_back();
+        }
+      };
+      add_tiles(add_tiles, 0);
+      std::sort(cells.begin(), cells.end());
+      cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
+                                   packed.class_word_start, data.sizes, data.n_vars},
+                                  {order, block_start, block_start, lane_start},
+                                  {tiles, dimensions},
+                                  cells,
+                                  data.pseudocount,
+                                  0};
+      const std::size_t n_slots = data.n_rows() * cells.size();
+      Found expected;
+      for (const bool direct_only : {true, false}) {
+        for (const SimdLevel level : available_simd_levels()) {
+          Found found{std::vector<double>(n_slots, -std::numeric_limits<double>::infinity()),
+                      std::vector<Index>(n_slots, -1), std::vector<Index>(n_slots * dimensions, -1)};
+          MaxGains best{found.gain, found.discretization, found.tuples, dimensions};
+          std::vector<std::uint8_t> done(tiles.size() / dimensions, 0);
+          search_max_gains(problem, {2, level, [](std::uint64_t) { return true; }, direct_only}, best, done);
+          if (expected.gain.empty()) expected = found;
+          check(found == expected, "any levels: the bound changes nothing", name_of(level));
+        }
+      }
+    }
+  }
+}
+
+// The bounds of φ in lane_scores-inl.hpp, for one class of a cell: two million cells.
+void test_rational_bound(std::mt19937& rng) {
+  std::uniform_real_distribution<double> uniform(0, 1);
+  bool above = true, below = true;
+  for (int repeat = 0; repeat < 2'000'000; ++repeat) {
+    const double expected = std::exp(20 * uniform(rng) - 10);
+    const double ratio = repeat % 3 == 0 ? 1 + 1e-2 * (uniform(rng) - 0.5) : std::exp(12 * uniform(rng) - 8);
+    const double d = expected * (ratio - 1), w = 3 * expected;
+    const double x = ratio - 1;
+    const double exact = expected * ((1 + x) * std::log1p(x) - x), rounding = 1e-13 * (expected + std::abs(d));
+    above = above && 1.5 * d * d * (w + d) / (w * (w + 2 * d)) >= exact - rounding;
+    below = below && 1.5 * d * d / (w + d) <= exact + rounding;
+  }
+  check(above, "φ is below its upper bound", "any");
+  check(below, "φ is above its lower bound", "any");
+}
+
+// The kernels for any levels and classes: three levels each, one prefix variable, every lane with a table of its own.
+void test_level_bounds(std::mt19937& rng) {
+  for (const Index n_classes : {2, 3, 5}) {
+    for (const Index n_samples : {60, 3000, 60000}) {
+      Data data = make_data(rng, n_samples, 2, 0, n_classes, 2, 2);
+      data.levels = {3, 3};
+      for (auto& column : data.codes) {
+        for (std::uint8_t& code : column) code = static_cast<std::uint8_t>(rng() % 3);
+      }
+      // From even classes to one that has nearly all.
+      std::fill(data.sizes.begin(), data.sizes.end(), 0);
+      const Index favoured = static_cast<Index>(rng() % 3);
+      for (Index i = 0; i < n_samples; ++i) {
+        data.decision[i] = i < 3 * n_classes ? i % n_classes : static_cast<Index>(rng() % n_classes);
+        if (i >= 3 * n_classes && favoured && rng() % 4) data.decision[i] = 0;
+        ++data.sizes[data.decision[i]];
+      }
+      if (data.sizes[0] > kMaxFastClassSize) continue;
+      const Packed packed = pack(data);
+      const std::vector<Index> order{0, 1}, start{0, 1, 2}, lanes{0, 2}, partner_cells{3};
+      const std::vector<std::int32_t> tiles{0, 0};
+      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
+                                   packed.class_word_start, data.sizes, data.n_vars},
+                                  {order, start, start, lanes},
+                                  {tiles, 2},
+                                  partner_cells,
+                                  data.pseudocount,
+                                  0};
+      const LevelData levels(problem);
+      const std::vector<Index> distinct{3};
+      const InformationTables tables(data.sizes, data.pseudocount, distinct, 9);
+      const Index stride = LevelData::lane_stride(3);
+      for (int repeat = 0; repeat < 40; ++repeat) {
+        AlignedBuffer<LaneCount> counts, scratch;
+        counts.resize(n_classes * 3 * kLanes);
+        scratch.resize(9 * n_classes * 16);
+        std::vector<const LaneCount*> with_lane;
+        std::vector<std::int32_t> prefix_cells;
+        std::vector<std::vector<Count>> cells(stride, std::vector<Count>(9 * n_classes));
+        for (Index q = 0; q < n_classes; ++q) {
+          // Samples of the class in each level of the prefix, often none.
+          Index left = data.sizes[q];
+          std::array<Index, 3> of_level{};
+          for (const int level : {1, 2}) {
+            of_level[level] = rng() % 4 == 0 ? 0 : rng() % (left + 1);
+            left -= of_level[level];
+          }
+          of_level[0] = left;
+          for (const Index n : of_level) prefix_cells.push_back(static_cast<std::int32_t>(n));
+          LaneCount* of_class = counts.data() + q * 3 * kLanes;
+          for (int pattern = 0; pattern < 3; ++pattern) with_lane.push_back(of_class + pattern * kLanes);
+          for (Index lane = 0; lane < stride; ++lane) {
+            Index open[2] = {0, 0};
+            for (const int level : {0, 1, 2}) {
+              const Index first = rng() % 4 == 0 ? 0 : rng() % (of_level[level] + 1);
+              const Index second = rng() % 4 == 0 ? 0 : rng() % (of_level[level] - first + 1);
+              const Index of_lane[3] = {of_level[level] - first - second, first, second};
+              for (int l = 0; l < 3; ++l) cells[lane][(level * 3 + l) * n_classes + q] = static_cast<Count>(of_lane[l]);
+              for (int l = 0; l < 2; ++l) {
+                open[l] += of_lane[l + 1];
+                if (level > 0) of_class[level * kLanes + l * stride + lane] = static_cast<LaneCount>(of_lane[l + 1]);
+              }
+            }
+            for (int l = 0; l < 2; ++l) of_class[l * stride + lane] = static_cast<LaneCount>(open[l]);
+          }
+        }
+        LevelScoreJob job{};
+        job.counts = {{1, {3}, 3, 3, static_cast<int>(stride)}, with_lane.data(), prefix_cells.data(), scratch.data()};
+        std::vector<float> exact(stride), none(stride, 0.0f);
+        std::vector<std::int16_t> survivors(stride);
+        for (Index lane = 0; lane < stride; ++lane) {
+          const double bits = tables.to_bits(information(tables.of_tuple(), cells[lane].data(), 9, n_classes));
+          exact[lane] = static_cast<float>(levels.information_of(bits, 9));
+        }
+        job.without_member[0] = none.data();
+        job.best_of_member[0] = std::numeric_limits<float>::infinity();
+        job.best_of_lane = exact.data();
+        job.last_lane = static_cast<int>(stride);
+        job.survivors = survivors.data();
+        for (const SimdLevel level : available_simd_levels()) {
+          const LevelKernels& kernels = lane_kernels(level).levels;
+          std::vector<LevelScoreKernel> scores{kernels.score};
+          if (n_classes == 3) scores.push_back(kernels.score_three_classes);
+          if (n_classes == 2) {
+            for (const int lane_levels : {0, 3}) scores.push_back(kernels.score_of(2, lane_levels, false));
+            if (polynomial_is_sound(levels.model().two_classes)) scores.push_back(kernels.score_of(2, 3, true));
+          }
+          for (const LevelScoreKernel score : scores) {
+            check(score(levels.model(), job) == stride, "any levels: bound is above", name_of(level));
+          }
+          std::vector<float> lower(stride);
+          kernels.information(levels.model(), job.counts, 1.0f, 0, static_cast<int>(stride), lower.data());
+          bool below = true;
+          for (Index lane = 0; lane < stride; ++lane) below = below && lower[lane] <= exact[lane];
+          check(below, "any levels: lower bound is below", name_of(level));
+        }
+      }
+    }
+  }
+}
+
 // The bound is above the information and the lower bound below it, for any counts.
 void test_bounds(std::mt19937& rng) {
   for (const Index n_samples : {40, 2000, 50000}) {
@@ -409,12 +611,17 @@ void test_bounds(std::mt19937& rng) {
         job.survivors = survivors;
         for (const SimdLevel level : available_simd_levels()) {
           const LaneKernels& kernels = lane_kernels(level);
-          check(kernels.score_bound[1][1](two_level.model(), job) == kLanes, "bound is above", name_of(level));
-          check(kernels.score_logarithms[1][1](two_level.model(), job) == kLanes, "logarithms are above",
+          check(kernels.score_rational[1][1](two_level.model(), job) == kLanes, "rational bound is above",
                 name_of(level));
+          std::vector<InformationKernel> informations{kernels.information_rational[1][1]};
+          if (polynomial_is_sound(two_level.model())) {  // nothing else uses polynomials
+            check(kernels.score_polynomial[1][1](two_level.model(), job) == kLanes, "polynomial is above",
+                  name_of(level));
+            informations.push_back(kernels.information_polynomial[1][1]);
+          }
           float lower[kLanes];
-          for (const auto& information : {kernels.information_bound[1][1], kernels.information_logarithms[1][1]}) {
-            information(two_level.model(), job.counts, static_cast<int>(kLanes), lower);
+          for (const InformationKernel& information : informations) {
+            information(two_level.model(), job.counts, 0, static_cast<int>(kLanes), lower);
             bool below = true;
             for (Index l = 0; l < kLanes; ++l) below = below && lower[l] <= sub_information[l];
             check(below, "lower bound is below", name_of(level));
@@ -431,6 +638,9 @@ int main() {
   std::mt19937 rng(7);
   test_against_count_by_hand(rng);
   test_two_level_tiles(rng);
+  test_level_tiles(rng);
+  test_rational_bound(rng);
+  test_level_bounds(rng);
   test_bounds(rng);
   std::printf("%d passed, %d failed\n", checks - failures, failures);
   return failures == 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ def pack_bit_planes(
     last_row: int,
     words: npt.NDArray[np.uint64],
 ) -> None: ...
+def rank_values(values: npt.NDArray[Any], ranks: npt.NDArray[np.int64], found: npt.NDArray[Any]) -> bool: ...
 def search_max_gains(
     words: npt.NDArray[np.uint64],
     plane_start: npt.NDArray[np.int64],
@@ -44,7 +46,7 @@ def search_max_gains(
     gain_tuples: npt.NDArray[np.int64],
     tile_done: npt.NDArray[np.uint8],
     on_tick: Callable[[int], None] | None,
-) -> None: ...
+) -> tuple[int, int]: ...
 def list_tuples(
     words: npt.NDArray[np.uint64],
     plane_start: npt.NDArray[np.int64],

@@ -27,21 +27,25 @@ inline constexpr int kMaxSubsets = 1 << kMaxPrefix;
 
 using LaneCount = std::uint16_t;
 
+// The bit of a lane in its row: where registers of bytes, made from bits by shifts and masks, leave the counts in
+// order.
+constexpr int bit_of_lane(int lane) {
+  constexpr int byte_of_quarter[4] = {0, 16, 8, 24};
+  return 8 * (byte_of_quarter[lane % 32 / 8] + lane % 8) + lane / 32;
+}
+
 // Sample lists are padded to a multiple of this with the number of a row of zeros.
 inline constexpr Index kListMultiple = 16;
 
 // Constants of a search. All informations are Σ n·KL(class shares of the cell ‖ class shares of all), in bits: what
 // U(decision) − U(tuple) would be with the pseudocounts of the full table in both.
 struct LaneModel {
-  float share;        // of class 0
-  float log_scale_0;  // 1 / share
-  float log_scale_1;  // 1 / (1 − share)
-  float pseudo_0;     // pseudocounts of a cell of the full table
-  float pseudo_1;
+  float share;   // of class 0
+  float pseudo;  // pseudocounts of a cell of the full table, of both classes
   // n·KL lies between D²/n · (a + b·δ + c·δ² + d·δ³ + e·δ⁴) with the lower and the upper e; D = n·δ, δ = share in the
   // cell − share of all.
   float a, b, c, d, e_lower, e_upper;
-  float inflation;  // makes up for the rounding of these bounds
+  float inflation;  // makes up for the rounding of these polynomials
   float slack;      // and for that of sums, in bits
 };
 
@@ -66,20 +70,83 @@ struct LaneScoreJob {
 };
 
 using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);
-using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& counts, int n_lanes, float* lower);
+using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& counts, int first_lane, int last_lane,
+                                   float* lower);
+
+// Any number of levels and classes, in the same way: a prefix has a count for every pattern that gives each member a
+// level from 1 on or leaves it open, and level 0 follows by subtraction. A row holds a bit for each level from 1 on of
+// each lane; the bits of one level are `lane_stride` apart from those of the next.
+inline constexpr int kMaxLevelClasses = 16;
+
+struct LevelModel {
+  int n_classes;
+  float share[kMaxLevelClasses];
+  float share_3[kMaxLevelClasses];  // three times that
+  float pseudo;                     // pseudocounts of a cell of the full table, of all classes
+  float slack;
+  LaneModel two_classes;  // if there are two
+};
+
+// The shape of a tuple: a prefix and a lane. The last member of the prefix varies fastest in patterns and cells.
+struct LevelShape {
+  int n_prefix;
+  int levels[kMaxPrefix];  // of the prefix
+  int n_patterns;          // their product
+  int lane_levels;
+  int lane_stride;
+};
+
+struct LevelCounts {
+  LevelShape shape;
+  const LaneCount* const* with_lane;  // IN [class][pattern]: (lane_levels − 1) * lane_stride counts
+  const std::int32_t* prefix_cells;   // IN [class][cell of the prefix]
+  LaneCount* scratch;                 // n_patterns * (lane_levels − 1) * classes * 16, 32-byte aligned
+};
+
+struct LevelScoreJob {
+  LevelCounts counts;
+  const float* without_member[kMaxPrefix];  // as in LaneScoreJob
+  float best_of_member[kMaxPrefix];
+  float without_lane;
+  const float* best_of_lane;
+  int first_lane, last_lane;
+  std::int16_t* survivors;
+};
+
+using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);
+
+struct LevelKernels {
+  // Number of survivors of the bound, for any number of classes.
+  LevelScoreKernel score, score_three_classes;
+  // The same for two classes; [levels of the lane, or 0 for any number]: 2 and 3 have kernels of their own.
+  LevelScoreKernel score_polynomial[4], score_rational[4];
+  // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
+  void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int first_lane,
+                      int last_lane, float* lower);
+
+  LevelScoreKernel score_of(int n_classes, int lane_levels, bool polynomial) const {
+    if (n_classes > 2) return n_classes == 3 ? score_three_classes : score;
+    return (polynomial ? score_polynomial : score_rational)[lane_levels < 4 ? lane_levels : 0];
+  }
+};
 
 struct LaneKernels {
-  // List the set bits of a & b; returns their number. `list` needs room for 64 · n_words + 8 entries.
-  Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount* list);
+  // List the set bits of a & b, and after them kListMultiple times `padding`; returns their number. `list` needs room
+  // for 64 · n_words + kListMultiple entries.
+  Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list);
+  // The same with numbers that count the set bits of `mask` only; n_bytes of these in a word are enough.
+  Index (*list_within)(const Word* plane, const Word* mask, Index n_words, int n_bytes, LaneCount padding,
+                       LaneCount* list);
   // Add up the rows of the listed samples. The list is padded; rows: n_rows * kWordsPerRow words, 32-byte aligned.
   void (*count_lanes)(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts);
   // [parts of the lane][members of the prefix]: number of survivors of the bound.
-  ScoreKernel score_bound[kMaxParts + 1][kMaxPrefix + 1];
-  // The same with logarithms, for decisions so unbalanced that the bound is loose.
-  ScoreKernel score_logarithms[kMaxParts + 1][kMaxPrefix + 1];
-  // [parts][members]: lower bound of the information of a sub-tuple, for the first n_lanes lanes.
-  InformationKernel information_bound[kMaxParts + 1][kMaxPrefix + 1];
-  InformationKernel information_logarithms[kMaxParts + 1][kMaxPrefix + 1];
+  ScoreKernel score_polynomial[kMaxParts + 1][kMaxPrefix + 1];
+  // The same with another bound, for decisions so unbalanced that polynomials are loose.
+  ScoreKernel score_rational[kMaxParts + 1][kMaxPrefix + 1];
+  // [parts][members]: lower bound of the information of a sub-tuple, for some lanes.
+  InformationKernel information_polynomial[kMaxParts + 1][kMaxPrefix + 1];
+  InformationKernel information_rational[kMaxParts + 1][kMaxPrefix + 1];
+  LevelKernels levels;
 };
 
 const LaneKernels& lane_kernels(SimdLevel level);

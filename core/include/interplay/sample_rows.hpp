@@ -1,6 +1,8 @@
 // bit planes → one row of 256 bits per sample: planes lie along samples, rows across variables
 #pragma once
 
+#include <vector>
+
 #include "interplay/lane_kernels.hpp"
 #include "interplay/types.hpp"
 
@@ -18,14 +20,17 @@ inline void transpose_64(Word* rows) {
   }
 }
 
-// Where the rows of each of two classes lie: after its last sample, a class has a row of zeros to pad lists with.
+// Where the rows of each class lie: after its last sample, a class has a row of zeros to pad lists with.
 struct SampleRowLayout {
-  explicit SampleRowLayout(const BitPlanes& planes)
-      : class_start{0, (planes.class_sizes[0] + 1) * kWordsPerRow},
-        n_words(class_start[1] + (planes.class_sizes[1] + 1) * kWordsPerRow) {}
+  explicit SampleRowLayout(const BitPlanes& planes) {
+    for (const Index size : planes.class_sizes) {
+      class_start.push_back(n_words);
+      n_words += (size + 1) * kWordsPerRow;
+    }
+  }
 
-  Index class_start[2];
-  Index n_words;
+  std::vector<Index> class_start;
+  Index n_words = 0;
 };
 
 // word_of(lane, word): the plane of a lane, word by word; lanes from n_lanes on are empty.
@@ -33,15 +38,17 @@ struct SampleRowLayout {
 template <class WordOf>
 void fill_sample_rows(const BitPlanes& planes, const SampleRowLayout& layout, Index n_lanes, WordOf word_of,
                       Word* rows) {
-  for (Index q = 0; q < 2; ++q) {
+  Index lane_at[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) lane_at[bit_of_lane(lane)] = lane;
+  for (Index q = 0; q < planes.n_classes(); ++q) {
     const Index n_samples = planes.class_sizes[q];
     Word* of_class = rows + layout.class_start[q];
     for (Index group = 0; group < kWordsPerRow; ++group) {
       for (Index first = 0; first < n_samples; first += 64) {
         Word block[64];
-        for (Index lane = 0; lane < 64; ++lane) {
-          const Index number = group * 64 + lane;
-          block[lane] = number < n_lanes ? word_of(number, planes.class_word_start[q] + first / 64) : 0;
+        for (Index bit = 0; bit < 64; ++bit) {
+          const Index lane = lane_at[group * 64 + bit];
+          block[bit] = lane < n_lanes ? word_of(lane, planes.class_word_start[q] + first / 64) : 0;
         }
         transpose_64(block);
         const Index n_rows = n_samples - first < 64 ? n_samples - first : 64;

@@ -30,6 +30,8 @@ struct SearchProgress {
   std::atomic<Index> next_tile{0};
   std::atomic<std::uint64_t> tuples_done{0};
   std::atomic<bool> stop{false};
+  // Threads that tried both bounds (see bound_trial.hpp), by what they chose.
+  std::atomic<int> polynomial_threads{0}, rational_threads{0};
 };
 
 class TileSearcher {
@@ -50,5 +52,11 @@ class TwoLevelData;
 std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                       const TwoLevelData& data, SimdLevel level, MaxGains& best,
                                                       SearchProgress& progress);
+
+// Any levels and classes, two to five dimensions, in the same way.
+class LevelData;
+std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                  const LevelData& data, SimdLevel level, MaxGains& best,
+                                                  SearchProgress& progress);
 
 }  // namespace interplay

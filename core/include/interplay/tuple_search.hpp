@@ -7,16 +7,23 @@
 
 namespace interplay {
 
+// How a search was done; results never depend on it.
+struct SearchReport {
+  // Threads by the bound that was cheaper for them; others had no choice, or too little to do.
+  int polynomial_threads = 0, rational_threads = 0;
+};
+
 struct SearchOptions {
   int n_threads;
   SimdLevel simd_level;
   // Called about ten times a second from the calling thread with the number of tuples done so far; returning false
   // stops the search. `best` may be read meanwhile: it holds what the threads handed in.
   std::function<bool(std::uint64_t)> on_tick;
-  // Leave the two-level kernels out, to compare with.
+  // Leave the lane kernels out, to compare with.
   bool direct_only = false;
   // If set, `best` holds thresholds, and what exceeds them is listed here; tiles are taken until this is full.
   TupleRowsByTile* rows = nullptr;
+  SearchReport* report = nullptr;
 };
 
 // Search the tiles, into `best`, which may hold the results of earlier searches.

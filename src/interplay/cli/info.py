@@ -15,7 +15,7 @@ _OPTIONAL = ("matplotlib", "pyarrow", "anndata", "bed-reader", "cupy-cuda12x", "
 
 
 @click.command()
-@click.option("-v", "--verbose", is_flag=True, help="Optional packages and file locations too.")
+@click.option("-v", "--verbose", is_flag=True, help="Optional packages, file locations and the choice of a bound too.")
 def info(verbose: bool) -> None:
     """Print versions and engines: what a bug report needs."""
     from interplay.engines.cpu import default_simd_level, simd_levels
@@ -40,6 +40,10 @@ def info(verbose: bool) -> None:
     rows |= {name: value for name, value in sorted(os.environ.items()) if name.startswith("INTERPLAY_")}
     for name, value in rows.items():
         click.echo(f"{name:<12} {value}")
+    if verbose:
+        from interplay.bound_choice import show_bound_choices
+
+        show_bound_choices(click.echo)
 
 
 def engines_here() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from interplay import _core
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.tuple_formula import TupleFormula
+
+logger = logging.getLogger(__name__)
 
 
 def simd_levels() -> list[str]:
@@ -76,7 +79,7 @@ class CpuEngine:
         )
         tile_done = np.zeros(len(tiles), dtype=np.uint8)
         try:
-            _core.search_max_gains(
+            n_polynomial, n_rational = _core.search_max_gains(
                 words=planes.words,
                 plane_start=planes.plane_start,
                 n_levels=planes.n_levels,
@@ -102,6 +105,11 @@ class CpuEngine:
             )
         except KeyboardInterrupt:
             raise SearchInterrupted(found, float(tile_done.mean())) from None
+        if n_polynomial or n_rational:
+            logger.debug(
+                "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d",
+                tiles.dimensions, n_polynomial, n_rational,
+            )  # fmt: skip
         return found
 
     def interesting_tuples(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 from typing import Any
 
@@ -87,7 +88,10 @@ def make_tuple_tiles(
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
     lane_start = np.concatenate(
-        [_cut(lanes, even, wanted[real], n_levels[real]), len(real) + _cut(lanes, even, n_levels[contrast])[1:]]
+        [
+            _cut_lanes(lanes, even, n_levels[real], wanted[real]),
+            len(real) + _cut_lanes(lanes, even, n_levels[contrast])[1:],
+        ]
     )
     middle_start = _cut(middle, even, _block_of_row(lane_start))
     block_start = _cut(size, even, _block_of_row(middle_start))
@@ -165,6 +169,23 @@ def _cut(size: int, even: bool, *keys: npt.NDArray[Any]) -> IntArray:
         starts.extend(begin + ((end - begin) * b // n_blocks if even else size * b) for b in range(n_blocks))
         begin = end
     return np.array([*starts, n], dtype=np.int64)
+
+
+def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
+    """Starts of lane blocks, like `_cut`; instead of even ones, full ones, and a first one with what is left over.
+
+    Most prefixes have come so far in the order that the first block is behind them: it may be small. A variable of c
+    levels takes c − 1 lanes, in groups of 16 variables; blocks hold whole registers of them.
+    """
+    if not even:
+        return _cut(lanes, even, n_levels, *keys)
+    runs = _cut(len(n_levels) + 1, even, n_levels, *keys)
+    starts: list[IntArray] = []
+    for begin, end in pairwise(runs.tolist()):
+        in_a_register = lanes // int(n_levels[begin] - 1) // 16 * 16
+        size = lanes // in_a_register * in_a_register if in_a_register else lanes
+        starts.append(np.arange(end, begin, -size)[::-1])
+    return np.concatenate([[0], *starts]).astype(np.int64)
 
 
 def _counted_up(first: IntArray, number: IntArray) -> IntArray:

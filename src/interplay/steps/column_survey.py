@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay import _core
 from interplay.arrays import MAX_LEVELS, BoolArray, IntArray
 from interplay.jobs import map_in_threads
 from interplay.steps.columns import ColumnKind
@@ -19,6 +20,11 @@ Values = npt.NDArray[Any]
 
 #: Under "auto", a numeric column with at most this many values is discrete: flags and genotypes (0, 1, 2).
 FEW_VALUES = 3
+
+#: Up to this many thresholds are looked for one by one, in columns of at least this many samples; others are sorted.
+FEW_RANKS = 4
+MANY_SAMPLES = 256
+RANK_TYPES = ("f8", "f4", "i2", "i4", "i8")
 
 #: Ranks are drawn for as many columns at a time as have about this many levels in all discretisations together.
 LEVELS_AT_ONCE = 2**16
@@ -70,8 +76,10 @@ class ColumnSurvey:
         map_in_threads(draw, column_blocks(self._table, columns_at_once), n_jobs)
 
     def look_at_block(self, rows: slice) -> None:
-        """Sort the block's columns; find missing values, distinct values and thresholds."""
+        """Find the block's missing values, distinct values and thresholds."""
         values = self._table.block(rows.start, rows.stop)
+        if self._is_plain(values, self._forced[rows]) and self._find_thresholds(values, rows):
+            return
         in_order = _sorted_rows(values)
         n_observed = _count_observed(in_order)
         gaps = np.flatnonzero(n_observed < values.shape[1])
@@ -101,6 +109,26 @@ class ColumnSurvey:
             levels = in_order[row, :-1][is_step[row]]
             self.level_thresholds[rows.start + row] = self._known_levels.setdefault(levels.tobytes(), levels)
         self._keep_thresholds(rows, in_order, n_observed, np.flatnonzero(~is_discrete))
+
+    def _is_plain(self, values: Values, forced: npt.NDArray[np.int8]) -> bool:
+        """Say whether all columns are numbers to discretise, at so few ranks that sorting is too much work."""
+        n_ranks = self._ranks.shape[1] * self._ranks.shape[2]
+        if values.dtype.str[1:] not in RANK_TYPES or n_ranks > FEW_RANKS or values.shape[1] < MANY_SAMPLES:
+            return False
+        first = np.sort(values[:, : 4 * max(FEW_VALUES, self._divisions + 1)], axis=1)
+        n_distinct = 1 + np.count_nonzero(first[:, 1:] > first[:, :-1], axis=1)
+        has_many = n_distinct > max(FEW_VALUES, self._divisions + 1)
+        return bool(np.where(forced < 0, has_many, forced == 0).all())
+
+    def _find_thresholds(self, values: Values, rows: slice) -> bool:
+        """Find the values at the ranks drawn; false if values are missing."""
+        shape = self.thresholds[rows].shape
+        found = np.empty((len(values), shape[1] * shape[2]), dtype=values.dtype)
+        if not _core.rank_values(values, self._ranks[rows].reshape(found.shape).astype(np.int64), found):
+            return False
+        self.thresholds[rows] = found.reshape(shape)
+        self.n_levels[rows] = self._divisions + 1
+        return True
 
     def _keep_thresholds(self, rows: slice, in_order: Values, n_observed: IntArray, ranked: IntArray) -> None:
         ranks = self._ranks[rows][ranked].astype(np.int64)

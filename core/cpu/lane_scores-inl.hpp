@@ -1,0 +1,130 @@
+// Bounds of the information of a cell, for any instruction set (see lane_kernels-inl.hpp).
+//
+// A cell with n_q samples of class q (pseudocounts included), n in all, has the information Σ n_q·log2(n_q / (n·s_q)),
+// s_q the share of the class among all samples. With T_q = n·s_q and D_q = n_q − T_q that is Σ T_q·φ(D_q / T_q) / ln 2,
+// φ(x) = (1 + x)·ln(1 + x) − x, since the D_q add up to 0.
+#pragma once
+
+#include "interplay/lane_kernels.hpp"
+#include "lowest_bit-inl.hpp"
+
+namespace {
+
+// φ(x) lies between 3x² / (2·(3 + x)), which is Bernstein's inequality, and x²·(3 + x) / (6 + 4x). The latter follows
+// from ln(1 + x) ≤ x·(6 + x) / (6 + 4x): both sides are 0 at x = 0, and the derivative of their difference is
+// 4x³ / ((6 + 4x)²·(1 + x)), which has the sign of x. Applied to 1 / (1 + x) the same gives the former. With W = 3T,
+// one class adds between D² / (W + D) and D²·(W + D) / (W·(W + 2D)), times 3 / (2·ln 2). All terms are positive, so an
+// error of the reciprocal is an error of the sum, no more.
+inline constexpr float kRationalFactor = 2.1640426f;          // 3 / (2·ln 2), rounded up; rounding is made up for below
+inline constexpr float kRationalInflation = 1.0f + 0x1p-11f;  // a reciprocal is good to 1.5 · 2⁻¹²
+
+// Two classes of any shares. Upper: of a tuple, else the lower bound of a sub-tuple.
+template <class Simd, bool Upper>
+struct RationalScore {
+  using Floats = typename Simd::Floats;
+  Floats share, share_3, pseudo, three, two;
+
+  RationalScore(const interplay::LaneModel& model, float multiplicity)
+      : share(Simd::set_float(model.share)),
+        share_3(Simd::set_float(3.0f * model.share)),
+        pseudo(Simd::set_float(multiplicity * model.pseudo)),
+        three(Simd::set_float(3.0f)),
+        two(Simd::set_float(2.0f)) {}
+
+  // `total` and `of_class_0` without pseudocounts: these are shared out like the classes, so they drop out of D.
+  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
+    const Floats n = Simd::add(total, pseudo);
+    const Floats d = Simd::negative_multiply_add(share, total, of_class_0);
+    const Floats w_0 = Simd::multiply(share_3, n);
+    const Floats w_1 = Simd::negative_multiply_add(share_3, n, Simd::multiply(three, n));
+    const Floats near_0 = Simd::add(w_0, d), near_1 = Simd::subtract(w_1, d);
+    const Floats d_squared = Simd::multiply(d, d);
+    if constexpr (Upper) {
+      const Floats far_0 = Simd::multiply(w_0, Simd::multiply_add(two, d, w_0));
+      const Floats far_1 = Simd::multiply(w_1, Simd::negative_multiply_add(two, d, w_1));
+      const Floats term_0 = Simd::multiply(near_0, Simd::reciprocal(far_0));
+      return Simd::multiply_add(d_squared, Simd::multiply_add(near_1, Simd::reciprocal(far_1), term_0), sum);
+    } else {
+      return Simd::multiply_add(d_squared, Simd::add(Simd::reciprocal(near_0), Simd::reciprocal(near_1)), sum);
+    }
+  }
+  static float factor(const interplay::LaneModel&) {
+    return kRationalFactor * (Upper ? kRationalInflation : 2.0f - kRationalInflation);
+  }
+};
+
+// Two classes of nearly equal shares: cheaper, and as tight. Polynomials in D / n, see LaneModel.
+template <class Simd, bool Upper>
+struct PolynomialScore {
+  using Floats = typename Simd::Floats;
+  Floats share, pseudo, a, b, c, d, e;
+
+  PolynomialScore(const interplay::LaneModel& model, float multiplicity)
+      : share(Simd::set_float(model.share)),
+        pseudo(Simd::set_float(multiplicity * model.pseudo)),
+        a(Simd::set_float(model.a)),
+        b(Simd::set_float(model.b)),
+        c(Simd::set_float(model.c)),
+        d(Simd::set_float(model.d)),
+        e(Simd::set_float(Upper ? model.e_upper : model.e_lower)) {}
+
+  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
+    const Floats difference = Simd::negative_multiply_add(share, total, of_class_0);
+    const Floats delta = Simd::multiply(difference, Simd::reciprocal(Simd::add(total, pseudo)));
+    Floats factor = Simd::multiply_add(e, delta, d);
+    factor = Simd::multiply_add(factor, delta, c);
+    factor = Simd::multiply_add(factor, delta, b);
+    factor = Simd::multiply_add(factor, delta, a);
+    return Simd::multiply_add(Simd::multiply(difference, delta), factor, sum);
+  }
+  static float factor(const interplay::LaneModel& model) { return Upper ? model.inflation : 2.0f - model.inflation; }
+};
+
+// Any number of classes; `Classes` is that number, or 0 if it is only known at run time.
+template <class Simd, int Classes, bool Upper>
+struct ClassesScore {
+  using Floats = typename Simd::Floats;
+  const interplay::LevelModel& model;
+  Floats pseudo, two;
+
+  ClassesScore(const interplay::LevelModel& model_, float multiplicity)
+      : model(model_), pseudo(Simd::set_float(multiplicity * model_.pseudo)), two(Simd::set_float(2.0f)) {}
+
+  // counts: 16 lanes of each class, without pseudocounts
+  INTERPLAY_INLINE void add_cell(Floats (&sums)[2], const typename Simd::Counts* counts) const {
+    const int n_classes = Classes ? Classes : model.n_classes;
+    Floats low[Classes ? Classes : interplay::kMaxLevelClasses], high[Classes ? Classes : interplay::kMaxLevelClasses];
+    for (int q = 0; q < n_classes; ++q) {
+      low[q] = Simd::low_floats(counts[q]);
+      high[q] = Simd::high_floats(counts[q]);
+    }
+    sums[0] = add_half(sums[0], low);
+    sums[1] = add_half(sums[1], high);
+  }
+  static float factor(const interplay::LevelModel&) {
+    return kRationalFactor * (Upper ? kRationalInflation : 2.0f - kRationalInflation);
+  }
+
+ private:
+  INTERPLAY_INLINE Floats add_half(Floats sum, const Floats* counts) const {
+    const int n_classes = Classes ? Classes : model.n_classes;
+    Floats total = counts[0];
+    for (int q = 1; q < n_classes; ++q) total = Simd::add(total, counts[q]);
+    const Floats n = Simd::add(total, pseudo);
+    for (int q = 0; q < n_classes; ++q) {
+      const Floats d = Simd::negative_multiply_add(Simd::set_float(model.share[q]), total, counts[q]);
+      const Floats w = Simd::multiply(Simd::set_float(model.share_3[q]), n);
+      const Floats near = Simd::add(w, d);
+      const Floats d_squared = Simd::multiply(d, d);
+      if constexpr (Upper) {
+        const Floats far = Simd::multiply(w, Simd::multiply_add(two, d, w));
+        sum = Simd::multiply_add(d_squared, Simd::multiply(near, Simd::reciprocal(far)), sum);
+      } else {
+        sum = Simd::multiply_add(d_squared, Simd::reciprocal(near), sum);
+      }
+    }
+    return sum;
+  }
+};
+
+}  // namespace

@@ -1,0 +1,157 @@
+// Bounds for any number of levels and classes, 16 lanes at a time. Included by lane_kernels-inl.hpp.
+//
+// Bottleneck: the arithmetic of the bound, one reciprocal per class and cell; then the loads and stores of counts in
+// the scratch buffer, which holds more than registers do.
+#pragma once
+
+#include "interplay/lane_kernels.hpp"
+#include "lane_scores-inl.hpp"
+#include "lowest_bit-inl.hpp"
+
+namespace {
+
+// A score of two classes in the form of ClassesScore.
+template <class Simd, class Score>
+struct TwoClassesScore {
+  using Floats = typename Simd::Floats;
+  using Counts = typename Simd::Counts;
+  Score score;
+
+  TwoClassesScore(const interplay::LevelModel& model, float multiplicity) : score(model.two_classes, multiplicity) {}
+  INTERPLAY_INLINE void add_cell(Floats (&sums)[2], const Counts* counts) const {
+    const Counts total = Simd::add_counts(counts[0], counts[1]);
+    sums[0] = score.add_cell(sums[0], Simd::low_floats(total), Simd::low_floats(counts[0]));
+    sums[1] = score.add_cell(sums[1], Simd::high_floats(total), Simd::high_floats(counts[0]));
+  }
+  static float factor(const interplay::LevelModel& model) { return Score::factor(model.two_classes); }
+};
+
+// Counts of patterns → counts of cells, for one level of 16 lanes and one class: what members with a level from 1 on
+// do not have is their level 0.
+template <class Simd>
+INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, interplay::LaneCount* cells) {
+  int stride = shape.n_patterns;
+  for (int member = 0; member < shape.n_prefix; ++member) {
+    const int n_levels = shape.levels[member];
+    const int outer = stride;
+    stride /= n_levels;
+    for (int first = 0; first < shape.n_patterns; first += outer) {
+      for (int inner = 0; inner < stride; ++inner) {
+        interplay::LaneCount* open = cells + (first + inner) * 16;
+        auto rest = Simd::load_counts(open);
+        for (int level = 1; level < n_levels; ++level) {
+          rest = Simd::sub_counts(rest, Simd::load_counts(open + level * stride * 16));
+        }
+        Simd::store_counts(open, rest);
+      }
+    }
+  }
+}
+
+// Sum of a score over all cells, for lanes lane … lane + 15. Classes and LaneLevels: their number, or 0 if it is only
+// known at run time.
+template <class Simd, int Classes, int LaneLevels, class Score>
+INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
+                                           const Score& score, int lane, typename Simd::Floats (&sums)[2]) {
+  using Counts = typename Simd::Counts;
+  const interplay::LevelShape& shape = counts.shape;
+  const int n_classes = Classes ? Classes : model.n_classes;
+  const int n_upper = (LaneLevels ? LaneLevels : shape.lane_levels) - 1;
+  const int n_patterns = shape.n_patterns;
+  for (int q = 0; q < n_classes; ++q) {
+    const interplay::LaneCount* const* of_class = counts.with_lane + q * n_patterns;
+    for (int level = 0; level < n_upper; ++level) {
+      interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * n_patterns * 16;
+      for (int pattern = 0; pattern < n_patterns; ++pattern) {
+        Simd::store_counts(cells + pattern * 16,
+                           Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
+      }
+      patterns_to_cells<Simd>(shape, cells);
+    }
+  }
+  sums[0] = sums[1] = Simd::set_float(0.0f);
+  constexpr int most_classes = Classes ? Classes : interplay::kMaxLevelClasses;
+  Counts count[most_classes], rest[most_classes];
+  for (int cell = 0; cell < n_patterns; ++cell) {
+    for (int q = 0; q < n_classes; ++q) {
+      rest[q] = Simd::set_counts(static_cast<interplay::LaneCount>(counts.prefix_cells[q * n_patterns + cell]));
+    }
+    for (int level = 0; level < n_upper; ++level) {
+      for (int q = 0; q < n_classes; ++q) {
+        count[q] = Simd::load_counts(counts.scratch + ((q * n_upper + level) * n_patterns + cell) * 16);
+        rest[q] = Simd::sub_counts(rest[q], count[q]);
+      }
+      score.add_cell(sums, count);
+    }
+    score.add_cell(sums, rest);  // level 0
+  }
+  Simd::put_in_order(sums);
+}
+
+template <class Simd, int Classes, int LaneLevels, class Score>
+int score_level_lanes(const interplay::LevelModel& model, const interplay::LevelScoreJob& job) {
+  using Floats = typename Simd::Floats;
+  const Score score(model, 1.0f);
+  const Floats factor = Simd::set_float(Score::factor(model));
+  const Floats slack = Simd::set_float(model.slack);
+  const Floats without_lane = Simd::set_float(job.without_lane);
+  int n_survivors = 0;
+  for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
+    Floats sums[2];
+    score_16_level_lanes<Simd, Classes, LaneLevels>(model, job.counts, score, lane, sums);
+    for (int half = 0; half < 2; ++half) {
+      const int first = lane + 8 * half;
+      Floats to_beat = Simd::add(Simd::load_floats(job.best_of_lane + first), without_lane);
+      for (int member = 0; member < job.counts.shape.n_prefix; ++member) {
+        to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
+                                                   Simd::set_float(job.best_of_member[member])));
+      }
+      int mask = Simd::at_least(Simd::multiply_add(sums[half], factor, slack), to_beat);
+      while (mask) {
+        const int survivor = first + lowest_bit(mask);
+        mask &= mask - 1;
+        if (survivor >= job.first_lane && survivor < job.last_lane) {
+          job.survivors[n_survivors++] = static_cast<std::int16_t>(survivor);
+        }
+      }
+    }
+  }
+  return n_survivors;
+}
+
+template <class Simd, int Classes, int LaneLevels, class Score>
+void information_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
+                             float multiplicity, int first_lane, int last_lane, float* lower) {
+  using Floats = typename Simd::Floats;
+  const Score score(model, multiplicity);
+  const Floats factor = Simd::set_float(Score::factor(model));
+  const Floats slack = Simd::set_float(-model.slack);
+  for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
+    Floats sums[2];
+    score_16_level_lanes<Simd, Classes, LaneLevels>(model, counts, score, lane, sums);
+    Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
+    Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
+  }
+}
+
+template <class Simd, int LaneLevels>
+constexpr void set_two_class_kernels(interplay::LevelKernels& kernels) {
+  using Polynomial = TwoClassesScore<Simd, PolynomialScore<Simd, true>>;
+  using Rational = TwoClassesScore<Simd, RationalScore<Simd, true>>;
+  kernels.score_polynomial[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, Polynomial>;
+  kernels.score_rational[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, Rational>;
+}
+
+template <class Simd>
+constexpr interplay::LevelKernels make_level_kernels() {
+  interplay::LevelKernels kernels{};
+  set_two_class_kernels<Simd, 0>(kernels);
+  set_two_class_kernels<Simd, 2>(kernels);
+  set_two_class_kernels<Simd, 3>(kernels);
+  kernels.score = score_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, true>>;
+  kernels.score_three_classes = score_level_lanes<Simd, 3, 0, ClassesScore<Simd, 3, true>>;
+  kernels.information = information_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, false>>;
+  return kernels;
+}
+
+}  // namespace
