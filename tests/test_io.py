@@ -238,3 +238,41 @@ def test_json_has_no_infinities() -> None:
 def test_unknown_endings_of_tables(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must end in one of"):
         write_table(pd.DataFrame({"a": [1]}), tmp_path / "table.xlsx")
+
+
+def test_tables_that_stay_in_their_files(tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    bed_reader = pytest.importorskip("bed_reader")
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 3, size=(200, 10)).astype(np.float32)
+    ill = (values[:, 2] == 1) ^ (values[:, 5] == 1)
+    obs = pd.DataFrame({"state": np.where(ill, "ill", "well"), "batch": ["p", "q"] * 100}, index=map(str, range(200)))
+    anndata.AnnData(values, obs=obs).write_h5ad(tmp_path / "cells.h5ad")
+    phenotype = np.where(ill, "2", "1").astype(object)
+    phenotype[:10] = "-9"
+    bed_reader.to_bed(tmp_path / "study.bed", values, properties={"pheno": phenotype.astype(str)})
+    frame = pd.DataFrame(values, columns=list("abcdefghij"))
+    frame.assign(state=obs["state"].to_numpy(), site=["p", "q"] * 100).to_parquet(tmp_path / "table.parquet")
+
+    for name, target, n_samples in [
+        ("cells.h5ad", "state", 200),
+        ("study.bed", None, 190),
+        ("table.parquet", "state", 200),
+    ]:
+        X, y = read_data(tmp_path / name, target=target)
+        assert X.n_samples == n_samples
+        result = interplay.select(X, y, random_state=0)
+        assert {result.names.index(found) for found in result.relevant} == {2, 5}, name
+    # What is known of the samples stays known, also when columns are left out.
+    X, y = read_data(tmp_path / "cells.h5ad", target="state", drop=["0"])
+    assert interplay.select(X, y, strata="batch", random_state=0).relevant
+    assert "0" not in X.names
+    with pytest.raises(ValueError, match="no column 'stat': did you mean 'state'"):
+        read_data(tmp_path / "cells.h5ad", target="stat")
+    with pytest.raises(ValueError, match="no column 'height'"):
+        read_data(tmp_path / "study.bed", target="height")
+    for name in ("bad.h5ad", "bad.bed"):
+        for ending in (".h5ad", ".bed", ".bim", ".fam"):
+            (tmp_path / name).with_suffix(ending).write_text("nothing of the kind")
+        with pytest.raises(ValueError, match=name):
+            read_data(tmp_path / name, target="state")

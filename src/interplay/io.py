@@ -11,7 +11,8 @@ ending                 variables                                                
 .npz                   the array ``X``, or the only one; ``names``, if there       the array ``y``, or the one
                                                                                    named, or a column as in .npy
 .h5ad                  ``X`` of the AnnData                                        name of a column of ``obs``
-.bed                   the variants of a PLINK file, 0/1/2                         the phenotype in the .fam file
+.bed                   the variants of a PLINK file, 0/1/2                         of the .fam file: phenotype (if not
+                                                                                   given), sex or family
 =====================  ==========================================================  ==============================
 """
 
@@ -22,8 +23,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,12 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.csv_table import read_csv
-from interplay.steps.table import as_table
+from interplay.genetics import read_bed
+from interplay.parquet import scan_parquet
+from interplay.singlecell import read_h5ad
+from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.named_columns import take_columns
+from interplay.steps.table import Table, as_table
 from interplay.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -79,16 +84,22 @@ def read_data(
     if ending in (".csv", ".tsv", ".txt"):
         separator = "\t" if delimiter is None and ending == ".tsv" else delimiter
         return _split_frame(read_csv(path, delimiter=separator), path, target, dropped)
-    if ending in (".parquet", ".feather", ".arrow"):
-        return _split_frame(_read_arrow(path, ending), path, target, dropped)
+    if ending in (".feather", ".arrow"):
+        return _split_frame(_read_feather(path), path, target, dropped)
     if ending in (".npy", ".npz"):
         return _read_arrays(path, target, dropped)
-    if dropped:
-        raise ValueError(f"drop is for tables with named columns, not for {ending} files: leave it out")
+    # These stay in their files, and are read by blocks of columns.
+    if ending == ".parquet":
+        table = scan_parquet(path)
+        # Where pandas kept its row names.
+        row_names = [name for name in table.names if name.startswith("__index_level_")]
+        return _split_table(table, path, target, [*dropped, *row_names])
     if ending == ".h5ad":
-        return _read_h5ad(path, target)
+        return _split_table(read_h5ad(path), path, target, dropped)
     if ending == ".bed":
-        return _read_bed(path, target)
+        target = target or "phenotype"
+        samples = "phenotyped" if target == "phenotype" else "all"
+        return _split_table(read_bed(path, samples=samples), path, target, dropped)
     raise ValueError(
         f"{os.fspath(path)!r} has an ending that says nothing: use .csv, .tsv, .parquet, .feather, .npy, .npz, .h5ad "
         "or .bed"
@@ -196,25 +207,16 @@ def _import_pyarrow() -> Any:
     return pyarrow
 
 
-def _read_arrow(path: str | os.PathLike[str], ending: str) -> Any:
+def _read_feather(path: str | os.PathLike[str]) -> Any:
     pyarrow = _import_pyarrow()
     try:
-        if ending == ".parquet":
-            from pyarrow.parquet import ParquetFile
+        from pyarrow.feather import read_table
 
-            # Not through the dataset machinery, which would take "year=2024" in a path for a column.
-            table = ParquetFile(path).read()
-        else:
-            from pyarrow.feather import read_table
-
-            table = read_table(path)
+        table = read_table(path)
     except pyarrow.ArrowInvalid as error:
-        kind = "parquet" if ending == ".parquet" else "feather"
         reason = " ".join(str(error).split())
-        raise ValueError(f"{os.fspath(path)!r} is not a {kind} file, or is damaged: {reason}") from None
-    # Where pandas kept its row names.
-    row_names = [name for name in table.column_names if name.startswith("__index_level_")]
-    return table.drop_columns(row_names)
+        raise ValueError(f"{os.fspath(path)!r} is not a feather file, or is damaged: {reason}") from None
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
 
 
 def _read_arrays(path: str | os.PathLike[str], target: str | None, drop: list[str]) -> TableAndDecision:
@@ -279,37 +281,19 @@ def _column_number(column: str, names: list[str], labels: list[str]) -> int:
     return number % len(names)
 
 
-@contextmanager
-def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let the errors of another package's reader name the file."""
-    try:
-        yield
-    except (OSError, ValueError, KeyError) as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{os.fspath(path)!r} cannot be read, or is damaged: {reason}") from None
-
-
-def _read_h5ad(path: str | os.PathLike[str], target: str | None) -> TableAndDecision:
-    try:
-        import anndata
-    except ImportError:
-        raise ImportError('.h5ad files need anndata: pip install "interplay[singlecell]"') from None
-    with _naming(path):
-        data = anndata.read_h5ad(path)
-    names = [str(name) for name in data.obs.columns]
+def _split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndDecision:
+    """Take the target and what is to be dropped out of a table that stays in its file."""
+    known = list(dict.fromkeys([*table.sample_columns, *table.names]))
     if target is None:
-        raise ValueError(f"target is needed: name a column of obs, one of {_listed(names)}")
-    if target not in names:
-        raise ValueError(f"{os.fspath(path)!r} has no column {target!r} in obs: {_meant(target, names)}")
-    return data, data.obs[target]
-
-
-def _read_bed(path: str | os.PathLike[str], target: str | None) -> TableAndDecision:
-    try:
-        from bed_reader import open_bed
-    except ImportError:
-        raise ImportError('.bed files need bed-reader: pip install "interplay[genetics]"') from None
-    if target not in (None, "phenotype"):
-        raise ValueError(f"the target of a .bed file is the phenotype in its .fam file, not {target!r}: leave it out")
-    with _naming(path), open_bed(path) as bed:
-        return as_table(bed.read(dtype="float32", order="F"), names=bed.sid), bed.pheno
+        raise ValueError(f"target is needed: name what is to be explained, one of {_listed(known)}")
+    for name in [target, *drop]:
+        if name not in known:
+            raise ValueError(f"{os.fspath(path)!r} has no column {name!r}: {_meant(name, known)}")
+    if target in drop:
+        raise ValueError(f"column {target!r} is both target and dropped: decide which")
+    kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
+    if len(kept) < table.n_vars:
+        known_of_samples = table.sample_columns
+        table = ColumnSubset(table, kept)
+        table.sample_columns = known_of_samples
+    return take_columns(table, target)[:2]

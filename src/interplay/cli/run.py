@@ -22,7 +22,7 @@ DATA is a file, known by its ending:
   .npy                       --target is the number of a column, from 0, or -1 for the last
   .npz                       arrays X and y, or --target names another than y, or is a number
   .h5ad                      --target names a column of obs
-  .bed                       PLINK; the phenotype is in the .fam file
+  .bed                       PLINK; phenotype (if not given), sex or family of the .fam file
 Results replace existing files, at the end and as a whole.
 
 """
