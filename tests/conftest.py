@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -49,3 +52,40 @@ def madelon(shared: Path) -> tuple[np.ndarray, np.ndarray]:
 def r_output(shared: Path):  # type: ignore[no-untyped-def]
     """Load a file of outputs of the R original by its stem."""
     return lambda stem: np.load(shared / "reference" / f"{stem}.npz")
+
+
+class CtrlC:
+    """Presses Ctrl-C once a search has run for some seconds; never before it, and never after it."""
+
+    def __init__(self) -> None:
+        self.pressed_at = float("nan")
+
+    def press(self) -> None:
+        self.pressed_at = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def seconds_since(self) -> float:
+        return time.monotonic() - self.pressed_at
+
+
+@pytest.fixture
+def ctrl_c_after(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """Call with the seconds that a search is left to itself."""
+    from interplay.tile_loop import TileLoop
+
+    def arm(seconds: float) -> CtrlC:
+        ctrl_c = CtrlC()
+        original = TileLoop.search
+
+        def search(*args: object, **kwargs: object) -> None:
+            timer = threading.Timer(seconds, ctrl_c.press)
+            timer.start()
+            try:
+                original(*args, **kwargs)  # type: ignore[arg-type]
+            finally:
+                timer.cancel()
+
+        monkeypatch.setattr(TileLoop, "search", search)
+        return ctrl_c
+
+    return arm

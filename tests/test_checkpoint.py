@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 import warnings
 import zipfile
@@ -245,12 +242,11 @@ def test_files_that_are_no_checkpoints_stay_as_they_are(data, file: Path) -> Non
         interplay.max_information_gain(*data, checkpoint=file.parent)
 
 
-def test_interrupt_writes_what_was_found(tmp_path: Path) -> None:
+def test_interrupt_writes_what_was_found(tmp_path: Path, ctrl_c_after) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 700)), rng.integers(0, 2, 500)
     file = tmp_path / "run.ckpt"
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    ctrl_c_after(0.5)
     with pytest.raises(interplay.SearchInterrupted) as caught:
         interplay.max_information_gain(X, y, dimensions=4, checkpoint=interplay.Checkpoint(file, seconds=600))
     assert 0 < caught.value.done < 1

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -79,15 +76,13 @@ def test_levels_and_classes_in_numbers(data) -> None:
     assert np.isfinite(pairs.gain).all()
 
 
-def test_interrupt_stops_within_a_second_and_leaves_what_was_found() -> None:
+def test_interrupt_stops_within_a_second_and_leaves_what_was_found(ctrl_c_after) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    started = time.perf_counter()
+    ctrl_c = ctrl_c_after(0.5)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.max_information_gain(X, y, dimensions=3, n_jobs=2)  # would take minutes
-    assert time.perf_counter() - started < 3.0
+    assert ctrl_c.seconds_since() < 2.0  # a busy machine may add to the one second
     assert isinstance(caught.value, KeyboardInterrupt)
     assert 0 < caught.value.done < 1
     assert np.isfinite(caught.value.partial.gain).any()
