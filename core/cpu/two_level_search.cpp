@@ -74,7 +74,8 @@ class TwoLevelSearcher final : public TileSearcher {
         if (std::popcount(static_cast<unsigned>(subset)) == size) filling_order_.push_back(subset);
       }
     }
-    for (int subset = 0; subset < full_; ++subset) subsets_.emplace_back(subset, n_prefix_);
+    for (int subset = 0; subset < full_; ++subset) tables_of_subsets_.emplace_back(subset, n_prefix_);
+    subsets_.resize(static_cast<std::size_t>(full_));
   }
 
   bool search(const std::int32_t* tile) override {
@@ -115,7 +116,14 @@ class TwoLevelSearcher final : public TileSearcher {
  private:
   void make_room(Index n_vertices) {
     n_vertices_ = n_vertices;
-    for (SubsetTable& table : subsets_) table.make_room(size_, n_families_, n_vertices);
+    Places block{};
+    for (int m = 1; m < n_prefix_; ++m) {
+      block[m] = begin_[m] == begin_[m - 1] && size_[m] == size_[m - 1] ? block[m - 1] : m;
+    }
+    for (SubsetTable& table : tables_of_subsets_) table.make_room(size_, n_families_, n_vertices);
+    for (int subset = 0; subset < full_; ++subset) {
+      subsets_[subset] = find_subset(subset, n_prefix_, block, tables_of_subsets_);
+    }
     if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertices);
   }
 
@@ -140,7 +148,8 @@ class TwoLevelSearcher final : public TileSearcher {
   // Places 0 … depth − 1 are chosen.
   void descend(int depth) {
     for (const int subset : filling_order_) {
-      if (subsets_[subset].n_leading == depth) fill(subsets_[subset], 0, masks_[depth].data());
+      SubsetTable& table = tables_of_subsets_[subset];
+      if (table.n_leading == depth && subsets_[subset].table == &table) fill(table, 0, masks_[depth].data());
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
     const Index end = std::min(begin_[depth] + size_[depth], prefix_end_);
@@ -182,13 +191,18 @@ class TwoLevelSearcher final : public TileSearcher {
   }
 
   void fill_entry(SubsetTable& table, const Word* a, const Word* b) {
-    const Index entry = table.entry(local_);
+    const SubsetEntries& entries = subsets_[table.subset];
+    const Index entry = entries.entry(local_);
     LaneCount* lanes = table.lanes.data() + entry * n_families_ * 2 * kLanes;
     table.ones[entry] = list_samples(a, b);
     count(rows_, lanes + (n_families_ - 1) * 2 * kLanes);
     if (n_parts_ == 2) {
-      LaneCount* vertices = table.vertices.data() + entry * 2 * n_vertices_;
-      count_vertices(vertices);
+      const Index vertex_entry = entries.vertex_entry(local_);
+      LaneCount* vertices = table.vertices.data() + vertex_entry * 2 * n_vertices_;
+      if (!table.vertices_known[vertex_entry]) {
+        table.vertices_known[vertex_entry] = 1;
+        count_vertices(vertices);
+      }
       pairs_.spread_counts(vertices, 0, lanes);
     }
     if (!table.has_information) return;
@@ -272,8 +286,8 @@ class TwoLevelSearcher final : public TileSearcher {
 
   // Let subset s of a tuple be the counts of `subset` of the prefix, as it is chosen now.
   void point_to(int subset, int s, LaneCounts& counts) const {
-    const SubsetTable& table = subsets_[subset];
-    const Index entry = table.entry(local_);
+    const SubsetTable& table = *subsets_[subset].table;
+    const Index entry = subsets_[subset].entry(local_);
     const LaneCount* lanes = table.lanes.data() + entry * n_families_ * 2 * kLanes;
     for (int q = 0; q < 2; ++q) {
       for (int family = 0; family < n_families_; ++family) {
@@ -310,8 +324,8 @@ class TwoLevelSearcher final : public TileSearcher {
     }
     for (int member = 0; member < n_prefix_; ++member) {
       members_[member] = problem_.blocks.order[begin_[member] + local_[member]];
-      const SubsetTable& without = subsets_[full_ & ~(1 << member)];
-      job.without_member[member] = without.information.data() + without.entry(local_) * kLanes;
+      const SubsetEntries& without = subsets_[full_ & ~(1 << member)];
+      job.without_member[member] = without.table->information.data() + without.entry(local_) * kLanes;
       job.best_of_member[member] = contrast_ ? kInfinity : best_so_far(members_[member]);
     }
     if (n_parts_ == 1) {
@@ -354,9 +368,10 @@ class TwoLevelSearcher final : public TileSearcher {
         LaneCounts with_vertex = job_.counts;
         for (int q = 0; q < 2; ++q) {
           for (int subset = 0; subset < full_; ++subset) {
-            const SubsetTable& table = subsets_[subset];
-            with_vertex.with_lane[q][0][subset] =
-                table.vertices.data() + (table.entry(local_) * 2 + q) * n_vertices_ + v * pairs_.vertex_lanes;
+            const SubsetEntries& entries = subsets_[subset];
+            with_vertex.with_lane[q][0][subset] = entries.table->vertices.data() +
+                                                  (entries.vertex_entry(local_) * 2 + q) * n_vertices_ +
+                                                  v * pairs_.vertex_lanes;
           }
           with_vertex.with_lane[q][0][full_] = counts + q * n_vertices_ + v * pairs_.vertex_lanes;
         }
@@ -431,7 +446,8 @@ class TwoLevelSearcher final : public TileSearcher {
 
   VertexTable vertex_table_;
 
-  std::vector<SubsetTable> subsets_;
+  std::vector<SubsetTable> tables_of_subsets_;
+  std::vector<SubsetEntries> subsets_;
   std::vector<int> filling_order_;
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
   std::array<AlignedBuffer<LaneCount>, 2> lists_;

@@ -24,9 +24,13 @@ struct SubsetTable {
   int n_inner = 0;
   Places stride{};                                // of each place in the entries
   AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
-  AlignedBuffer<LaneCount> vertices;              // entries * 2 classes * vertices
   AlignedBuffer<float> information;               // entries * kLanes, lower bounds
   std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
+  // Pairs only: counts with every vertex. They are kept for a tile, since each of its chunks needs them, and so are for
+  // all variables that the places before the gap may hold, too.
+  Places vertex_stride{};
+  AlignedBuffer<LaneCount> vertices;         // vertex entries * 2 classes * vertices
+  std::vector<std::uint8_t> vertices_known;  // vertex entries
 
   SubsetTable(int subset_, int n_prefix) : subset(subset_), n_leading(std::countr_one(static_cast<unsigned>(subset_))) {
     has_information = std::popcount(static_cast<unsigned>(subset)) == n_prefix - 1;
@@ -43,17 +47,58 @@ struct SubsetTable {
       n_entries *= size[inner[i]];
     }
     lanes.resize(n_entries * n_families * 2 * kLanes);
-    vertices.resize(n_entries * 2 * n_vertices + kReadBeyond);
     if (has_information) information.resize(n_entries * kLanes);
     ones.resize(static_cast<std::size_t>(n_entries));
+    if (n_vertices == 0) return;
+    vertex_stride = stride;
+    for (int place = n_leading - 1; place >= 0; --place) {
+      vertex_stride[place] = n_entries;
+      n_entries *= size[place];
+    }
+    vertices.resize(n_entries * 2 * n_vertices + kReadBeyond);
+    vertices_known.assign(static_cast<std::size_t>(n_entries), 0);
   }
+};
 
-  Index entry(const Places& local) const {
+// Where a subset of the prefix, as it is chosen, is found: in its own table, or, since places of a tile may share a
+// block, in that of another subset. The latter has fewer places before its gap, and so is filled less often.
+struct SubsetEntries {
+  SubsetTable* table = nullptr;
+  Places stride{}, vertex_stride{};  // of the subset's places, in that table
+
+  Index entry(const Places& local) const { return summed(stride, local); }
+  Index vertex_entry(const Places& local) const { return summed(vertex_stride, local); }
+
+ private:
+  static Index summed(const Places& stride, const Places& local) {
     Index sum = 0;
-    for (int i = 0; i < n_inner; ++i) sum += local[inner[i]] * stride[inner[i]];
+    for (int place = 0; place < kMaxPrefix; ++place) sum += stride[place] * local[place];
     return sum;
   }
 };
+
+// The entries of `subset` in the tables of a tile, where places with the same `block` hold variables of one block: each
+// member stands for the last place of its block that the next member leaves free.
+inline SubsetEntries find_subset(int subset, int n_prefix, const Places& block, std::vector<SubsetTable>& tables) {
+  std::array<int, kMaxPrefix> stands_for{};
+  int as_late = 0;
+  int free = n_prefix - 1;
+  for (int place = n_prefix - 1; place >= 0; --place) {
+    if (!(subset >> place & 1)) continue;
+    while (block[free] != block[place]) --free;
+    stands_for[place] = free;
+    as_late |= 1 << free;
+    --free;
+  }
+  SubsetEntries entries;
+  entries.table = &tables[as_late];
+  for (int place = 0; place < n_prefix; ++place) {
+    if (!(subset >> place & 1)) continue;
+    entries.stride[place] = entries.table->stride[stands_for[place]];
+    entries.vertex_stride[place] = entries.table->vertex_stride[stands_for[place]];
+  }
+  return entries;
+}
 
 // The samples of a prefix, listed: class 0, then class 1, both padded.
 struct KeptLists {
