@@ -79,9 +79,7 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {
     const Index n_planes = plane_start.data()[row + 1] - plane_start.data()[row];
-    const std::uint8_t* code = codes.data() + row * n_samples;
-    std::uint8_t highest = 0;  // not std::max_element, which compilers do not turn into vector instructions
-    for (Index i = 0; i < n_samples; ++i) highest = std::max(highest, code[i]);
+    const int highest = interplay::highest_code(span_of(codes).subspan(row * n_samples, n_samples));
     require(highest <= n_planes, "a code exceeds its variable's number of levels");
   }
   interplay::pack_bit_planes(span_of(codes), span_of(sample_order), span_of(class_sizes), span_of(class_word_start),

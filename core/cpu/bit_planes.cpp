@@ -32,6 +32,12 @@ void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index>
   }
 }
 
+std::uint8_t highest_code(std::span<const std::uint8_t> codes) {
+  std::uint8_t highest = 0;  // not std::max_element, which compilers do not turn into vector instructions
+  for (const std::uint8_t code : codes) highest = code > highest ? code : highest;
+  return highest;
+}
+
 void mask_all_samples(const BitPlanes& planes, Word* mask) {
   for (Index w = 0; w < planes.n_words; ++w) mask[w] = 0;
   for (Index q = 0; q < planes.n_classes(); ++q) {

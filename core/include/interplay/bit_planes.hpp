@@ -13,6 +13,9 @@ void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index>
                      std::span<const Index> class_sizes, std::span<const Index> class_word_start,
                      std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words);
 
+// The highest of some codes. Here, since the bindings are built to be small: ten times slower.
+std::uint8_t highest_code(std::span<const std::uint8_t> codes);
+
 // Set the bits of all samples, and none of the padding.
 // mask: OUT n_words
 void mask_all_samples(const BitPlanes& planes, Word* mask);
