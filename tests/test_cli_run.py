@@ -194,6 +194,7 @@ def test_dry_run_measures_and_does_nothing(command, data: Path) -> None:
         (["--target", "outcome", "--n-contrast", "many"], "neither a whole number nor 'auto'"),
         (["--target", "outcome", "--engine", "abacus"], "engine must be one of"),
         (["--target", "outcome", "--discrete", "nope"], "discrete names 'nope'"),
+        (["--target", "outcome", "--discrete", "none", "--discrete", "g1"], "--discrete none stands for all columns"),
         (["--target", "outcome", "--out", "table.xlsx"], "must end in one of"),
         (["--target", "outcome", "--out", "no/table.csv"], "make it first"),
         (["--target", "outcome", "--out", "data.csv"], "also used for something else"),

@@ -204,7 +204,8 @@ class Selection:
                 return counts
         raise ValueError(
             f"the cells of the best tuple of {self.names[number]!r} were not kept: they are for the first 300 relevant "
-            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions"
+            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions or "
+            "parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -264,7 +265,10 @@ class Selection:
 
         threshold = check_real("threshold", threshold, low=0.0, high=1.0)
         if len(self.correlation) != len(self.ranked):
-            raise ValueError(f"clusters are not available: correlations of {len(self.ranked)} variables were not kept")
+            raise ValueError(
+                f"clusters are not available: correlations of {len(self.ranked)} variables were not kept, as there are "
+                "more than 3000 or parts were merged without X"
+            )
         if len(self.ranked) == 0:
             return []
         _, label = connected_components(np.abs(self.correlation) >= threshold - 0.005, directed=False)

@@ -85,7 +85,7 @@ class TupleEngine(Engine, Protocol):
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search; `partial` holds the maxima found until then."""
+    """Ctrl-C during a search; `partial` holds the maxima found until then, of several runs those of the one in work."""
 
     def __init__(self, partial: MaxGains, done: float) -> None:
         super().__init__(partial, done)

@@ -59,7 +59,7 @@ def headline(selection: Selection) -> str:
 
 def summary_sentences(selection: Selection) -> list[str]:
     """Return what a reader should know first, one thought each."""
-    found = [_what_was_searched(selection)]
+    found = [_what_was_searched(selection), _strata(selection)]
     if len(selection.ranked):
         found += [_synergy(selection), _groups(selection)]
     else:
@@ -84,10 +84,12 @@ def methods_paragraph(selection: Selection) -> str:
             f"{runs.get(s['multiclass'], '') if len(selection.runs) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
+            *_missing_method(selection),
             f"{_TUPLES.get(k, f'All {k}-tuples of variables').capitalize()} were searched exhaustively "
             f"({_n_tuples(selection)}), and each variable was scored by its maximum "
             + ("information gain" if k == 1 else "conditional information gain over all tuples that contain it")
             + f" (pseudocount {s['pseudocount']:g}).",
+            *_strata_method(selection),
             _null_method(selection),
             _adjustment_method(selection),
             f"The random seed was {s['random_state']}.",
@@ -114,6 +116,37 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {len(selection.runs)} comparisons of classes" if len(selection.runs) > 1 else ""
     size = "" if k == 1 else f"{_n_tuples(selection)}, "
     return f"{first}, {how}{several}: {size}{_classes(selection)}."
+
+
+def _strata(selection: Selection) -> str:
+    listed = _listed_strata(selection)
+    if not listed:
+        return ""
+    shown = " Pictures of tuples show all strata together." if len(selection.ranked) else ""
+    return f"Gains are within {listed}: what follows from the stratum alone counts for no variable.{shown}"
+
+
+def _strata_method(selection: Selection) -> list[str]:
+    listed = _listed_strata(selection)
+    if not listed:
+        return []
+    permuted = ", and contrast variables were permuted within strata" if selection.settings["n_contrast"] else ""
+    return [f"Gains were computed within {listed}: the stratum was one more member of every tuple{permuted}."]
+
+
+def _missing_method(selection: Selection) -> list[str]:
+    # Whether there were any is not recorded.
+    done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
+    missing = selection.settings["missing"]
+    return [f"Missing values, if any, were {done[missing]}."] if missing in done else []
+
+
+def _listed_strata(selection: Selection) -> str:
+    sizes = selection.provenance.get("strata", {})  # results saved by earlier versions do not say
+    if not sizes:
+        return ""
+    listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
+    return f"{len(sizes)} strata ({listed}{', …' if len(sizes) > 6 else ''})"
 
 
 def _synergy(selection: Selection) -> str:
