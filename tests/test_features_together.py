@@ -133,3 +133,24 @@ def test_an_interrupt_tells_what_share_of_all_comparisons_is_done(frame, variabl
     with pytest.raises(interplay.SearchInterrupted) as stopped:
         interplay.select(variables, y, multiclass="ovo", engine=_StoppedInTheSecondRun(), **FEW)
     assert 1 / 3 < stopped.value.done < 2 / 3
+
+
+def test_measurements_of_few_samples_are_not_taken_for_the_decision_in_other_words(variables):
+    # No value repeats, so that each value of any column stands for one value of any other.
+    table = variables.drop(columns=["colour", "form"])
+    dose = pd.Series(table["gene1"] * table["gene4"], name="gene7")
+    found = interplay.select(table, dose, **FEW)  # a warning would be an error
+    assert sorted(found.relevant) == ["gene1", "gene4"]
+    for same in (table["gene2"] ** 3, -table["gene2"]):
+        with pytest.warns(UserWarning, match="column 'gene2' of X tells y apart completely"):
+            interplay.select(table, same.rename("dose"), **FEW)
+
+
+def test_a_class_may_be_called_rest(frame, variables):
+    y = frame["ill"].where(frame["batch"] > 0, "rest")
+    sizes = y.value_counts().to_dict()
+    for multiclass in ("joint", "ovo", "ovr"):
+        result = interplay.select(variables, y, multiclass=multiclass, **FEW)
+        assert result.class_sizes == sizes
+        assert f"rest: {sizes['rest']}" in result.summary()
+        assert f"rest: {sizes['rest']}" in methods_paragraph(result)

@@ -240,11 +240,7 @@ def _adjustment_method(selection: Selection) -> str:
 
 
 def _classes(selection: Selection) -> str:
-    sizes: dict[str, int] = {}
-    for run in selection.runs:
-        sizes |= dict(zip(run.class_labels, run.class_sizes.tolist(), strict=True))
-    if len(selection.runs) > 1:
-        sizes.pop("rest", None)
+    sizes = selection.class_sizes
     listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
     return f"{len(sizes)} classes ({listed}{', …' if len(sizes) > 6 else ''})"
 

@@ -89,11 +89,11 @@ def _say_the_same(one: Column, other: Column) -> bool:
     if len(values[0]) != len(values[1]):
         return False  # refused elsewhere, for that
     codes = np.stack([np.unique(part, return_inverse=True)[1] for part in values])
-    if (codes[0] == codes[1]).all():
-        return True
     n_levels = codes.max(axis=1) + 1
+    if (codes[0] == codes[1]).all() or (codes[0] == n_levels[1] - 1 - codes[1]).all():
+        return True
     # Where hardly any value repeats, any two columns would do.
-    if n_levels[0] != n_levels[1] or n_levels[0] > MAX_LEVELS:
+    if n_levels[0] != n_levels[1] or n_levels[0] > min(MAX_LEVELS, len(values[0]) // 2):
         return False
     return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
 
