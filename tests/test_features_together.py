@@ -154,3 +154,17 @@ def test_a_class_may_be_called_rest(frame, variables):
         assert result.class_sizes == sizes
         assert f"rest: {sizes['rest']}" in result.summary()
         assert f"rest: {sizes['rest']}" in methods_paragraph(result)
+
+
+@pytest.mark.filterwarnings("ignore:.*null fit.*")
+def test_settings_repeat_a_run_whose_comparisons_have_different_fits():
+    # Values that are rare in two classes leave nothing to fit where these are compared.
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 150)
+    X = (rng.random((450, 60)) < np.where(y == "a", 0.5, 0.004)[:, np.newaxis]).astype(int)
+    result = interplay.select(X, y, multiclass="ovo", n_contrast=60, random_state=0)
+    assert [run.null_fit.fit for run in result.runs] == ["weibull", "weibull", "union"]
+    again = interplay.select(X, y, **result.settings)
+    np.testing.assert_array_equal(again.p_value, result.p_value)
+    assert "In 1 of 3 comparisons no distribution fitted" in methods_paragraph(result)
+    assert "smallest times 3, the number of comparisons" in methods_paragraph(result)

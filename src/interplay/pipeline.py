@@ -177,6 +177,7 @@ def selection_from(
     relevant = relevant_mask(p_adjusted, level=settings["level"])
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
+    fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
         names=names,
         runs=tuple(runs),
@@ -187,7 +188,7 @@ def selection_from(
         ranked=ranked,
         correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
         tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
-        settings=settings | {"fit": runs[0].null_fit.fit},
+        settings=settings | {"fit": fits.pop() if len(fits) == 1 else settings["fit"]},
         provenance=provenance,
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from interplay.result import Selection
+    from interplay.steps.null_fit import NullFit
 
 REFERENCES = (
     "Piliszek R., Mnich K., Migacz S., Tabaszewski P., Sułecki A., Polewko-Klim A., Rudnicki W. (2019). MDFS: "
@@ -91,6 +92,7 @@ def methods_paragraph(selection: Selection) -> str:
             + f" (pseudocount {s['pseudocount']:g}).",
             *_strata_method(selection),
             _null_method(selection),
+            *_comparisons_method(selection),
             _adjustment_method(selection),
             f"The random seed was {s['random_state']}.",
         ]
@@ -218,7 +220,23 @@ def _errors(selection: Selection) -> str:
 
 
 def _null_method(selection: Selection) -> str:
-    fit = selection.runs[0].null_fit
+    fits = {run.null_fit.fit: run.null_fit for run in selection.runs}
+    fitted = [fit for name, fit in fits.items() if name != "union"]
+    if len(fits) > 1 and fitted:
+        where = f"In {sum(run.null_fit.fit == 'union' for run in selection.runs)} of {len(selection.runs)} comparisons"
+        rest = "no distribution fitted, and p-values are χ² tail probabilities times the number of tests (union bound)."
+        return f"{_fit_method(selection, fitted[0])} {where} {rest}"
+    return _fit_method(selection, selection.runs[0].null_fit)
+
+
+def _comparisons_method(selection: Selection) -> list[str]:
+    n_runs = len(selection.runs)
+    return (
+        [f"The p-value of a variable is its smallest times {n_runs}, the number of comparisons."] if n_runs > 1 else []
+    )
+
+
+def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.mode == "raw":
         return "p-values are upper tail probabilities of the χ² distribution of the gain."
     if fit.fit == "union":
