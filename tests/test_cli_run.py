@@ -317,6 +317,16 @@ def test_an_interrupted_run_stops_at_once_and_leaves_nothing(tmp_path: Path, num
     assert files(tmp_path) == ["big.npz"]
 
 
+def test_an_interrupted_run_with_a_checkpoint_says_where_it_goes_on(command, data: Path, monkeypatch) -> None:
+    def interrupted(*_, checkpoint, **__):
+        raise interplay.SearchInterrupted(None, 0.5, checkpoint)
+
+    monkeypatch.setattr("interplay.pipeline.select", interrupted)
+    done = command("run", data, "--target", "outcome", "--checkpoint", "run.ckpt")
+    assert done.code == 130
+    assert done.error_line == "Interrupted after 50.0% of the search; the same command goes on from 'run.ckpt'."
+
+
 # --- Reports --------------------------------------------------------------------------------------------------
 
 

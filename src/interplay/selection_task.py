@@ -190,7 +190,8 @@ def search_runs(
                 name=f"search{number}",
             )
         except SearchInterrupted as interrupt:
-            raise SearchInterrupted(interrupt.partial, (number + interrupt.done) / len(decisions)) from None
+            done = (number + interrupt.done) / len(decisions)
+            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in) from None
         run = SearchedRun(
             decision=what,
             class_labels=[str(label) for label in classes.labels],
