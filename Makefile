@@ -13,7 +13,11 @@ PIP_READY := $(VENV)/.pip-ready
 TOOLS_READY := $(VENV)/.tools-ready
 PACKAGE_READY := $(VENV)/.package-ready
 DOCS_READY := $(VENV)/.docs-ready
+# Releases are made in an environment of their own, in which every file is pinned by its hash.
+RELEASE := $(VENV)/release
+RELEASE_READY := $(RELEASE)/.ready
 
+LOCKS := $(wildcard release/*.lock)
 CORE_FILES := $(shell find core -type f)
 CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
@@ -22,14 +26,14 @@ PYTEST_ARGS ?= -n auto
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs sanitize neon clean
+.PHONY: help demo test lint bench docs sanitize neon lock reproducible sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
 .NOTPARALLEL:
 
 help:  ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(PACKAGE_READY)  ## Find the hidden variables of a made-up table, in seconds.
 	$(BIN)/interplay demo
@@ -64,6 +68,26 @@ neon: $(TOOLS_READY)  ## Build the C++ tests for 64-bit Arm and run them under q
 docs: $(PACKAGE_READY) $(DOCS_READY)  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# One lock for all systems and versions of Python. What is younger than a week may yet be found to be bad.
+COMPILE := $(RELEASE)/bin/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+  --exclude-newer "7 days" --custom-compile-command "make lock" --quiet
+lock: $(RELEASE_READY)  ## Bring the locks of the release up to date: release/*.lock.
+	$(COMPILE) --group build --output-file release/build.lock
+	$(COMPILE) --group release --constraint release/build.lock --output-file release/tools.lock
+	$(COMPILE) pyproject.toml --extra plot --group test --output-file release/test.lock
+	$(COMPILE) pyproject.toml --constraint release/test.lock --output-file release/runtime.lock
+
+reproducible: $(RELEASE_READY)  ## Build wheel and source distribution twice, in two places; the bytes must be equal.
+	$(RELEASE)/bin/python release/reproducible.py dist
+
+sbom: reproducible  ## Write what the wheel is made of and needs, as CycloneDX JSON, into dist.
+	$(RELEASE)/bin/python release/sbom.py dist
+
+# Strict: a package that could not be looked up is a failure, not a pass.
+audit: $(RELEASE_READY)  ## Look for known vulnerabilities in all that is locked, and for weak spots in the workflows.
+	$(RELEASE)/bin/zizmor --offline --quiet .github
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes $(LOCKS:%=--requirement %)
+
 clean:  ## Remove everything built or cached; .venv stays.
 	rm -rf build dist docs/_build docs/auto_examples docs/_generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -89,4 +113,9 @@ $(PACKAGE_READY): pyproject.toml CMakeLists.txt $(CORE_FILES) | $(PIP_READY)
 
 $(DOCS_READY): pyproject.toml | $(PIP_READY)
 	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+$(RELEASE_READY): release/tools.lock
+	$(PYTHON) -m venv --clear $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --require-hashes --requirement release/tools.lock
 	touch $@

@@ -24,11 +24,15 @@ def _comparison_table(result: dict) -> str:
         "|---|---|---:|---:|---:|",
     ]
     lines += [
-        f"| {row['dimensions']}D, {row['n_vars']} variables | {row['simd_level']} | {row['mdfs_seconds']:.2f} s "
-        f"| {row['interplay_seconds']:.3f} s | {row['ratio']:.0f}× |"
+        f"| {row['dimensions']}D, {row['n_vars']} variables{_levels(row)} | {row['simd_level']} "
+        f"| {row['mdfs_seconds']:.2f} s | {row['interplay_seconds']:.3f} s | {row['ratio']:.0f}× |"
         for row in result["rows"]
     ]
     return "\n".join(lines) + "\n"
+
+
+def _levels(row: dict) -> str:
+    return "" if row["levels"] == 2 else f", {row['levels']} levels"
 
 
 def _wide_table(result: dict) -> str:
@@ -43,6 +47,7 @@ def _wide_table(result: dict) -> str:
 def _draw_comparison(rows: list[dict], path: Path) -> None:
     import matplotlib.pyplot as plt
 
+    rows = sorted((row for row in rows if row["levels"] == 2), key=lambda row: row["dimensions"])
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for level in sorted({row["simd_level"] for row in rows}):
         chosen = [row for row in rows if row["simd_level"] == level]

@@ -250,6 +250,8 @@ def test_interrupt_writes_what_was_found(tmp_path: Path, ctrl_c_after) -> None:
     with pytest.raises(interplay.SearchInterrupted) as caught:
         interplay.max_information_gain(X, y, dimensions=4, checkpoint=interplay.Checkpoint(file, seconds=600))
     assert 0 < caught.value.done < 1
+    assert caught.value.kept_in == str(file)
+    assert str(caught.value).endswith(f"the same call goes on from {str(file)!r}")
     kept = interplay.Checkpoint(file)
     state = kept._states["search"]
     assert np.isfinite(state.found[0].gain).any()

@@ -194,6 +194,7 @@ def test_dry_run_measures_and_does_nothing(command, data: Path) -> None:
         (["--target", "outcome", "--n-contrast", "many"], "neither a whole number nor 'auto'"),
         (["--target", "outcome", "--engine", "abacus"], "engine must be one of"),
         (["--target", "outcome", "--discrete", "nope"], "discrete names 'nope'"),
+        (["--target", "outcome", "--discrete", "none", "--discrete", "g1"], "--discrete none stands for all columns"),
         (["--target", "outcome", "--out", "table.xlsx"], "must end in one of"),
         (["--target", "outcome", "--out", "no/table.csv"], "make it first"),
         (["--target", "outcome", "--out", "data.csv"], "also used for something else"),
@@ -314,6 +315,16 @@ def test_an_interrupted_run_stops_at_once_and_leaves_nothing(tmp_path: Path, num
     assert out == ""
     assert "% of the search; nothing was written." in err.splitlines()[-1]
     assert files(tmp_path) == ["big.npz"]
+
+
+def test_an_interrupted_run_with_a_checkpoint_says_where_it_goes_on(command, data: Path, monkeypatch) -> None:
+    def interrupted(*_, checkpoint, **__):
+        raise interplay.SearchInterrupted(None, 0.5, checkpoint)
+
+    monkeypatch.setattr("interplay.pipeline.select", interrupted)
+    done = command("run", data, "--target", "outcome", "--checkpoint", "run.ckpt")
+    assert done.code == 130
+    assert done.error_line == "Interrupted after 50.0% of the search; the same command goes on from 'run.ckpt'."
 
 
 # --- Reports --------------------------------------------------------------------------------------------------

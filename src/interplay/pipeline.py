@@ -11,14 +11,14 @@ import numpy as np
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint
-from interplay.engines.base import AsEngine, Engine, TupleEngine, get_engine
+from interplay.engines.base import AsEngine, TupleEngine, get_engine
 from interplay.explanations import explain
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress
 from interplay.provenance import versions
 from interplay.result import Run, Selection
-from interplay.search import Discrete
-from interplay.selection_task import SearchedRun, SelectionTask, check_selection, decisions_of, search_runs
+from interplay.search import Discrete, SearchSettings
+from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
@@ -152,7 +152,9 @@ def select(
         data=(task.table, task.classes),
     )
     warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
-    return replace(found, runs=_explained(task, found, loops[0].engine, n_jobs))
+    if task.strata is not None:  # gains within strata are not listed
+        return found
+    return explained(found, task.table, task.classes, task.search, engine=loops[0].engine, n_jobs=n_jobs)
 
 
 def selection_from(
@@ -166,7 +168,7 @@ def selection_from(
     """Gains → null fit → p-values → adjustment → relevant variables.
 
     Without the `data`, correlations between relevant variables and counts of their tuples are left out; the tuples that
-    explain them are added by `select`.
+    explain them are added by `explained`.
     """
     runs = [_fitted(run, settings) for run in searched]
     log_p = _combined_log_p(runs)
@@ -175,6 +177,7 @@ def selection_from(
     relevant = relevant_mask(p_adjusted, level=settings["level"])
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
+    fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
         names=names,
         runs=tuple(runs),
@@ -185,25 +188,32 @@ def selection_from(
         ranked=ranked,
         correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
         tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
-        settings=settings | {"fit": runs[0].null_fit.fit},
+        settings=settings | {"fit": fits.pop() if len(fits) == 1 else settings["fit"]},
         provenance=provenance,
     )
 
 
-def _explained(task: SelectionTask, found: Selection, engine: Engine, n_jobs: int | None) -> tuple[Run, ...]:
-    """Add to each run the tuples that explain the relevant variables; gains within strata are not listed."""
-    if task.strata is not None:
-        return found.runs
+def explained(
+    found: Selection,
+    table: Table,
+    classes: DecisionClasses,
+    search: SearchSettings,
+    *,
+    engine: AsEngine = "cpu",
+    n_jobs: int | None = None,
+) -> Selection:
+    """Add to each run the tuples that explain the relevant variables."""
     # An engine that finds only maxima leaves the few tuples of relevant variables to the processor.
     explainer = engine if isinstance(engine, TupleEngine) else "cpu"
-    decisions = decisions_of(task.table, task.classes, None, task.settings["multiclass"])
-    return tuple(
+    decisions = decisions_of(table, classes, None, found.settings["multiclass"])
+    runs = tuple(
         replace(
             run,
-            explanations=explain(part, classes, task.search, run.gains, found.ranked, engine=explainer, n_jobs=n_jobs),
+            explanations=explain(part, part_classes, search, run.gains, found.ranked, engine=explainer, n_jobs=n_jobs),
         )
-        for run, (_, part, classes, _) in zip(found.runs, decisions, strict=True)
+        for run, (_, part, part_classes, _) in zip(found.runs, decisions, strict=True)
     )
+    return replace(found, runs=runs)
 
 
 def _fitted(run: SearchedRun, settings: dict[str, Any]) -> Run:

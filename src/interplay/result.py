@@ -204,7 +204,8 @@ class Selection:
                 return counts
         raise ValueError(
             f"the cells of the best tuple of {self.names[number]!r} were not kept: they are for the first 300 relevant "
-            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions"
+            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions or "
+            "parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -264,7 +265,10 @@ class Selection:
 
         threshold = check_real("threshold", threshold, low=0.0, high=1.0)
         if len(self.correlation) != len(self.ranked):
-            raise ValueError(f"clusters are not available: correlations of {len(self.ranked)} variables were not kept")
+            raise ValueError(
+                f"clusters are not available: correlations of {len(self.ranked)} variables were not kept, as there are "
+                "more than 3000 or parts were merged without X"
+            )
         if len(self.ranked) == 0:
             return []
         _, label = connected_components(np.abs(self.correlation) >= threshold - 0.005, directed=False)
@@ -355,13 +359,19 @@ class Selection:
         rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
         return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
 
-    def _classes(self) -> str:
-        """The classes and their sizes, in one line."""
+    @property
+    def class_sizes(self) -> dict[str, int]:
+        """Samples of each class, whatever classes were compared with each other."""
+        # One against the rest: the rest stands first, and is no class.
+        first = 1 if self.settings["multiclass"] == "ovr" and len(self.runs) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
-            sizes.update(zip(run.class_labels, run.class_sizes.tolist(), strict=True))
-        if len(self.runs) > 1:
-            sizes.pop("rest", None)
+            sizes.update(zip(run.class_labels[first:], run.class_sizes[first:].tolist(), strict=True))
+        return sizes
+
+    def _classes(self) -> str:
+        """The classes and their sizes, in one line."""
+        sizes = self.class_sizes
         listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
         return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
 

@@ -21,6 +21,7 @@ from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress, show_progress
 from interplay.provenance import data_fingerprint
 from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.column_survey import forced_kinds
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import make_coder, resolve_range
 from interplay.steps.named_columns import take_columns
@@ -81,7 +82,7 @@ def check_search_settings(
             discretizations=discretizations,
         ),
         pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
-        discrete=discrete if isinstance(discrete, str) else _listed("discrete", discrete),
+        discrete=_check_discrete(discrete, table),
         missing=check_choice("missing", missing, ("error", "level", "impute")),
         seed=resolve_seed(random_state),
     )
@@ -401,6 +402,13 @@ def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tab
                 f"{contrast_table.n_vars} contrast variables"
             )
     return contrast_table
+
+
+def _check_discrete(discrete: Discrete, table: Table) -> Discrete:
+    """Return it to be used and recorded, once it is known to fit the table: parts of the table say less."""
+    listed = discrete if isinstance(discrete, str) else _listed("discrete", discrete)
+    forced_kinds(listed, table)
+    return listed
 
 
 def _listed(name: str, values: Any) -> list[Any]:

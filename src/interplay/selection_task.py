@@ -13,7 +13,7 @@ import numpy as np
 from interplay.arrays import DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import Checkpoint
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import AsEngine
+from interplay.engines.base import AsEngine, SearchInterrupted
 from interplay.progress import Progress
 from interplay.provenance import data_fingerprint
 from interplay.search import Discrete, SearchSettings, about_search, check_search_settings, search_tiles
@@ -150,9 +150,9 @@ def check_selection(
         "missing": search.missing,
         "random_state": search.seed,
     }
-    for _, _, part_classes, part_strata in decisions_of(table, classes, within, multiclass):
+    for what, _, part_classes, part_strata in decisions_of(table, classes, within, multiclass):
         if part_strata is not None:
-            check_strata(part_strata, part_classes)
+            check_strata(part_strata, part_classes, "y" if part_classes is classes else f"{what!r}")
     return SelectionTask(table, classes, search, settings, within, y)
 
 
@@ -173,21 +173,25 @@ def search_runs(
         if n_contrast:
             groups = None if strata is None else strata.codes
             contrast = contrast_table(part, n_contrast, seed=task.search.seed, strata=groups)
-        loop = search_tiles(
-            part,
-            classes,
-            task.search,
-            contrast=contrast,
-            contrast_sources=None if contrast is None else contrast.sources,
-            strata=strata,
-            alone=task.search.dimensions > 1,
-            engine=engine,
-            n_jobs=n_jobs,
-            progress=_share_of_runs(progress, number, len(decisions)),
-            shard=shard,
-            checkpoint=checkpoint,
-            name=f"search{number}",
-        )
+        try:
+            loop = search_tiles(
+                part,
+                classes,
+                task.search,
+                contrast=contrast,
+                contrast_sources=None if contrast is None else contrast.sources,
+                strata=strata,
+                alone=task.search.dimensions > 1,
+                engine=engine,
+                n_jobs=n_jobs,
+                progress=_share_of_runs(progress, number, len(decisions)),
+                shard=shard,
+                checkpoint=checkpoint,
+                name=f"search{number}",
+            )
+        except SearchInterrupted as interrupt:
+            done = (number + interrupt.done) / len(decisions)
+            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in) from None
         run = SearchedRun(
             decision=what,
             class_labels=[str(label) for label in classes.labels],

@@ -23,6 +23,7 @@ from interplay.selector_input import (
     is_frame,
     refuse_fit_params,
     refuse_infinite,
+    refuse_name,
     refuse_tables_of_files,
     with_own_types,
     without_rare_classes,
@@ -208,6 +209,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self._validate_params()
         refuse_fit_params(fit_params)
         refuse_tables_of_files(X)
+        refuse_name("y", y)
         X = collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)

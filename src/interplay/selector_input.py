@@ -28,10 +28,15 @@ def collected(X: Any) -> Any:
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else X
 
 
+def refuse_name(argument: str, given: Any) -> None:
+    """Refuse the name of a column: what `fit` saw, `transform` must see, so none may be taken out of X."""
+    if isinstance(given, str):
+        raise TypeError(f"{argument} must hold one value per sample, not the text {given!r}: give the column itself")
+
+
 def checked_strata(strata: Any, table: Table) -> Strata | None:
-    """Return the strata; a name is refused, since no column of X may go missing."""
-    if isinstance(strata, str):
-        raise TypeError(f"strata must hold one value per sample, not the text {strata!r}: give the column itself")
+    """Return the strata."""
+    refuse_name("strata", strata)
     return make_strata(strata, n_samples=table.n_samples)
 
 

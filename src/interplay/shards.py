@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import Any
 
@@ -16,10 +16,11 @@ from interplay.arrays import DecisionClasses, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
-from interplay.pipeline import selection_from
+from interplay.pipeline import explained, selection_from
 from interplay.progress import Progress
 from interplay.provenance import data_fingerprint, versions
 from interplay.result import Selection
+from interplay.search import SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, search_runs
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.strata import Strata
@@ -187,7 +188,9 @@ def search_shard(
     )
 
 
-def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None) -> Selection:
+def merge_parts(
+    parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None, n_jobs: int | None = None
+) -> Selection:
     """Put the parts of all shards together.
 
     Parameters
@@ -196,13 +199,15 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
         What `search_shard` returned, or the files it was saved to, in any order. Every shard once: missing, doubled
         and foreign ones are refused.
     X : table-like, optional
-        The table, for what is told about relevant variables beside their gains: correlations and clusters, and the
-        cells of their tuples.
+        The table, for what is told about relevant variables beside their gains: correlations and clusters, the cells
+        of their tuples, and synergies.
+    n_jobs : int, optional
+        Threads for the synergies, as in `select`.
 
     Returns
     -------
     Selection
-        The same as from one `select`.
+        The same as from one `select`; without `X`, but for what is named there.
 
     Examples
     --------
@@ -244,7 +249,8 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
     if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
         verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
-    return selection_from(
+    data = None if X is None else _same_data(X, first)
+    found = selection_from(
         merged,
         names=first.names,
         settings=first.settings,
@@ -260,8 +266,13 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
             "seconds": round(sum(entry["seconds"] for entry in provenances), 3),
             "versions": first.provenance["versions"],
         },
-        data=None if X is None else _same_data(X, first),
+        data=data,
     )
+    if data is None or len(first.strata_codes):  # gains within strata are not listed
+        return found
+    decided = found.settings | {"seed": found.settings["random_state"]}
+    search = SearchSettings(**{entry.name: decided[entry.name] for entry in fields(SearchSettings)})
+    return explained(found, *data, search, n_jobs=n_jobs)
 
 
 def _read(parts: Iterable[Part | str | os.PathLike[str]]) -> Iterator[tuple[str, Part]]:

@@ -54,8 +54,8 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
         found = run.explanations
         if found is None:
             raise ValueError(
-                "this selection came without its tuples (within strata, merged from parts, or saved by an older "
-                "version): run select() on the whole data, without strata, to have synergies"
+                "this selection came without its tuples (within strata, merged from parts without X, or saved by an "
+                "older version): give X to merge_parts, or run select() without strata, to have synergies"
             )
         p_value = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
         for v in selection.ranked.tolist():

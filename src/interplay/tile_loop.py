@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -199,9 +200,11 @@ class TileLoop:
         """Keep what was found before an interrupt, wherever it struck, and hand it over."""
         if not self._has_begun:
             raise interrupt
+        kept_in = None
         if self._checkpoint is not None:
             self._checkpoint.write()
-        raise SearchInterrupted(self.found[0], float(self._n_done / self.n_tuples)) from None
+            kept_in = os.fspath(self._checkpoint.path)
+        raise SearchInterrupted(self.found[0], float(self._n_done / self.n_tuples), kept_in) from None
 
     def finish(self) -> None:
         """Take note that all is done."""

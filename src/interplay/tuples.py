@@ -20,7 +20,8 @@ from interplay.search import Discrete, SearchSettings, asked_for_mask, check_sea
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import Coder, make_coder
-from interplay.steps.table import Table, as_table
+from interplay.steps.named_columns import take_columns
+from interplay.steps.table import Table
 from interplay.tuple_listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
 from interplay.tuple_source import TupleSource
 from interplay.tuple_table import TupleTable
@@ -60,8 +61,8 @@ def interesting_tuples(
     ----------
     X : table-like, (n_samples, n_vars)
         As in `max_information_gain`.
-    y : (n_samples,) array-like, optional
-        The decision. Without one, `stat` is about the variables alone.
+    y : (n_samples,) array-like, or str, optional
+        The decision, or its name, as in `max_information_gain`. Without one, `stat` is about the variables alone.
     dimensions : int
         Members of a tuple, two or more.
     min_gain : float or None
@@ -147,7 +148,7 @@ def interesting_tuples(
     >>> interplay.interesting_tuples(X, stat="MI", as_matrix=True).shape
     (6, 6)
     """
-    table = as_table(X)
+    table, y, _ = take_columns(X, y)
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(
         table,

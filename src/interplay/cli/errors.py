@@ -73,8 +73,12 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         return NO_READER
     except (KeyboardInterrupt, click.Abort) as error:
         what = "Terminated" if terminated else "Interrupted"
-        far = f" after {error.done:.1%} of the search" if isinstance(error, SearchInterrupted) else ""
-        _say(f"{what}{far}; nothing was written.")
+        far, then = "", "nothing was written"
+        if isinstance(error, SearchInterrupted):
+            far = f" after {error.done:.1%} of the search"
+            if error.kept_in is not None:
+                then = f"the same command goes on from {error.kept_in!r}"
+        _say(f"{what}{far}; {then}.")
         return TERMINATED if terminated else INTERRUPTED
     except click.exceptions.Exit as stop:
         return stop.exit_code

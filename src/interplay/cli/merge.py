@@ -12,7 +12,7 @@ from interplay.io import read_data
 @click.command(epilog=EXIT_CODES, short_help="Put the parts of `interplay run --shard` together.")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 @output_options
-@click.option("--data", metavar="FILE", help="The table, for clusters and pictures of tuples in the report.")
+@click.option("--data", metavar="FILE", help="The table, for clusters, synergies and pictures of tuples.")
 @click.option("--target", metavar="COLUMN", help="As it was for `interplay run`.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="As it was for `interplay run`; may be repeated.")
 @click.option("--delimiter", metavar="CHARACTER", help="As it was for `interplay run`.")
@@ -43,5 +43,5 @@ def merge(
     outputs = {"out": None if out == "-" else out, "report": report, "save": save}
     check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
     X = None if data is None else read_data(data, target=target, drop=drop, delimiter=delimiter)[0]
-    selection = merge_parts(parts, X=X)
+    selection = merge_parts(parts, X=X, n_jobs=-1)
     write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

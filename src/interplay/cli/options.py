@@ -77,4 +77,7 @@ def select_options(command: Command) -> Command:
 def select_arguments(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of these options as arguments of `select`."""
     discrete = list(values["discrete"])
-    return {**values, "discrete": discrete[0] if discrete[0] in ("auto", "none", "all") else discrete}
+    rules = [entry for entry in discrete if entry in ("auto", "none", "all")]
+    if rules and len(discrete) > 1:
+        raise click.UsageError(f"--discrete {rules[0]} stands for all columns: give it alone, or only names of columns")
+    return {**values, "discrete": rules[0] if rules else discrete}

@@ -82,6 +82,8 @@ def run(
 
         work = expected_work(X, y, **arguments)
         click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
+        if shard is not None and format_ != "json":
+            click.echo(f"shard    {shard}: an equal share of these tuples and this time")
         if config_out is not None:
             _record(config_out, record)
         return

@@ -85,15 +85,27 @@ class TupleEngine(Engine, Protocol):
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search; `partial` holds the maxima found until then."""
+    """Ctrl-C during a search.
 
-    def __init__(self, partial: MaxGains, done: float) -> None:
-        super().__init__(partial, done)
+    Attributes
+    ----------
+    partial : MaxGains
+        The maxima found until then; of several runs, those of the one in work.
+    done : float
+        The share of all tuples, of all runs, that was searched.
+    kept_in : str or None
+        The checkpoint from which the same call goes on.
+    """
+
+    def __init__(self, partial: MaxGains, done: float, kept_in: str | None = None) -> None:
+        super().__init__(partial, done, kept_in)
         self.partial = partial
         self.done = done
+        self.kept_in = kept_in
 
     def __str__(self) -> str:
-        return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then"
+        kept = "" if self.kept_in is None else f", and the same call goes on from {self.kept_in!r}"
+        return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then{kept}"
 
 
 #: What users may give: a name, an engine, or a Dask client.

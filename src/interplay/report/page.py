@@ -47,7 +47,7 @@ def report_page(selection: Selection) -> str:
         references="\n".join(f"<li>{html.escape(reference)}</li>" for reference in REFERENCES),
         settings=_rows(selection.settings.items()),
         provenance=_rows(_flat(selection.provenance)),
-        repeat=html.escape(_call(selection.settings)),
+        repeat=html.escape(_call(selection.settings, with_strata=bool(selection.provenance.get("strata")))),
         version=html.escape(str(selection.provenance["versions"]["interplay"])),
         data=embedded_json(report_content(selection)),
     )
@@ -91,9 +91,11 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 500 else text[:499] + "…"
 
 
-def _call(settings: dict[str, Any]) -> str:
+def _call(settings: dict[str, Any], *, with_strata: bool) -> str:
     """Return the call that repeats the run; of a long list only the beginning."""
     lines = "".join(
         f"    {name}={_shown(value) if isinstance(value, list) else repr(value)},\n" for name, value in settings.items()
     )
-    return f"import interplay\n\nresult = interplay.select(\n    X, y,\n{lines})"
+    return (
+        f"import interplay\n\nresult = interplay.select(\n    X, y,{' strata=strata,' if with_strata else ''}\n{lines})"
+    )

@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from interplay.result import Selection
+    from interplay.steps.null_fit import NullFit
 
 REFERENCES = (
     "Piliszek R., Mnich K., Migacz S., Tabaszewski P., Sułecki A., Polewko-Klim A., Rudnicki W. (2019). MDFS: "
@@ -59,7 +60,7 @@ def headline(selection: Selection) -> str:
 
 def summary_sentences(selection: Selection) -> list[str]:
     """Return what a reader should know first, one thought each."""
-    found = [_what_was_searched(selection)]
+    found = [_what_was_searched(selection), _strata(selection)]
     if len(selection.ranked):
         found += [_synergy(selection), _groups(selection)]
     else:
@@ -84,11 +85,14 @@ def methods_paragraph(selection: Selection) -> str:
             f"{runs.get(s['multiclass'], '') if len(selection.runs) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
+            *_missing_method(selection),
             f"{_TUPLES.get(k, f'All {k}-tuples of variables').capitalize()} were searched exhaustively "
             f"({_n_tuples(selection)}), and each variable was scored by its maximum "
             + ("information gain" if k == 1 else "conditional information gain over all tuples that contain it")
             + f" (pseudocount {s['pseudocount']:g}).",
+            *_strata_method(selection),
             _null_method(selection),
+            *_comparisons_method(selection),
             _adjustment_method(selection),
             f"The random seed was {s['random_state']}.",
         ]
@@ -114,6 +118,37 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {len(selection.runs)} comparisons of classes" if len(selection.runs) > 1 else ""
     size = "" if k == 1 else f"{_n_tuples(selection)}, "
     return f"{first}, {how}{several}: {size}{_classes(selection)}."
+
+
+def _strata(selection: Selection) -> str:
+    listed = _listed_strata(selection)
+    if not listed:
+        return ""
+    shown = " Pictures of tuples show all strata together." if len(selection.ranked) else ""
+    return f"Gains are within {listed}: what follows from the stratum alone counts for no variable.{shown}"
+
+
+def _strata_method(selection: Selection) -> list[str]:
+    listed = _listed_strata(selection)
+    if not listed:
+        return []
+    permuted = ", and contrast variables were permuted within strata" if selection.settings["n_contrast"] else ""
+    return [f"Gains were computed within {listed}: the stratum was one more member of every tuple{permuted}."]
+
+
+def _missing_method(selection: Selection) -> list[str]:
+    # Whether there were any is not recorded.
+    done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
+    missing = selection.settings["missing"]
+    return [f"Missing values, if any, were {done[missing]}."] if missing in done else []
+
+
+def _listed_strata(selection: Selection) -> str:
+    sizes = selection.provenance.get("strata", {})  # results saved by earlier versions do not say
+    if not sizes:
+        return ""
+    listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
+    return f"{len(sizes)} strata ({listed}{', …' if len(sizes) > 6 else ''})"
 
 
 def _synergy(selection: Selection) -> str:
@@ -185,7 +220,23 @@ def _errors(selection: Selection) -> str:
 
 
 def _null_method(selection: Selection) -> str:
-    fit = selection.runs[0].null_fit
+    fits = {run.null_fit.fit: run.null_fit for run in selection.runs}
+    fitted = [fit for name, fit in fits.items() if name != "union"]
+    if len(fits) > 1 and fitted:
+        where = f"In {sum(run.null_fit.fit == 'union' for run in selection.runs)} of {len(selection.runs)} comparisons"
+        rest = "no distribution fitted, and p-values are χ² tail probabilities times the number of tests (union bound)."
+        return f"{_fit_method(selection, fitted[0])} {where} {rest}"
+    return _fit_method(selection, selection.runs[0].null_fit)
+
+
+def _comparisons_method(selection: Selection) -> list[str]:
+    n_runs = len(selection.runs)
+    return (
+        [f"The p-value of a variable is its smallest times {n_runs}, the number of comparisons."] if n_runs > 1 else []
+    )
+
+
+def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.mode == "raw":
         return "p-values are upper tail probabilities of the χ² distribution of the gain."
     if fit.fit == "union":
@@ -207,11 +258,7 @@ def _adjustment_method(selection: Selection) -> str:
 
 
 def _classes(selection: Selection) -> str:
-    sizes: dict[str, int] = {}
-    for run in selection.runs:
-        sizes |= dict(zip(run.class_labels, run.class_sizes.tolist(), strict=True))
-    if len(selection.runs) > 1:
-        sizes.pop("rest", None)
+    sizes = selection.class_sizes
     listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
     return f"{len(sizes)} classes ({listed}{', …' if len(sizes) > 6 else ''})"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,22 @@ from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.columns import Column
 from interplay.steps.decision import decision_column
 from interplay.steps.table import Table, as_table
+
+
+class _WithoutNamed(ColumnSubset):
+    """What is left of X when y and strata are taken out of it."""
+
+    def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
+        """Turn names and numbers into numbers, but refuse a number that is another column's in X than here."""
+        given = list(columns)
+        numbers = super().numbers_of(given, argument)
+        for column, number in zip(given, numbers, strict=True):
+            if not isinstance(column, str) and self._kept[number] != number:
+                raise ValueError(
+                    f"{argument} gives the number {column}, and columns of X before it are taken for y or strata: "
+                    "it is unclear which column is meant, give its name"
+                )
+        return numbers
 
 
 def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
@@ -35,7 +52,7 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
         kept = np.setdiff1d(np.arange(table.n_vars), taken)
         if not len(kept):
             raise ValueError("X has no variables left beside y and strata: give at least one more column")
-        table = ColumnSubset(table, kept)
+        table = _WithoutNamed(table, kept)
     refuse_decision_in_table(table, y)
     return table, y, strata
 
@@ -72,11 +89,11 @@ def _say_the_same(one: Column, other: Column) -> bool:
     if len(values[0]) != len(values[1]):
         return False  # refused elsewhere, for that
     codes = np.stack([np.unique(part, return_inverse=True)[1] for part in values])
-    if (codes[0] == codes[1]).all():
-        return True
     n_levels = codes.max(axis=1) + 1
+    if (codes[0] == codes[1]).all() or (codes[0] == n_levels[1] - 1 - codes[1]).all():
+        return True
     # Where hardly any value repeats, any two columns would do.
-    if n_levels[0] != n_levels[1] or n_levels[0] > MAX_LEVELS:
+    if n_levels[0] != n_levels[1] or n_levels[0] > min(MAX_LEVELS, len(values[0]) // 2):
         return False
     return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
 

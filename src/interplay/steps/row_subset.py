@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from interplay.arrays import IntArray
+from interplay.steps.columns import Column
 from interplay.steps.table import Table, Values, Which
 
 
@@ -20,5 +23,7 @@ class RowSubset(Table):
         """Return the chosen columns; see `Table.columns`."""
         return np.ascontiguousarray(self._table.columns(which)[:, self._rows])
 
-    def level_names(self, number: int) -> list[str] | None:
-        return self._table.level_names(number)
+    def column(self, v: int) -> Column:
+        """Return variable `v` with what its levels are called; some of them may have no sample here."""
+        whole = self._table.column(v)
+        return replace(whole, read=lambda: whole.read()[self._rows])

@@ -89,21 +89,22 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
     return _unless_one(Strata(codes.reshape(-1).astype(np.int64), labels))
 
 
-def check_strata(strata: Strata, classes: DecisionClasses) -> None:
-    """Refuse strata that leave nothing to be found; warn of those that say nothing."""
+def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
+    """Refuse strata that leave nothing to be found; warn of those that say nothing. `what` has these classes."""
     counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
     np.add.at(counts, (strata.codes, classes.codes), 1)
     pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
     if len(pure) == strata.n_strata:
         raise ValueError(
-            "strata tells the classes of y apart by itself, no stratum has samples of two classes: what is due to the "
-            "stratum and what to the decision cannot be known; use other strata, or none"
+            f"strata tells the classes of {what} apart by itself, no stratum has samples of two classes: what is due "
+            "to the stratum and what to the decision cannot be known; use other strata, or none"
         )
     if len(pure):
+        where = "" if what == "y" else f", {what}"
         listed = ", ".join(repr(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
         warnings.warn(
-            f"strata: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which say "
-            "nothing and weaken the others: leave these samples out, or merge strata",
+            f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
+            "say nothing and weaken the others: leave these samples out, or merge strata",
             UserWarning,
             stacklevel=3,
         )

@@ -77,7 +77,8 @@ class Table(ABC):
 
     def level_names(self, number: int) -> list[str] | None:
         """Return what the user calls the levels of a bool, categorical or text variable; None for numbers."""
-        return ["False", "True"] if self.kinds[number] == ColumnKind.BOOL else None
+        levels = self.column(number).levels
+        return None if levels is None else [str(level) for level in levels]
 
     def column(self, v: int) -> Column:
         """Return variable `v` with what its levels are called, where they are known."""
@@ -139,10 +140,6 @@ class ColumnTable(Table):
         for row, number in enumerate(chosen):
             values[row] = as_dtype(self._columns[number].read(), self.dtype)
         return values
-
-    def level_names(self, number: int) -> list[str] | None:
-        levels = self._columns[number].levels
-        return None if levels is None else [str(level) for level in levels]
 
     def column(self, v: int) -> Column:
         """Return variable `v` with what its levels are called."""
