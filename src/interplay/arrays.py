@@ -26,6 +26,10 @@ WordArray = npt.NDArray[np.uint64]
 #: Codes are bytes, so a variable has at most this many levels.
 MAX_LEVELS = 256
 
+#: More discretisations, or contrast variables, than anyone has time for: a slip, refused before it fills the memory.
+MAX_DISCRETIZATIONS = 10**6
+MAX_CONTRAST = 10**7
+
 #: Each decision class fills whole blocks of this many 64-bit words: one cache line, one AVX-512 register.
 WORDS_PER_BLOCK = 8
 

@@ -94,6 +94,8 @@ class Checkpoint:
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | os.PathLike):
             raise TypeError(f"checkpoint must be the name of a file, not {shown(self.path)}")
+        if not Path(self.path).name or Path(self.path).is_dir():
+            raise ValueError(f"checkpoint must be the name of a file, and {os.fspath(self.path)!r} is a folder")
         self.seconds = check_real("seconds", self.seconds, low=0.0)
         self._read()
         self._written = time.monotonic()

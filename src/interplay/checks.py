@@ -12,10 +12,17 @@ import reprlib
 from collections.abc import Collection
 from typing import Any
 
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 80  # a name should be seen in full
+
 
 def shown(value: Any) -> str:
     """Return a value as an error message shows it: short, and on one line."""
-    return " ".join(reprlib.repr(value).split())
+    try:
+        text = _short.repr(value)
+    except Exception:  # a whole number too long to print, or a class of the user's own
+        return f"a value of type {type(value).__name__} that cannot be shown"
+    return text if isinstance(value, str) else " ".join(text.split())
 
 
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
@@ -28,7 +35,7 @@ def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> in
     except TypeError:
         raise TypeError(f"{name} must be {wanted}, not {shown(value)}") from None
     if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {wanted}, not {number}")
+        raise ValueError(f"{name} must be {wanted}, not {shown(number)}")
     return number
 
 
@@ -39,7 +46,10 @@ def check_real(
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number in {interval}, not {shown(value)}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
     inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
     if not inside or math.isinf(number):
         raise ValueError(f"{name} must be a number in {interval}, not {number:g}")

@@ -21,6 +21,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.checks import shown as shown_value
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -168,8 +170,8 @@ def _checked_names(header: list[str], first_row: list[str], shown: str) -> tuple
         places = [str(i + 1 + has_row_names) for i, name in enumerate(names) if name == repeated[0]]
         others = f" ({len(repeated) - 1} more names are repeated)" if len(repeated) > 1 else ""
         raise ValueError(
-            f"{shown} has more than one column named {repeated[0]!r} (columns {', '.join(places[:5])}){others}: "
-            "give each column a name of its own"
+            f"{shown} has more than one column named {shown_value(repeated[0])} (columns {', '.join(places[:5])})"
+            f"{others}: give each column a name of its own"
         )
     return names, has_row_names
 
@@ -202,8 +204,8 @@ def _warn_of_stray_text(column: pd.Series[Any], name: str) -> None:
         cell = str(column.iloc[stray[0]])
         more = f" and {len(stray) - 1} more like it" if len(stray) > 1 else ""
         warnings.warn(
-            f"column {name!r} is taken as labels because of {cell!r} in row {stray[0] + 1}{more}: if it holds numbers, "
-            "correct that cell or leave it empty",
+            f"column {shown_value(name)} is taken as labels because of {shown_value(cell)} in row "
+            f"{stray[0] + 1}{more}: if it holds numbers, correct that cell or leave it empty",
             UserWarning,
             stacklevel=3,
         )

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.checks import shown
 from interplay.csv_table import read_csv
 from interplay.genetics import read_bed
 from interplay.parquet import scan_parquet
@@ -177,9 +178,9 @@ def _split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> 
         raise ValueError(f"target is needed: name the column to be explained, one of {_listed(names)}")
     for name in [target, *drop]:
         if name not in names:
-            raise ValueError(f"{os.fspath(path)!r} has no column {name!r}: {_meant(name, names)}")
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {_meant(name, names)}")
     if target in drop:
-        raise ValueError(f"column {target!r} is both target and dropped: decide which")
+        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
     left_out = [target, *dict.fromkeys(drop)]
     if hasattr(frame, "column_names"):
         return frame.drop_columns(left_out), frame.column(target)
@@ -190,13 +191,13 @@ def _meant(name: str, names: list[str]) -> str:
     by_small_letters = {other.lower(): other for other in names}
     near = [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
     if near:
-        return f"did you mean {' or '.join(repr(n) for n in near)}?"
+        return f"did you mean {' or '.join(shown(n) for n in near)}?"
     return f"it has {_listed(names)}"
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return f"{shown}, … ({len(names)} in all)" if len(names) > 8 else shown
+    first = ", ".join(shown(name) for name in names[:8])
+    return f"{first}, … ({len(names)} in all)" if len(names) > 8 else first
 
 
 def _import_pyarrow() -> Any:
@@ -252,7 +253,7 @@ def _read_arrays(path: str | os.PathLike[str], target: str | None, drop: list[st
 
 def _load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an .npz by name; that of an .npy as X."""
-    shown = repr(os.fspath(path))
+    file_name = repr(os.fspath(path))
     try:
         with open(path, "rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -262,10 +263,10 @@ def _load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
             raise
     except ValueError as error:
         if "Object arrays" in str(error):
-            raise ValueError(f"{shown} holds Python objects: save numbers, or text as a str array") from None
+            raise ValueError(f"{file_name} holds Python objects: save numbers, or text as a str array") from None
     except Exception as error:  # damage shows in many ways
-        raise ValueError(f"{shown} is not a numpy file, or is damaged: {type(error).__name__}") from None
-    raise ValueError(f"{shown} is not a numpy file, or is damaged")
+        raise ValueError(f"{file_name} is not a numpy file, or is damaged: {type(error).__name__}") from None
+    raise ValueError(f"{file_name} is not a numpy file, or is damaged")
 
 
 def _column_number(column: str, names: list[str], labels: list[str]) -> int:
@@ -275,7 +276,7 @@ def _column_number(column: str, names: list[str], labels: list[str]) -> int:
         number = int(column)
     except ValueError:
         known = _meant(column, labels + names)
-        raise ValueError(f"there is no column {column!r}: give its number from 0 ({known})") from None
+        raise ValueError(f"there is no column {shown(column)}: give its number from 0 ({known})") from None
     if not -len(names) <= number < len(names):
         raise ValueError(f"there is no column {number}: there are {len(names)}, from 0, or from the end by −1, −2, …")
     return number % len(names)
@@ -288,9 +289,9 @@ def _split_table(table: Table, path: Any, target: str | None, drop: list[str]) -
         raise ValueError(f"target is needed: name what is to be explained, one of {_listed(known)}")
     for name in [target, *drop]:
         if name not in known:
-            raise ValueError(f"{os.fspath(path)!r} has no column {name!r}: {_meant(name, known)}")
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {_meant(name, known)}")
     if target in drop:
-        raise ValueError(f"column {target!r} is both target and dropped: decide which")
+        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
     kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
     if len(kept) < table.n_vars:
         known_of_samples = table.sample_columns

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.checks import shown
 from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.steps.table import Table, Values, Which, check_names
 
@@ -119,7 +120,7 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     known = set(in_file)
     for name in names:
         if name not in known:
-            raise ValueError(f"columns names {name!r}, which is not a column of {os.fspath(path)!r}")
+            raise ValueError(f"columns names {shown(name)}, which is not a column of {os.fspath(path)!r}")
     return ParquetTable(file, names)
 
 
@@ -127,7 +128,7 @@ def _loaded(frame: pa.Table, name: str) -> Column:
     import narwhals.stable.v2 as nw
 
     series = nw.from_native(frame.column(name), series_only=True)
-    return column_from_series(lambda: series, f"column {name!r} of X")
+    return column_from_series(lambda: series, f"column {shown(name)} of X")
 
 
 def _number_dtype(kind: pa.DataType) -> np.dtype[Any] | None:

@@ -12,6 +12,8 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any, Protocol
 
+from interplay.checks import shown
+
 #: Names and gains of the best variables so far; called only when there is something to show.
 BestFinds = Callable[[], list[tuple[str, float]]]
 
@@ -33,6 +35,12 @@ _SECONDS_BETWEEN_UPDATES = 0.5
 
 N_FINDS_SHOWN = 3
 _LONGEST_NAME = 16
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what is none of these."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress must be True, False, None or a function of the share done, not {shown(progress)}")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.checks import shown
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.synergy_table import Explanations, synergy_frame, synergy_graph
@@ -203,8 +204,9 @@ class Selection:
             if counts.is_of(gains.tuples[number], run, int(gains.discretization[number])):
                 return counts
         raise ValueError(
-            f"the cells of the best tuple of {self.names[number]!r} were not kept: they are for the first 300 relevant "
-            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions"
+            f"the cells of the best tuple of {shown(self.names[number])} were not kept: they are for the first 300 "
+            "relevant variables, if the tuple has no more than 2048 cells times classes, and not in files of older "
+            "versions"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -385,7 +387,7 @@ class Selection:
         if isinstance(variable, str):
             if variable not in self.names:
                 raise ValueError(
-                    f"variable {variable!r} is not among the {len(self.names)} variables of this selection"
+                    f"variable {shown(variable)} is not among the {len(self.names)} variables of this selection"
                 )
             return self.names.index(variable)
         return check_int("variable", variable, low=0, high=len(self.names) - 1)

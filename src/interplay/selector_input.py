@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from interplay.checks import shown
 from interplay.steps.anndata_table import is_anndata
 from interplay.steps.column_survey import column_blocks
 from interplay.steps.columns import ColumnKind
@@ -31,7 +32,7 @@ def collected(X: Any) -> Any:
 def checked_strata(strata: Any, table: Table) -> Strata | None:
     """Return the strata; a name is refused, since no column of X may go missing."""
     if isinstance(strata, str):
-        raise TypeError(f"strata must hold one value per sample, not the text {strata!r}: give the column itself")
+        raise TypeError(f"strata must hold one value per sample, not the text {shown(strata)}: give the column itself")
     return make_strata(strata, n_samples=table.n_samples)
 
 
@@ -124,4 +125,4 @@ def refuse_infinite(table: Table) -> None:
         holds_infinity = np.isinf(table.columns(block)).any(axis=1)
         if holds_infinity.any():
             name = table.names[block.start + int(np.argmax(holds_infinity))]
-            raise ValueError(f"column {name!r} of X holds infinity: replace it by a finite number")
+            raise ValueError(f"column {shown(name)} of X holds infinity: replace it by a finite number")

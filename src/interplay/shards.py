@@ -14,6 +14,7 @@ import numpy as np
 from interplay.archive import DamagedFile, as_json, gains_as_arrays, gains_from_arrays, read_archive, write_archive
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.checks import shown
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import selection_from
@@ -266,13 +267,15 @@ def merge_parts(parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None
 
 def _read(parts: Iterable[Part | str | os.PathLike[str]]) -> Iterator[tuple[str, Part]]:
     """Give one part after the other with what to call it, so that only one is in memory."""
+    if not isinstance(parts, Iterable):
+        raise TypeError(f"parts must be a list of parts or their files, not {shown(parts)}")
     for part in parts:
         if isinstance(part, Part):
             yield f"part {part.shard}", part
         elif isinstance(part, str | os.PathLike):
             yield repr(os.fspath(part)), Part.load(part)
         else:
-            raise TypeError(f"parts must be parts or names of their files, not {part!r}")
+            raise TypeError(f"parts must be parts or names of their files, not {shown(part)}")
 
 
 def _check_same_search(part: Part, name: str, first: Part, first_name: str) -> None:

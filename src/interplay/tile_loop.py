@@ -18,6 +18,9 @@ from interplay.engines.base import Engine, SearchInterrupted
 from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import N_FINDS_SHOWN, ShowDone
 
+#: Far more than there are tiles to share out.
+MAX_SHARDS = 10**6
+
 #: Chunks of a kept search take this share of the time between two writes: few enough that threads seldom wait for
 #: each other at the end of one, and enough that the clock is looked at in time.
 _CHUNKS_BETWEEN_WRITES = 4
@@ -46,7 +49,7 @@ class Shard:
             raise ValueError(
                 f"shard must be like '3/64' or (3, 64), the third of 64 parts, not {shown(shard)}"
             ) from None
-        of = check_int("the number of shards", of, low=1)
+        of = check_int("the number of shards", of, low=1, high=MAX_SHARDS)
         return cls(check_int("the number of the shard", number, low=1, high=of), of)
 
     def __str__(self) -> str:
