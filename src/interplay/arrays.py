@@ -252,6 +252,19 @@ class MaxGains:
             n_vars=n_vars,
         )
 
+    def is_consistent(self) -> bool:
+        """Say whether the arrays belong together and name only variables that there are: a file may say anything."""
+        n_rows, n_groups = self.gain_by_group.shape if self.gain_by_group.ndim == 2 else (0, 0)
+        return (
+            0 < self.n_vars <= n_rows
+            and n_groups > 0
+            and self.discretization_by_group.shape == self.df_by_group.shape == (n_rows, n_groups)
+            and self.tuples_by_group.ndim == 3
+            and self.tuples_by_group.shape[:2] == (n_rows, n_groups)
+            and self.dimensions > 0
+            and bool(((self.tuples_by_group >= -1) & (self.tuples_by_group < n_rows)).all())
+        )
+
     def merge(self, other: MaxGains) -> MaxGains:
         """Return the better of both for every variable and group.
 

@@ -49,7 +49,7 @@ def check_real(
     try:
         number = float(value)
     except OverflowError:
-        number = math.inf if value > 0 else -math.inf
+        raise ValueError(f"{name} must be a number in {interval}, not {shown(value)}") from None
     inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
     if not inside or math.isinf(number):
         raise ValueError(f"{name} must be a number in {interval}, not {number:g}")

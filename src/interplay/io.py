@@ -214,7 +214,8 @@ def _read_feather(path: str | os.PathLike[str]) -> Any:
         from pyarrow.feather import read_table
 
         table = read_table(path)
-    except pyarrow.ArrowInvalid as error:
+        table.validate(full=True)  # text of a damaged file may lie outside its memory
+    except (pyarrow.ArrowException, OSError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{os.fspath(path)!r} is not a feather file, or is damaged: {reason}") from None
     return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])

@@ -105,7 +105,8 @@ class TileLoop:
         self._span = dict(zip(self._places, self._spans(shard, costs), strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         fresh = SearchState(list(shapes), _layout(searches), (0, 0), self._none_done((0, 0)), list(nothing))
-        self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh)
+        n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
+        self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = sum(self._tuples_at(place) for place in self._places if place < self._state.at)
         self._n_done += self._tuples_done_at(self._state.at)
         self._has_begun = self._n_done > 0
