@@ -12,6 +12,9 @@ import reprlib
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 80  # a name should be seen in full
 
@@ -62,3 +65,20 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}, not {shown(value)}")
     return value
+
+
+def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.NDArray[np.float64]:
+    """Return `values` as a new array of floats of this shape, None being any length, or say why not."""
+    dimensional = {1: "one-dimensional", 2: "two-dimensional"}[len(shape)]
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":  # NumPy would take dates and complex numbers, and read texts
+            raise TypeError
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a {dimensional} array of numbers, not {shown(values)}") from None
+    if array.ndim != len(shape):
+        raise ValueError(f"{name} must be {dimensional}, not of shape {array.shape}")
+    if any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"{name} must be of shape {shape}, not {array.shape}")
+    return array

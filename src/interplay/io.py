@@ -34,6 +34,7 @@ from interplay.checks import shown
 from interplay.csv_table import read_csv
 from interplay.genetics import read_bed
 from interplay.parquet import scan_parquet
+from interplay.plain_text import encodable
 from interplay.singlecell import read_h5ad
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.named_columns import take_columns
@@ -132,13 +133,22 @@ def table_bytes(frame: pd.DataFrame, kind: str) -> bytes:
     if kind == "parquet":
         _import_pyarrow()
         buffer = io.BytesIO()
-        frame.assign(**{name: frame[name].map(list) for name in _tuple_columns(frame)}).to_parquet(buffer, index=False)
+        texts = frame.select_dtypes(include=["object", "string"])
+        frame.assign(**{str(name): texts[name].map(_encodable) for name in texts}).to_parquet(buffer, index=False)
         return buffer.getvalue()
     if kind == "json":
         lines = [json.dumps({name: _plain(value) for name, value in row.items()}) for row in frame.to_dict("records")]
         return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
     joined = frame.assign(**{name: frame[name].map(";".join) for name in _tuple_columns(frame)})
-    return joined.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n").encode()
+    return joined.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n").encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [encodable(name) for name in value]
+    return encodable(value) if isinstance(value, str) else value
 
 
 def _plain(value: Any) -> Any:

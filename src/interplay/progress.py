@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from interplay.checks import shown
+from interplay.plain_text import printable
 
 #: Names and gains of the best variables so far; called only when there is something to show.
 BestFinds = Callable[[], list[tuple[str, float]]]
@@ -128,7 +129,7 @@ def _in_words(best: BestFinds | None) -> str:
 
 
 def _short(name: str) -> str:
-    name = " ".join(name.split())
+    name = printable(name)
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 

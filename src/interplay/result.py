@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
+from interplay.plain_text import printable
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.synergy_table import Explanations, synergy_frame, synergy_graph
@@ -293,6 +294,10 @@ class Selection:
             Put before the names of the columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are
             joined to one text, which an .h5ad file can hold.
         """
+        from interplay.steps.anndata_table import is_anndata
+
+        if not is_anndata(adata):
+            raise TypeError(f"adata must be an AnnData, not {type(adata).__name__}")
         table = self.table.set_index("variable")
         if not any(name in table.index for name in adata.var_names):
             raise ValueError("adata has none of the variables of this selection among its var_names")
@@ -340,7 +345,10 @@ class Selection:
         if len(self.ranked):
             top = self.ranked[:20]
             shown = self._table.iloc[top][["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]]
-            shown = shown.assign(partners=[", ".join(p) for p in shown["partners"]])
+            shown = shown.assign(
+                variable=[printable(name) for name in shown["variable"]],
+                partners=[", ".join(map(printable, names)) for names in shown["partners"]],
+            )
             lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
             if len(self.ranked) > len(top):
                 lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
@@ -364,7 +372,7 @@ class Selection:
             sizes.update(zip(run.class_labels, run.class_sizes.tolist(), strict=True))
         if len(self.runs) > 1:
             sizes.pop("rest", None)
-        listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
+        listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(sizes.items())[:6])
         return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
 
     def _strata(self) -> str:

@@ -62,6 +62,8 @@ def load(path: str | os.PathLike[str]) -> Selection:
     >>> interplay.load(file).relevant == result.relevant
     True
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the name of a file, not {path!r}")
     shown = repr(os.fspath(path))
     try:
         with open_zip(path) as archive:

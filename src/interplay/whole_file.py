@@ -30,6 +30,8 @@ def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> file.read_text()
     '42'
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the name of a file, not {path!r}")
     target = Path(path).resolve()  # a link stays one
     if _is_special(target):
         yield target

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from hostile import decisions, settings, tables
+from hostile import decisions, nulls, results, saved_files, settings, tables
 
-ALL = [tables.AREA, decisions.AREA, settings.AREA]
+ALL = [tables.AREA, decisions.AREA, settings.AREA, nulls.AREA, results.AREA, saved_files.AREA]
