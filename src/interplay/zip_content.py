@@ -50,20 +50,21 @@ class ZipContent:
 
     def small_bytes(self, name: str) -> bytes:
         """Return a small entry, such as JSON or a checksum."""
-        if self._size_of(name) > max(_MAX_JSON_BYTES, _MAX_RATIO * self._file_bytes):
-            raise ValueError("unpacks to too much")
-        return self._archive.read(name)
+        return self._read(name, max(_MAX_JSON_BYTES, _MAX_RATIO * self._file_bytes))
 
     def array_bytes(self, name: str) -> bytes:
         """Return the entry ``name.npy``, which counts against what all arrays may unpack to."""
-        self._array_bytes_left -= self._size_of(f"{name}.npy")
-        if self._array_bytes_left < 0:
-            raise ValueError("unpacks to too much")
-        return self._archive.read(f"{name}.npy")
+        content = self._read(f"{name}.npy", self._array_bytes_left)
+        self._array_bytes_left -= len(content)
+        return content
 
-    def _size_of(self, name: str) -> int:
-        """The size that the zip states; reading stops there, whatever follows."""
-        return self._archive.getinfo(name).file_size
+    def _read(self, name: str, limit: int) -> bytes:
+        size = self._archive.getinfo(name).file_size
+        if size > limit:
+            raise ValueError("unpacks to too much")
+        # Not archive.read(), which unpacks everything before it looks whether it is as much as the zip says.
+        with self._archive.open(name) as entry:
+            return entry.read(size)
 
 
 @contextmanager
