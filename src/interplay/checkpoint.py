@@ -24,7 +24,7 @@ from interplay.archive import (
     write_archive,
 )
 from interplay.arrays import BoolArray, MaxGains
-from interplay.checks import check_real, shown
+from interplay.checks import check_path, check_real
 from interplay.stored_types import fits, has_own_types
 
 #: Work that a crash can cost at most.
@@ -94,9 +94,7 @@ class Checkpoint:
     _written: float = field(default=0.0, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str | os.PathLike):
-            raise TypeError(f"checkpoint must be the name of a file, not {shown(self.path)}")
-        if not Path(self.path).name:
+        if not Path(check_path("checkpoint", self.path)).name:
             raise ValueError(f"checkpoint must be the name of a file, and {os.fspath(self.path)!r} is a folder")
         self.seconds = check_real("seconds", self.seconds, low=0.0)
         self._read()

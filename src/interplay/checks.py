@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import os
 import reprlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,26 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}, not {shown(value)}")
     return value
+
+
+def check_list(name: str, values: Any, *, of: str = "names or numbers of columns") -> list[Any]:
+    """Return an argument that is a collection as a list of plain values, to be used and recorded more than once."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        example = f": write [{shown(values)}]" if isinstance(values, str) else ""
+        raise TypeError(f"{name} must be a list of {of}, not {shown(values)}{example}")
+    return [entry.item() if isinstance(entry, np.generic) else entry for entry in values]
+
+
+def check_path(name: str, value: Any) -> str:
+    """Return `value` as the name of a file, or say why not."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be the name of a file, not {shown(value)}")
+    path = os.fspath(value)
+    if not isinstance(path, str):
+        raise TypeError(f"{name} must be the name of a file as text, not as bytes: use os.fsdecode")
+    if "\0" in path:
+        raise ValueError(f"{name} must be the name of a file, and no file can be called {shown(path)}")
+    return path
 
 
 def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.NDArray[np.float64]:

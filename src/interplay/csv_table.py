@@ -55,6 +55,7 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     """
     import pandas as pd
 
+    _check_delimiter(delimiter)
     shown = "standard input" if os.fspath(path) == "-" else repr(os.fspath(path))
     content = _Text(path, shown)
     with _readable(shown):
@@ -82,6 +83,12 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
         _warn_of_stray_text(frame[name], name)
     return frame
+
+
+def _check_delimiter(delimiter: Any) -> None:
+    if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '\r\n"'):
+        return
+    raise ValueError(f"delimiter must be one character, and no quote or line break, not {shown_value(delimiter)}")
 
 
 class _Text:
@@ -129,6 +136,8 @@ def _start_of(file: IO[str], delimiter: str | None, shown: str) -> tuple[list[st
     file.seek(0)
     reader = csv.reader(file, delimiter=separator)
     header = _skip_header(reader)
+    if not header:
+        raise ValueError(f"{shown} names no columns in its first line: name them all")
     first_row = next((row for row in reader if not _is_blank(row)), None)
     if first_row is None:
         raise ValueError(f"{shown} has a header and no rows: give at least one sample")
@@ -144,7 +153,7 @@ def _decimal_sign(first_row: list[str], separator: str) -> str:
 
 def _skip_header(reader: Iterator[list[str]]) -> list[str]:
     """Return the header; what is left are rows."""
-    return next(row for row in reader if not _is_blank(row))
+    return next((row for row in reader if not _is_blank(row)), [])
 
 
 def _is_blank(row: list[str]) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import IntArray
-from interplay.checks import shown
+from interplay.checks import check_path, shown
 from interplay.steps.columns import ColumnKind
 from interplay.steps.table import Table, Values, Which
 
@@ -101,7 +101,7 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
         raise ImportError(
             'reading .bed files needs bed-reader: run pip install "interplay[genetics]"', name="bed_reader"
         ) from None
-    file = Path(path)
+    file = Path(check_path("path", path))
     for part in (file, file.with_suffix(".bim"), file.with_suffix(".fam")):
         if not part.exists():
             raise FileNotFoundError(2, "there is no such file", os.fspath(part))

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.checks import shown
+from interplay.checks import check_path, shown
 from interplay.csv_table import read_csv
 from interplay.genetics import read_bed
 from interplay.parquet import scan_parquet
@@ -81,7 +81,7 @@ def read_data(
     >>> list(X.columns), list(y)
     (['age'], ['no', 'yes'])
     """
-    ending = _ending(path)
+    ending = _ending(check_path("path", path))
     dropped = [drop] if isinstance(drop, str) else list(drop)
     if ending in (".csv", ".tsv", ".txt"):
         separator = "\t" if delimiter is None and ending == ".tsv" else delimiter

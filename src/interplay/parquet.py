@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import shown
+from interplay.checks import check_list, check_path, shown
 from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.steps.table import Table, Values, Which, check_names
 
@@ -124,14 +124,14 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
         raise ImportError(
             'reading Parquet files needs pyarrow: run pip install "interplay[parquet]"', name="pyarrow"
         ) from None
-    if not os.path.exists(path):
+    if not os.path.exists(check_path("path", path)):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     with _readable(path):
         file = pq.ParquetFile(path)
     in_file = check_names(file.schema_arrow.names, n_samples=file.metadata.num_rows)
     if columns is None:
         return ParquetTable(file, in_file, path)
-    names = check_names(columns, n_samples=file.metadata.num_rows)
+    names = check_names(check_list("columns", columns, of="names"), n_samples=file.metadata.num_rows)
     known = set(in_file)
     for name in names:
         if name not in known:

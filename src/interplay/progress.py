@@ -129,8 +129,7 @@ def _in_words(best: BestFinds | None) -> str:
 
 
 def _short(name: str) -> str:
-    name = printable(name)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return printable(name, _LONGEST_NAME)
 
 
 def _stderr_is_terminal() -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import MaxGains
+from interplay.checks import check_path
 from interplay.loaded_selection import check_loaded
 from interplay.result import Run, Selection
 from interplay.steps.null_fit import NullFit
@@ -62,9 +63,7 @@ def load(path: str | os.PathLike[str]) -> Selection:
     >>> interplay.load(file).relevant == result.relevant
     True
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be the name of a file, not {path!r}")
-    shown = repr(os.fspath(path))
+    shown = repr(check_path("path", path))
     try:
         with open_zip(path) as archive:
             document = parse_json(archive.small_bytes("selection.json"))

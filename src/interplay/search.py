@@ -21,7 +21,7 @@ from interplay.arrays import (
     MaxGains,
 )
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
-from interplay.checks import check_choice, check_int, check_real, shown
+from interplay.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
@@ -90,7 +90,7 @@ def check_search_settings(
             discretizations=discretizations,
         ),
         pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
-        discrete=discrete if isinstance(discrete, str) else _listed("discrete", discrete),
+        discrete=discrete if isinstance(discrete, str) else check_list("discrete", discrete),
         missing=check_choice("missing", missing, ("error", "level", "impute")),
         seed=resolve_seed(random_state),
     )
@@ -404,7 +404,7 @@ def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tab
             f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same"
         )
     if sources is not None:
-        entries = _listed("contrast_sources", sources)
+        entries = check_list("contrast_sources", sources)
         numbers = [check_int("each number in contrast_sources", v, low=0, high=table.n_vars - 1) for v in entries]
         if len(numbers) != contrast_table.n_vars:
             raise ValueError(
@@ -412,15 +412,6 @@ def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tab
                 f"{contrast_table.n_vars} contrast variables"
             )
     return contrast_table
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    """Return an argument that is a collection as a list of plain values, to be used and recorded more than once."""
-    try:
-        entries = list(values)
-    except TypeError:
-        raise TypeError(f"{name} must be a list of names or numbers of columns, not {shown(values)}") from None
-    return [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
 
 
 def _real_rows(planes: BitPlanes) -> BitPlanes:
@@ -441,10 +432,8 @@ def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, 
     check_choice("require", require, ("any", "all"))
     if variables is None:
         return None
-    if isinstance(variables, str):
-        raise TypeError(f"variables must be a list of names or numbers, not a string: write [{shown(variables)}]")
     mask = np.zeros(table.n_vars, dtype=bool)
-    mask[table.numbers_of(_listed("variables", variables), "variables")] = True
+    mask[table.numbers_of(check_list("variables", variables), "variables")] = True
     needed = dimensions if require == "all" else 1
     if mask.sum() < needed:
         raise ValueError(

@@ -2,6 +2,32 @@
 
 from __future__ import annotations
 
-from hostile import decisions, nulls, results, saved_files, settings, tables
+from hostile import (
+    command_line,
+    data_files,
+    datasets,
+    decisions,
+    names,
+    nulls,
+    older_package,
+    results,
+    saved_files,
+    selectors,
+    settings,
+    tables,
+)
 
-ALL = [tables.AREA, decisions.AREA, settings.AREA, nulls.AREA, results.AREA, saved_files.AREA]
+ALL = [
+    tables.AREA,
+    decisions.AREA,
+    settings.AREA,
+    names.AREA,
+    nulls.AREA,
+    results.AREA,
+    selectors.AREA,
+    data_files.AREA,
+    saved_files.AREA,
+    command_line.AREA,
+    older_package.AREA,
+    datasets.AREA,
+]

@@ -82,6 +82,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         if os.environ.get("INTERPLAY_TRACEBACK"):
             traceback.print_exc()
         code, message = _described(error)
+        if code != BUG:
+            message = _shortened(message)
         if code == NOT_DONE:
             _forget_stdout()
         _say(message)
@@ -134,6 +136,11 @@ def _as_options(message: str) -> str:
 
 def _joined(message: str) -> str:
     return " ".join(message.split())
+
+
+def _shortened(message: str) -> str:
+    """Leave out the middle of a message that quotes a name or number of thousands of characters."""
+    return message if len(message) <= 800 else f"{message[:200]} … {message[-200:]}"
 
 
 def _say(message: str) -> None:

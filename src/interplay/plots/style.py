@@ -50,6 +50,4 @@ def say_instead(ax: Axes, text: str) -> Axes:
 
 def shortened(name: str, length: int = 24) -> str:
     """Return a name that fits a label, on one line; `$` stays a dollar."""
-    line = printable(name)
-    line = line if len(line) <= length else line[: length - 1] + "…"
-    return line.replace("$", r"\$")
+    return printable(name, length).replace("$", r"\$")
