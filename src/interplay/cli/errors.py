@@ -82,7 +82,7 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         if os.environ.get("INTERPLAY_TRACEBACK"):
             traceback.print_exc()
         code, message = _described(error)
-        if code != BUG:
+        if "\n" not in message:  # the help is to be seen in full
             message = _shortened(message)
         if code == NOT_DONE:
             _forget_stdout()
