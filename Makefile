@@ -64,7 +64,8 @@ tsan: $(TOOLS_READY)  ## Build the C++ tests with ThreadSanitizer and run what h
 	  TSAN_OPTIONS=halt_on_error=1 $$plain build/tsan/core/test_core threads
 
 # Random input to whatever reads what others wrote. What fails is kept; `make test PYTEST_ARGS=tests/test_fuzz.py` then
-# repeats it in its simplest form.
+# repeats it in its simplest form. Guided by coverage, one target at a time: pip install atheris, then
+# PYTHONPATH=tests python -m fuzz.guided TARGET SECONDS.
 fuzz: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the fuzz targets for FUZZ_SECONDS.
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ_SECONDS)
 
