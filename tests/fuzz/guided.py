@@ -1,4 +1,4 @@
-"""The same targets under atheris, which looks for input that reaches new lines: ``python -m fuzz.guided TARGET SECONDS``.
+"""The same targets under atheris, which looks for input that reaches new lines: ``python -m fuzz.guided NAME SECONDS``.
 
 Needs ``pip install atheris``. It stops at the first finding, and prints it.
 """
