@@ -648,7 +648,8 @@ void at_once(int n_threads, const Work& work) {
 
 // As threads of Python do it, which hold no lock meanwhile: rows of one array are packed, ranks are looked for, and the
 // same planes are searched, by several callers with several threads each.
-void test_callers_at_once(std::mt19937& rng) {
+void test_callers_at_once() {
+  std::mt19937 rng(7);
   constexpr int kCallers = 4;
   for (const Index max_levels : {2, 4}) {
     const Data data = make_data(rng, 700, 14, 1, 2, 3, max_levels);
@@ -687,12 +688,22 @@ void test_callers_at_once(std::mt19937& rng) {
   }
 }
 
+// Long enough, under ThreadSanitizer, that the threads hand in what they found while others are still searching.
+void test_long_search() {
+  std::mt19937 rng(7);
+  const Data data = make_data(rng, 700, 80, 1, 2, 3, 2);
+  const Packed packed = pack(data);
+  const Found expected = search(data, packed, SimdLevel::serial, 3, true);
+  check(search(data, packed, available_simd_levels().back(), 3, false) == expected, "long searches", "threads");
+}
+
 }  // namespace
 
 int main(int n_arguments, char** arguments) {
   std::mt19937 rng(7);
-  test_callers_at_once(rng);
+  test_callers_at_once();
   if (n_arguments > 1 && arguments[1] == std::string_view("threads")) {
+    test_long_search();
     test_two_level_tiles(rng, {0.4});
     test_level_tiles(rng, {3});
     std::printf("%d passed, %d failed\n", checks - failures, failures.load());

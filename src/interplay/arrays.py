@@ -263,6 +263,8 @@ class MaxGains:
             and self.tuples_by_group.shape[:2] == (n_rows, n_groups)
             and self.dimensions > 0
             and bool(((self.tuples_by_group >= -1) & (self.tuples_by_group < n_rows)).all())
+            and bool((self.df_by_group >= 0).all())
+            and bool((self.gain_by_group < np.inf).all())  # nor NaN
         )
 
     def merge(self, other: MaxGains) -> MaxGains:

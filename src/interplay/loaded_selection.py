@@ -6,6 +6,8 @@ import numpy as np
 
 from interplay.arrays import IntArray
 from interplay.result import Run, Selection
+from interplay.steps.null_fit import MODES
+from interplay.steps.p_values import CHI2_PER_UNIT
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.stored_types import fits
 
@@ -31,6 +33,7 @@ def check_loaded(selection: Selection) -> None:
     if not (
         all(fits(selection.settings.get(name), kind) for name, kind in _SETTINGS.items())
         and all(fits(selection.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
+        and 0 < selection.settings["level"] < 1
         and "interplay" in selection.provenance["versions"]
         and len(selection.runs) > 0
         and all(array.shape == (n_vars,) for array in per_variable)
@@ -52,6 +55,10 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and run.gain_alone.shape == null_fit.statistic.shape == null_fit.chi2_p.shape == (n_vars,)
         and np.shape(null_fit.df) in ((), (n_vars,))
         and null_fit.reference_p.ndim == 1
+        and null_fit.mode in MODES
+        and null_fit.unit in CHI2_PER_UNIT
+        and null_fit.gamma > 0
+        and bool(np.all(np.asarray(null_fit.df) > 0))
         and run.contrast_sources.shape == gains.contrast_gain.shape
         and _are_below(run.contrast_sources, n_vars)
         and run.class_sizes.shape == (len(run.class_labels),)
@@ -62,6 +69,8 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
                 and found.variable.shape == found.gain.shape == found.sub_gain.shape == found.df.shape == (n_found,)
                 and _are_below(found.tuples, n_vars)
                 and _are_below(found.variable, n_vars)
+                and bool(np.isfinite(found.gain).all())
+                and bool((found.df >= 0).all())
             )
         )
     )

@@ -96,6 +96,7 @@ AREA = Area(
         refused("an empty .csv", lambda: read("a.csv", b""), "'a.csv' is empty"),
         refused("a .csv of blank lines", lambda: read("a.csv", b"\n\n  \n"), "'a.csv' is empty"),
         refused("a header and no rows", lambda: read("a.csv", b"a,y\n"), "'a.csv' has a header and no rows"),
+        refused("a header of quoted blanks", lambda: read("a.csv", b'" "\n'), "'a.csv' names no columns"),
         refused("zeros", lambda: read("a.csv", b"\0" * 100), "'a.csv' is not text"),
         refused("a picture", lambda: read("a.csv", b"\x89PNG\r\n\x1a\n\xff\xfe"), "'a.csv' is not UTF-8 text"),
         refused("UTF-16", lambda: read("a.csv", CSV.decode().encode("utf-16")), "'a.csv' is not"),

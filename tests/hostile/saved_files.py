@@ -211,6 +211,14 @@ AREA = Area(
             changed("selection", "p_value", to={"array": "../../etc/passwd"}),
             MESSAGES["selection"],
         ),
+        refused(
+            "`load`: negative degrees of freedom",
+            lambda: opened(
+                "selection",
+                packed(with_entry("selection", "selection.runs.0.gains.df_by_group.npy", npy(np.full((38, 1), -2)))),
+            ),
+            MESSAGES["selection"],
+        ),
         refused("`load`: a file that there is not", lambda: interplay.load("nowhere"), "nowhere"),
         refused("`load`: a folder", lambda: interplay.load("."), "directory"),
         refused("`load(None)`", lambda: interplay.load(None), "^path must be"),

@@ -138,6 +138,7 @@ AREA = Area(
         refused("a pandas period column", lambda: gains(frame_with(bad=pd.period_range("2020", periods=60))), "'bad'"),
         refused("a polars list column", lambda: gains(pl.DataFrame({"a": X[:, 0], "bad": [[1]] * 60})), "'bad' of X"),
         refused("a polars struct column", lambda: gains(pl.DataFrame({"bad": [{"q": 1}] * 60})), "'bad' of X"),
+        refused("Arrow text that is not UTF-8", lambda: gains(not_utf8()), "^column 'bad' of X holds text that is not"),
         refused("a column repeated by name", lambda: gains(FRAME.rename(columns={"v1": "v0"})), "column named 'v0'"),
         same("bool", lambda: gains(X > 0), "0 and 1", lambda: gains((X > 0).astype(int), discrete="all")),
         same("float16", lambda: gains(X.astype(np.float16)), "float32", lambda: gains(X.astype("f2").astype("f4"))),
@@ -310,3 +311,12 @@ def with_nan_column(value: float = np.nan) -> np.ndarray:
 def chunked() -> pa.Table:
     table = pa.table({f"v{v}": X[:, v] for v in range(N_VARS)})
     return pa.concat_tables([table.slice(0, 7), table.slice(7, 0), table.slice(7)])
+
+
+def not_utf8() -> pa.Table:
+    """Arrow takes the bytes of a text column at their word."""
+    offsets = np.arange(N_SAMPLES + 1, dtype=np.int32)
+    column = pa.Array.from_buffers(
+        pa.string(), N_SAMPLES, [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(b"\xff" * N_SAMPLES)]
+    )
+    return pa.table({"bad": column})
