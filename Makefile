@@ -23,10 +23,11 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto
+FUZZ_SECONDS ?= 60
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs sanitize neon lock reproducible sbom audit clean
+.PHONY: help demo test lint bench docs sanitize tsan fuzz neon lock reproducible sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -57,6 +58,20 @@ sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.
 	cmake -S . -B build/sanitize -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_SANITIZE=ON
 	cmake --build build/sanitize --parallel 4
 	build/sanitize/core/test_core
+
+# Races between the threads of a search, and between callers. Where addresses are laid out too randomly for
+# ThreadSanitizer, setarch has them laid out plainly.
+tsan: $(TOOLS_READY)  ## Build the C++ tests with ThreadSanitizer and run what has threads.
+	cmake -S . -B build/tsan -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_THREAD_SANITIZE=ON
+	cmake --build build/tsan --parallel 4
+	if command -v setarch > /dev/null; then plain="setarch $$(uname -m) -R"; fi; \
+	  TSAN_OPTIONS=halt_on_error=1 $$plain build/tsan/core/test_core threads
+
+# Random input to whatever reads what others wrote. What fails is kept; `make test PYTEST_ARGS=tests/test_fuzz.py` then
+# repeats it in its simplest form. Guided by coverage, one target at a time: pip install atheris, then
+# PYTHONPATH=tests python -m fuzz.guided TARGET SECONDS.
+fuzz: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the fuzz targets for FUZZ_SECONDS.
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ_SECONDS)
 
 # The NEON kernels on any machine, under emulation. Debian: apt install g++-aarch64-linux-gnu qemu-user
 neon: $(TOOLS_READY)  ## Build the C++ tests for 64-bit Arm and run them under qemu.

@@ -100,8 +100,8 @@ def test_coded_as_their_sources():
 @pytest.mark.parametrize(
     ("n", "options", "message"),
     [
-        (0, {}, "n must be a whole number of at least 1, not 0"),
-        (1.5, {}, "n must be a whole number of at least 1, not 1.5"),
+        (0, {}, "n must be a whole number from 1 to 10000000, not 0"),
+        (1.5, {}, "n must be a whole number from 1 to 10000000, not 1.5"),
         (3, {"random_state": -1}, "random_state must be"),
     ],
 )

@@ -391,7 +391,7 @@ TEXT = pd.DataFrame({"id": [f"p{i}" for i in range(300)], "x": np.arange(300.0)}
         (TEXT, {"discrete": [0.5]}, "each column number in discrete must be a whole number"),
         (GAPS, {"divisions": 0}, "divisions must be a whole number from 1 to 255, not 0"),
         (GAPS, {"divisions": 256}, "divisions must be a whole number from 1 to 255, not 256"),
-        (GAPS, {"discretizations": 0}, "discretizations must be a whole number of at least 1, not 0"),
+        (GAPS, {"discretizations": 0}, "discretizations must be a whole number from 1 to 1000000, not 0"),
         (GAPS, {"dimensions": 0}, "dimensions must be a whole number of at least 1, not 0"),
         (GAPS, {"range_": -1}, r"range_ must be a number in \[0, 1\], not -1"),
         (GAPS, {"range_": 0, "discretizations": 2}, "range_=0 makes all 2 discretizations the same"),

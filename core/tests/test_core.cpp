@@ -1,17 +1,23 @@
 // The core against a count by hand, for every instruction set that runs here. Built with AddressSanitizer and UBSan by
-// `make sanitize`; exits 1 if anything differs.
+// `make sanitize`, with ThreadSanitizer by `make tsan`; exits 1 if anything differs. With the word "threads", only what
+// several threads do at once.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <random>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/lane_model.hpp"
 #include "interplay/level_data.hpp"
+#include "interplay/rank_values.hpp"
 #include "interplay/tuple_search.hpp"
 #include "interplay/two_level_data.hpp"
 
@@ -19,8 +25,9 @@ namespace {
 
 using namespace interplay;
 
-int failures = 0;
-int checks = 0;
+// Counted by several threads.
+std::atomic<int> failures = 0;
+std::atomic<int> checks = 0;
 
 void check(bool holds, const char* what, const char* where) {
   ++checks;
@@ -260,8 +267,8 @@ void test_against_count_by_hand(std::mt19937& rng) {
 }
 
 // Real blocks and lanes: two levels, two classes of any shares, one column a copy of another.
-void test_two_level_tiles(std::mt19937& rng) {
-  for (const double share : {0.5, 0.4, 0.25, 0.1}) {
+void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> shares) {
+  for (const double share : shares) {
     for (Index dimensions = 2; dimensions <= 5; ++dimensions) {
       const Index n_vars = std::array{0, 0, 300, 70, 24, 15}[dimensions];
       const Index n_contrast = 9;
@@ -334,8 +341,8 @@ void test_two_level_tiles(std::mt19937& rng) {
 }
 
 // Real blocks and lanes of any levels: runs of variables with equal numbers of levels, any number of classes.
-void test_level_tiles(std::mt19937& rng) {
-  for (const Index n_classes : {2, 3, 4}) {
+void test_level_tiles(std::mt19937& rng, std::initializer_list<Index> numbers_of_classes) {
+  for (const Index n_classes : numbers_of_classes) {
     for (Index dimensions = 2; dimensions <= 4; ++dimensions) {
       const Index n_vars = std::array{0, 0, 150, 40, 14}[dimensions];
       const Index n_contrast = 5;
@@ -632,16 +639,82 @@ void test_bounds(std::mt19937& rng) {
   }
 }
 
+template <class Work>
+void at_once(int n_threads, const Work& work) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < n_threads; ++t) threads.emplace_back(work, t);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// As threads of Python do it, which hold no lock meanwhile: rows of one array are packed, ranks are looked for, and the
+// same planes are searched, by several callers with several threads each.
+void test_callers_at_once() {
+  std::mt19937 rng(7);
+  constexpr int kCallers = 4;
+  for (const Index max_levels : {2, 4}) {
+    const Data data = make_data(rng, 700, 14, 1, 2, 3, max_levels);
+    const Packed packed = pack(data);
+    std::vector<Word> words(packed.words.size(), 0);
+    std::vector<Index> sample_order;
+    std::vector<std::uint8_t> codes;
+    for (Index q = 0; q < data.n_classes; ++q) {
+      for (Index i = 0; i < data.n_samples; ++i) {
+        if (data.decision[i] == q) sample_order.push_back(i);
+      }
+    }
+    for (const auto& column : data.codes) codes.insert(codes.end(), column.begin(), column.end());
+    at_once(kCallers, [&](int caller) {
+      const Index first = data.n_rows() * caller / kCallers, last = data.n_rows() * (caller + 1) / kCallers;
+      pack_bit_planes(codes, sample_order, data.sizes, packed.class_word_start, packed.plane_start, first, last, words);
+    });
+    check(words == packed.words, "planes packed by several threads", "bit_planes");
+
+    std::vector<double> values(2 * 3000);
+    for (double& value : values) value = static_cast<double>(rng() % 1000);
+    const std::array<Index, 2> ranks{700, 2200};
+    std::array<std::array<double, 2>, kCallers> at_ranks{};
+    at_once(kCallers, [&](int caller) {
+      RankValues<double> of_row;
+      of_row(values.data() + caller % 2 * 3000, 3000, ranks.data(), 2, at_ranks[caller].data());
+    });
+    check(at_ranks[0] == at_ranks[2] && at_ranks[1] == at_ranks[3], "ranks found by several threads", "rank_values");
+
+    for (const SimdLevel level : available_simd_levels()) {
+      const Found expected = search(data, packed, level, 1, true);
+      std::array<Found, kCallers> found;
+      at_once(kCallers, [&](int caller) { found[caller] = search(data, packed, level, 3, caller % 2 == 0); });
+      for (const Found& one : found) check(one == expected, "several searches at once", name_of(level));
+    }
+  }
+}
+
+// Long enough, under ThreadSanitizer, that the threads hand in what they found while others are still searching.
+void test_long_search() {
+  std::mt19937 rng(7);
+  const Data data = make_data(rng, 700, 80, 1, 2, 3, 2);
+  const Packed packed = pack(data);
+  const Found expected = search(data, packed, SimdLevel::serial, 3, true);
+  check(search(data, packed, available_simd_levels().back(), 3, false) == expected, "long searches", "threads");
+}
+
 }  // namespace
 
-int main() {
+int main(int n_arguments, char** arguments) {
   std::mt19937 rng(7);
+  test_callers_at_once();
+  if (n_arguments > 1 && arguments[1] == std::string_view("threads")) {
+    test_long_search();
+    test_two_level_tiles(rng, {0.4});
+    test_level_tiles(rng, {3});
+    std::printf("%d passed, %d failed\n", checks - failures, failures.load());
+    return failures == 0 ? 0 : 1;
+  }
   test_against_count_by_hand(rng);
-  test_two_level_tiles(rng);
-  test_level_tiles(rng);
+  test_two_level_tiles(rng, {0.5, 0.4, 0.25, 0.1});
+  test_level_tiles(rng, {2, 3, 4});
   test_rational_bound(rng);
   test_level_bounds(rng);
   test_bounds(rng);
-  std::printf("%d passed, %d failed\n", checks - failures, failures);
+  std::printf("%d passed, %d failed\n", checks - failures, failures.load());
   return failures == 0 ? 0 : 1;
 }

@@ -11,8 +11,8 @@ import io
 import json
 import os
 import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -20,7 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import MaxGains
+from interplay.stored_types import has_own_types
 from interplay.whole_file import whole_file
+from interplay.zip_content import DAMAGE, open_zip, parse_json, parse_npy
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -40,7 +42,7 @@ def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, An
         "content": content,
         "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in stored.items()},
     }
-    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False).encode()
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     with (
         whole_file(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive,
@@ -53,26 +55,30 @@ def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, An
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
     """Read what `write_archive` wrote, or raise DamagedFile."""
+    with refusing_damage(path, kind), open_zip(path) as archive:
+        text = archive.small_bytes("content.json")
+        document = parse_json(text)
+        if document["format"] != f"interplay {kind}":
+            raise ValueError("another format")
+        if archive.small_bytes("content.sha256").decode() != hashlib.sha256(text).hexdigest():
+            raise ValueError("another checksum")
+        arrays = {}
+        for name, checksum in document["sha256"].items():
+            data = archive.array_bytes(name)
+            if hashlib.sha256(data).hexdigest() != checksum:
+                raise ValueError("another checksum")
+            arrays[name] = parse_npy(data)
+        if not isinstance(document["content"], dict):
+            raise TypeError("another content")
+        return document["content"], arrays
+
+
+@contextmanager
+def refusing_damage(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+    """Turn whatever is wrong with the content of a file into a DamagedFile that names it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            text = archive.read("content.json")
-            document = json.loads(text)
-            if document["format"] != f"interplay {kind}":
-                raise DamagedFile("another format")
-            if archive.read("content.sha256").decode() != hashlib.sha256(text).hexdigest():
-                raise DamagedFile("another checksum")
-            arrays = {}
-            for name, checksum in document["sha256"].items():
-                data = archive.read(f"{name}.npy")
-                if hashlib.sha256(data).hexdigest() != checksum:
-                    raise DamagedFile("another checksum")
-                arrays[name] = np.load(io.BytesIO(data), allow_pickle=False)
-            return document["content"], arrays
-    # Damage shows in many ways; all of them mean the same to the reader.
-    except (
-        zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError, RuntimeError,
-        AttributeError, IndexError, KeyError, TypeError, ValueError,
-    ):  # fmt: skip
+        yield
+    except DAMAGE:
         raise DamagedFile(f"{os.fspath(path)!r} is not a {kind} of interplay, or is damaged") from None
 
 
@@ -84,7 +90,10 @@ def gains_as_arrays(gains: MaxGains, name: str) -> Arrays:
 def gains_from_arrays(arrays: Arrays, name: str) -> MaxGains:
     """Return what `gains_as_arrays` took apart."""
     parts: dict[str, Any] = {f.name: arrays[f"{name}.{f.name}"] for f in fields(MaxGains)}
-    return MaxGains(**parts | {"n_vars": int(parts["n_vars"])})
+    gains = MaxGains(**parts | {"n_vars": int(parts["n_vars"])})
+    if not (has_own_types(gains) and gains.is_consistent()):
+        raise ValueError("arrays that do not belong together")
+    return gains
 
 
 def as_json(value: Any) -> Any:

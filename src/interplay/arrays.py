@@ -26,6 +26,10 @@ WordArray = npt.NDArray[np.uint64]
 #: Codes are bytes, so a variable has at most this many levels.
 MAX_LEVELS = 256
 
+#: More discretisations, or contrast variables, than anyone has time for: a slip, refused before it fills the memory.
+MAX_DISCRETIZATIONS = 10**6
+MAX_CONTRAST = 10**7
+
 #: Each decision class fills whole blocks of this many 64-bit words: one cache line, one AVX-512 register.
 WORDS_PER_BLOCK = 8
 
@@ -246,6 +250,21 @@ class MaxGains:
             tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
             df_by_group=(n_classes - 1) * (n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
             n_vars=n_vars,
+        )
+
+    def is_consistent(self) -> bool:
+        """Say whether the arrays belong together and name only variables that there are: a file may say anything."""
+        n_rows, n_groups = self.gain_by_group.shape if self.gain_by_group.ndim == 2 else (0, 0)
+        return (
+            0 < self.n_vars <= n_rows
+            and n_groups > 0
+            and self.discretization_by_group.shape == self.df_by_group.shape == (n_rows, n_groups)
+            and self.tuples_by_group.ndim == 3
+            and self.tuples_by_group.shape[:2] == (n_rows, n_groups)
+            and self.dimensions > 0
+            and bool(((self.tuples_by_group >= -1) & (self.tuples_by_group < n_rows)).all())
+            and bool((self.df_by_group >= 0).all())
+            and bool((self.gain_by_group < np.inf).all())  # nor NaN
         )
 
     def merge(self, other: MaxGains) -> MaxGains:

@@ -20,10 +20,12 @@ from interplay.archive import (
     gains_as_arrays,
     gains_from_arrays,
     read_archive,
+    refusing_damage,
     write_archive,
 )
 from interplay.arrays import BoolArray, MaxGains
-from interplay.checks import check_real, shown
+from interplay.checks import check_path, check_real
+from interplay.stored_types import fits, has_own_types
 
 #: Work that a crash can cost at most.
 SECONDS_BETWEEN_WRITES = 60.0
@@ -47,7 +49,7 @@ class SearchState:
         Maxima so far, one for each list of tiles.
     """
 
-    shapes: list[dict[str, Any]]
+    shapes: list[dict[str, int | bool | None]]
     layout: str
     at: tuple[int, int]
     done: BoolArray
@@ -92,8 +94,8 @@ class Checkpoint:
     _written: float = field(default=0.0, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str | os.PathLike):
-            raise TypeError(f"checkpoint must be the name of a file, not {shown(self.path)}")
+        if not Path(check_path("checkpoint", self.path)).name:
+            raise ValueError(f"checkpoint must be the name of a file, and {os.fspath(self.path)!r} is a folder")
         self.seconds = check_real("seconds", self.seconds, low=0.0)
         self._read()
         self._written = time.monotonic()
@@ -124,10 +126,14 @@ class Checkpoint:
         """Return how the tiles of the search of that name were cut, if it has begun: engines differ in it."""
         return self._states[name].shapes if name in self._states else None
 
-    def resume(self, name: str, fresh: SearchState) -> SearchState:
-        """Return the state of the search of that name, or `fresh`; either is written from now on as it changes."""
+    def resume(self, name: str, fresh: SearchState, n_tiles: Mapping[tuple[int, int], int]) -> SearchState:
+        """Return the state of the search of that name, or `fresh`; either is written from now on as it changes.
+
+        `n_tiles` says how many tiles there are for each discretisation and list of tiles.
+        """
         state = self._states.setdefault(name, fresh)
-        if state.layout != fresh.layout:
+        same_tiles = state.layout == fresh.layout and len(state.done) == n_tiles.get(state.at, len(state.done))
+        if not (same_tiles and _of_same_search(state.found, fresh.found)):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
                 "go on with the version it was made with, or remove it to start afresh"
@@ -171,11 +177,14 @@ class Checkpoint:
         for path in (Path(self.path), self._previous):
             try:
                 content, arrays = read_archive(path, "checkpoint")
-                self._states = {name: _state(name, search, arrays) for name, search in content["searches"].items()}
-                self._about = content["about"]
+                with refusing_damage(path, "checkpoint"):
+                    states = {name: _state(name, search, arrays) for name, search in content["searches"].items()}
+                    if not fits(content["about"], dict[str, Any] | None):
+                        raise TypeError("another content")
+                self._states, self._about = states, content["about"]
             except FileNotFoundError:
                 continue
-            except (DamagedFile, KeyError) as error:
+            except DamagedFile as error:
                 damaged = damaged or error
                 continue
             if damaged is not None:
@@ -207,12 +216,31 @@ def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) ->
     return ", ".join(dict.fromkeys(differences))
 
 
+def _of_same_search(some: list[MaxGains], others: list[MaxGains]) -> bool:
+    """Say whether maxima are of as many variables, groups and members: engines write into these arrays."""
+    shapes, other_shapes = ([(gains.n_vars, gains.tuples_by_group.shape) for gains in each] for each in (some, others))
+    return shapes == other_shapes
+
+
 def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
-    d, i = search["at"]
-    return SearchState(
+    packed, n_tiles = arrays[f"{name}.done"], search["n_tiles"]
+    if packed.dtype != np.uint8 or len(packed) != -(-n_tiles // 8):  # else so many bits would be made up
+        raise ValueError("another number of tiles")
+    state = SearchState(
         shapes=search["shapes"],
         layout=search["layout"],
-        at=(d, i),
-        done=np.unpackbits(arrays[f"{name}.done"], count=search["n_tiles"]).astype(bool),
+        at=tuple(search["at"]),
+        done=np.unpackbits(packed, count=n_tiles).astype(bool),
         found=[gains_from_arrays(arrays, f"{name}.{i}") for i in range(search["n_found"])],
+    )
+    if not has_own_types(state) or not all(_is_shape(shape) for shape in state.shapes):
+        raise TypeError("another content")
+    return state
+
+
+def _is_shape(shape: Mapping[str, int | bool | None]) -> bool:
+    """Say whether `make_tuple_tiles` would take this."""
+    sizes = [shape.get(name) for name in ("block_size", "middle_size", "n_lanes")]
+    return set(shape) <= {"block_size", "middle_size", "n_lanes", "even"} and all(
+        size is None or size > 0 for size in sizes
     )

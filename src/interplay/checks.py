@@ -8,14 +8,25 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import os
 import reprlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 80  # a name should be seen in full
 
 
 def shown(value: Any) -> str:
     """Return a value as an error message shows it: short, and on one line."""
-    return " ".join(reprlib.repr(value).split())
+    try:
+        text = _short.repr(value)
+    except Exception:  # a whole number too long to print, or a class of the user's own
+        return f"a value of type {type(value).__name__} that cannot be shown"
+    return text if isinstance(value, str) else " ".join(text.split())
 
 
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
@@ -28,7 +39,7 @@ def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> in
     except TypeError:
         raise TypeError(f"{name} must be {wanted}, not {shown(value)}") from None
     if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {wanted}, not {number}")
+        raise ValueError(f"{name} must be {wanted}, not {shown(number)}")
     return number
 
 
@@ -39,7 +50,10 @@ def check_real(
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number in {interval}, not {shown(value)}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number in {interval}, not {shown(value)}") from None
     inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
     if not inside or math.isinf(number):
         raise ValueError(f"{name} must be a number in {interval}, not {number:g}")
@@ -52,3 +66,40 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}, not {shown(value)}")
     return value
+
+
+def check_list(name: str, values: Any, *, of: str = "names or numbers of columns") -> list[Any]:
+    """Return an argument that is a collection as a list of plain values, to be used and recorded more than once."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        example = f": write [{shown(values)}]" if isinstance(values, str) else ""
+        raise TypeError(f"{name} must be a list of {of}, not {shown(values)}{example}")
+    return [entry.item() if isinstance(entry, np.generic) else entry for entry in values]
+
+
+def check_path(name: str, value: Any) -> str:
+    """Return `value` as the name of a file, or say why not."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be the name of a file, not {shown(value)}")
+    path = os.fspath(value)
+    if not isinstance(path, str):
+        raise TypeError(f"{name} must be the name of a file as text, not as bytes: use os.fsdecode")
+    if "\0" in path:
+        raise ValueError(f"{name} must be the name of a file, and no file can be called {shown(path)}")
+    return path
+
+
+def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.NDArray[np.float64]:
+    """Return `values` as a new array of floats of this shape, None being any length, or say why not."""
+    dimensional = {1: "one-dimensional", 2: "two-dimensional"}[len(shape)]
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":  # NumPy would take dates and complex numbers, and read texts
+            raise TypeError
+        array = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a {dimensional} array of numbers, not {shown(values)}") from None
+    if array.ndim != len(shape):
+        raise ValueError(f"{name} must be {dimensional}, not of shape {array.shape}")
+    if any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"{name} must be of shape {shape}, not {array.shape}")
+    return array

@@ -21,6 +21,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.checks import shown as shown_value
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -53,6 +55,7 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     """
     import pandas as pd
 
+    _check_delimiter(delimiter)
     shown = "standard input" if os.fspath(path) == "-" else repr(os.fspath(path))
     content = _Text(path, shown)
     with _readable(shown):
@@ -80,6 +83,12 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
         _warn_of_stray_text(frame[name], name)
     return frame
+
+
+def _check_delimiter(delimiter: Any) -> None:
+    if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '\r\n"'):
+        return
+    raise ValueError(f"delimiter must be one character, and no quote or line break, not {shown_value(delimiter)}")
 
 
 class _Text:
@@ -127,6 +136,8 @@ def _start_of(file: IO[str], delimiter: str | None, shown: str) -> tuple[list[st
     file.seek(0)
     reader = csv.reader(file, delimiter=separator)
     header = _skip_header(reader)
+    if not header:
+        raise ValueError(f"{shown} names no columns in its first line: name them all")
     first_row = next((row for row in reader if not _is_blank(row)), None)
     if first_row is None:
         raise ValueError(f"{shown} has a header and no rows: give at least one sample")
@@ -142,7 +153,7 @@ def _decimal_sign(first_row: list[str], separator: str) -> str:
 
 def _skip_header(reader: Iterator[list[str]]) -> list[str]:
     """Return the header; what is left are rows."""
-    return next(row for row in reader if not _is_blank(row))
+    return next((row for row in reader if not _is_blank(row)), [])
 
 
 def _is_blank(row: list[str]) -> bool:
@@ -168,8 +179,8 @@ def _checked_names(header: list[str], first_row: list[str], shown: str) -> tuple
         places = [str(i + 1 + has_row_names) for i, name in enumerate(names) if name == repeated[0]]
         others = f" ({len(repeated) - 1} more names are repeated)" if len(repeated) > 1 else ""
         raise ValueError(
-            f"{shown} has more than one column named {repeated[0]!r} (columns {', '.join(places[:5])}){others}: "
-            "give each column a name of its own"
+            f"{shown} has more than one column named {shown_value(repeated[0])} (columns {', '.join(places[:5])})"
+            f"{others}: give each column a name of its own"
         )
     return names, has_row_names
 
@@ -202,8 +213,8 @@ def _warn_of_stray_text(column: pd.Series[Any], name: str) -> None:
         cell = str(column.iloc[stray[0]])
         more = f" and {len(stray) - 1} more like it" if len(stray) > 1 else ""
         warnings.warn(
-            f"column {name!r} is taken as labels because of {cell!r} in row {stray[0] + 1}{more}: if it holds numbers, "
-            "correct that cell or leave it empty",
+            f"column {shown_value(name)} is taken as labels because of {shown_value(cell)} in row "
+            f"{stray[0] + 1}{more}: if it holds numbers, correct that cell or leave it empty",
             UserWarning,
             stacklevel=3,
         )

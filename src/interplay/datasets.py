@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.checks import check_int, check_real
+from interplay.checks import check_int, check_path, check_real
 from interplay.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]
@@ -279,7 +279,7 @@ def fetch_madelon(
 
 
 def _cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
-    chosen = cache_dir or os.environ.get("INTERPLAY_DATA")
+    chosen = os.environ.get("INTERPLAY_DATA") if cache_dir is None else check_path("cache_dir", cache_dir)
     if chosen:
         return Path(chosen).expanduser()
     if sys.platform == "win32":

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import IntArray
+from interplay.checks import check_path, shown
 from interplay.steps.columns import ColumnKind
 from interplay.steps.table import Table, Values, Which
 
@@ -100,7 +101,7 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
         raise ImportError(
             'reading .bed files needs bed-reader: run pip install "interplay[genetics]"', name="bed_reader"
         ) from None
-    file = Path(path)
+    file = Path(check_path("path", path))
     for part in (file, file.with_suffix(".bim"), file.with_suffix(".fam")):
         if not part.exists():
             raise FileNotFoundError(2, "there is no such file", os.fspath(part))
@@ -149,7 +150,7 @@ def _variant_names(bed: Any, kept: IntArray) -> list[str]:
         names[i] = ":".join(str(part[kept[i]]) for part in parts)
     if len(set(names)) < len(names):
         repeated = next(name for name, number in Counter(names).items() if number > 1)
-        raise ValueError(f"the .bim file has more than one variant {repeated!r}: give each an ID of its own")
+        raise ValueError(f"the .bim file has more than one variant {shown(repeated)}: give each an ID of its own")
     return names
 
 
@@ -159,11 +160,11 @@ def _numbers(argument: str, chosen: Any, names: npt.NDArray[Any], words: str) ->
     wanted = f"{words}, a mask, or a list of IDs or numbers"
     if isinstance(chosen, str):
         if chosen != "all":
-            raise ValueError(f"{argument} must be {wanted}, not {chosen!r}")
+            raise ValueError(f"{argument} must be {wanted}, not {shown(chosen)}")
         return np.arange(n)
     listed = np.asarray(chosen)
     if listed.ndim != 1:
-        raise TypeError(f"{argument} must be {wanted}, not {chosen!r}")
+        raise TypeError(f"{argument} must be {wanted}, not {shown(chosen)}")
     if listed.dtype == np.bool_:
         if len(listed) != n:
             raise ValueError(f"{argument}, as a mask, must have {n} entries, not {len(listed)}")
@@ -172,14 +173,14 @@ def _numbers(argument: str, chosen: Any, names: npt.NDArray[Any], words: str) ->
         number_of = {str(name): number for number, name in enumerate(names)}
         unknown = [str(name) for name in listed if str(name) not in number_of]
         if unknown:
-            raise ValueError(f"{argument} names {unknown[0]!r}, which is not in the file")
+            raise ValueError(f"{argument} names {shown(unknown[0])}, which is not in the file")
         numbers = np.array([number_of[str(name)] for name in listed], dtype=np.int64)
     elif listed.dtype.kind in "iu":
         if len(listed) and not (listed.min() >= 0 and listed.max() < n):
             raise ValueError(f"{argument} must be numbers from 0 to {n - 1}")
         numbers = listed.astype(np.int64)
     else:
-        raise TypeError(f"{argument} must be {wanted}, not {chosen!r}")
+        raise TypeError(f"{argument} must be {wanted}, not {shown(chosen)}")
     if not len(numbers):
         raise ValueError(f"{argument} leaves nothing: keep at least one")
     return numbers

@@ -30,9 +30,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.checks import check_path, shown
 from interplay.csv_table import read_csv
 from interplay.genetics import read_bed
 from interplay.parquet import scan_parquet
+from interplay.plain_text import encodable
 from interplay.singlecell import read_h5ad
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.named_columns import take_columns
@@ -79,7 +81,7 @@ def read_data(
     >>> list(X.columns), list(y)
     (['age'], ['no', 'yes'])
     """
-    ending = _ending(path)
+    ending = _ending(check_path("path", path))
     dropped = [drop] if isinstance(drop, str) else list(drop)
     if ending in (".csv", ".tsv", ".txt"):
         separator = "\t" if delimiter is None and ending == ".tsv" else delimiter
@@ -131,13 +133,22 @@ def table_bytes(frame: pd.DataFrame, kind: str) -> bytes:
     if kind == "parquet":
         _import_pyarrow()
         buffer = io.BytesIO()
-        frame.assign(**{name: frame[name].map(list) for name in _tuple_columns(frame)}).to_parquet(buffer, index=False)
+        texts = frame.select_dtypes(include=["object", "string"])
+        frame.assign(**{str(name): texts[name].map(_encodable) for name in texts}).to_parquet(buffer, index=False)
         return buffer.getvalue()
     if kind == "json":
         lines = [json.dumps({name: _plain(value) for name, value in row.items()}) for row in frame.to_dict("records")]
         return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
     joined = frame.assign(**{name: frame[name].map(";".join) for name in _tuple_columns(frame)})
-    return joined.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n").encode()
+    return joined.to_csv(index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n").encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [encodable(name) for name in value]
+    return encodable(value) if isinstance(value, str) else value
 
 
 def _plain(value: Any) -> Any:
@@ -177,9 +188,9 @@ def _split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> 
         raise ValueError(f"target is needed: name the column to be explained, one of {_listed(names)}")
     for name in [target, *drop]:
         if name not in names:
-            raise ValueError(f"{os.fspath(path)!r} has no column {name!r}: {_meant(name, names)}")
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {_meant(name, names)}")
     if target in drop:
-        raise ValueError(f"column {target!r} is both target and dropped: decide which")
+        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
     left_out = [target, *dict.fromkeys(drop)]
     if hasattr(frame, "column_names"):
         return frame.drop_columns(left_out), frame.column(target)
@@ -190,13 +201,13 @@ def _meant(name: str, names: list[str]) -> str:
     by_small_letters = {other.lower(): other for other in names}
     near = [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
     if near:
-        return f"did you mean {' or '.join(repr(n) for n in near)}?"
+        return f"did you mean {' or '.join(shown(n) for n in near)}?"
     return f"it has {_listed(names)}"
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return f"{shown}, … ({len(names)} in all)" if len(names) > 8 else shown
+    first = ", ".join(shown(name) for name in names[:8])
+    return f"{first}, … ({len(names)} in all)" if len(names) > 8 else first
 
 
 def _import_pyarrow() -> Any:
@@ -213,7 +224,8 @@ def _read_feather(path: str | os.PathLike[str]) -> Any:
         from pyarrow.feather import read_table
 
         table = read_table(path)
-    except pyarrow.ArrowInvalid as error:
+        table.validate(full=True)  # text of a damaged file may lie outside its memory
+    except (pyarrow.ArrowException, OSError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{os.fspath(path)!r} is not a feather file, or is damaged: {reason}") from None
     return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
@@ -252,7 +264,7 @@ def _read_arrays(path: str | os.PathLike[str], target: str | None, drop: list[st
 
 def _load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an .npz by name; that of an .npy as X."""
-    shown = repr(os.fspath(path))
+    file_name = repr(os.fspath(path))
     try:
         with open(path, "rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -262,10 +274,10 @@ def _load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
             raise
     except ValueError as error:
         if "Object arrays" in str(error):
-            raise ValueError(f"{shown} holds Python objects: save numbers, or text as a str array") from None
+            raise ValueError(f"{file_name} holds Python objects: save numbers, or text as a str array") from None
     except Exception as error:  # damage shows in many ways
-        raise ValueError(f"{shown} is not a numpy file, or is damaged: {type(error).__name__}") from None
-    raise ValueError(f"{shown} is not a numpy file, or is damaged")
+        raise ValueError(f"{file_name} is not a numpy file, or is damaged: {type(error).__name__}") from None
+    raise ValueError(f"{file_name} is not a numpy file, or is damaged")
 
 
 def _column_number(column: str, names: list[str], labels: list[str]) -> int:
@@ -275,7 +287,7 @@ def _column_number(column: str, names: list[str], labels: list[str]) -> int:
         number = int(column)
     except ValueError:
         known = _meant(column, labels + names)
-        raise ValueError(f"there is no column {column!r}: give its number from 0 ({known})") from None
+        raise ValueError(f"there is no column {shown(column)}: give its number from 0 ({known})") from None
     if not -len(names) <= number < len(names):
         raise ValueError(f"there is no column {number}: there are {len(names)}, from 0, or from the end by −1, −2, …")
     return number % len(names)
@@ -288,9 +300,9 @@ def _split_table(table: Table, path: Any, target: str | None, drop: list[str]) -
         raise ValueError(f"target is needed: name what is to be explained, one of {_listed(known)}")
     for name in [target, *drop]:
         if name not in known:
-            raise ValueError(f"{os.fspath(path)!r} has no column {name!r}: {_meant(name, known)}")
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {_meant(name, known)}")
     if target in drop:
-        raise ValueError(f"column {target!r} is both target and dropped: decide which")
+        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
     kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
     if len(kept) < table.n_vars:
         known_of_samples = table.sample_columns

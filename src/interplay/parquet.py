@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.checks import check_list, check_path, shown
 from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.steps.table import Table, Values, Which, check_names
 
@@ -22,8 +24,9 @@ _COLUMNS_AT_ONCE = 64
 class ParquetTable(Table):
     """The columns of a Parquet file. Numbers stay in the file; labels are kept as the numbers of their levels."""
 
-    def __init__(self, file: Any, names: list[str]) -> None:
+    def __init__(self, file: Any, names: list[str], path: str | os.PathLike[str]) -> None:
         self._file = file
+        self._path = path
         self._lock = threading.Lock()  # one reader at a time may use the file
         schema = file.schema_arrow
         has_gaps = _columns_with_gaps(file.metadata)
@@ -65,8 +68,25 @@ class ParquetTable(Table):
         return self._labels[name] if name in self._labels else super().column(v)
 
     def _read(self, names: list[str]) -> pa.Table:
-        with self._lock:
-            return self._file.read(columns=names, use_threads=False)
+        with self._lock, _readable(self._path):
+            frame = self._file.read(columns=names, use_threads=False)
+            # Text of a damaged file may lie outside its memory; it is read once, when the file is opened.
+            frame.select([name for name in names if name not in self._dtypes]).validate(full=True)
+            if frame.num_rows != self._file.metadata.num_rows:
+                raise ValueError(f"{os.fspath(self._path)!r} is damaged: it says that it has another number of rows")
+            return frame
+
+
+@contextmanager
+def _readable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file that cannot be read, in one line."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(f"{os.fspath(path)!r} is not a Parquet file that can be read: {first_line}") from None
 
 
 def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> ParquetTable:
@@ -99,35 +119,31 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     ['gene3', 'gene9']
     """
     try:
-        import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise ImportError(
             'reading Parquet files needs pyarrow: run pip install "interplay[parquet]"', name="pyarrow"
         ) from None
-    if not os.path.exists(path):
+    if not os.path.exists(check_path("path", path)):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
-    try:
+    with _readable(path):
         file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(f"{os.fspath(path)!r} is not a Parquet file that can be read: {first_line}") from None
     in_file = check_names(file.schema_arrow.names, n_samples=file.metadata.num_rows)
     if columns is None:
-        return ParquetTable(file, in_file)
-    names = check_names(columns, n_samples=file.metadata.num_rows)
+        return ParquetTable(file, in_file, path)
+    names = check_names(check_list("columns", columns, of="names"), n_samples=file.metadata.num_rows)
     known = set(in_file)
     for name in names:
         if name not in known:
-            raise ValueError(f"columns names {name!r}, which is not a column of {os.fspath(path)!r}")
-    return ParquetTable(file, names)
+            raise ValueError(f"columns names {shown(name)}, which is not a column of {os.fspath(path)!r}")
+    return ParquetTable(file, names, path)
 
 
 def _loaded(frame: pa.Table, name: str) -> Column:
     import narwhals.stable.v2 as nw
 
     series = nw.from_native(frame.column(name), series_only=True)
-    return column_from_series(lambda: series, f"column {name!r} of X")
+    return column_from_series(lambda: series, f"column {shown(name)} of X")
 
 
 def _number_dtype(kind: pa.DataType) -> np.dtype[Any] | None:

@@ -12,6 +12,9 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any, Protocol
 
+from interplay.checks import shown
+from interplay.plain_text import printable
+
 #: Names and gains of the best variables so far; called only when there is something to show.
 BestFinds = Callable[[], list[tuple[str, float]]]
 
@@ -33,6 +36,12 @@ _SECONDS_BETWEEN_UPDATES = 0.5
 
 N_FINDS_SHOWN = 3
 _LONGEST_NAME = 16
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what is none of these."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress must be True, False, None or a function of the share done, not {shown(progress)}")
 
 
 @contextmanager
@@ -120,8 +129,7 @@ def _in_words(best: BestFinds | None) -> str:
 
 
 def _short(name: str) -> str:
-    name = " ".join(name.split())
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return printable(name, _LONGEST_NAME)
 
 
 def _stderr_is_terminal() -> bool:

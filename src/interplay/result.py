@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.checks import shown
+from interplay.plain_text import printable
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.synergy_table import Explanations, synergy_frame, synergy_graph
@@ -203,9 +205,9 @@ class Selection:
             if counts.is_of(gains.tuples[number], run, int(gains.discretization[number])):
                 return counts
         raise ValueError(
-            f"the cells of the best tuple of {self.names[number]!r} were not kept: they are for the first 300 relevant "
-            "variables, if the tuple has no more than 2048 cells times classes, and not in files of older versions or "
-            "parts merged without X"
+            f"the cells of the best tuple of {shown(self.names[number])} were not kept: they are for the first 300 "
+            "relevant variables, if the tuple has no more than 2048 cells times classes, and not in files of older "
+            "versions or parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -295,6 +297,10 @@ class Selection:
             Put before the names of the columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are
             joined to one text, which an .h5ad file can hold.
         """
+        from interplay.steps.anndata_table import is_anndata
+
+        if not is_anndata(adata):
+            raise TypeError(f"adata must be an AnnData, not {type(adata).__name__}")
         table = self.table.set_index("variable")
         if not any(name in table.index for name in adata.var_names):
             raise ValueError("adata has none of the variables of this selection among its var_names")
@@ -342,7 +348,10 @@ class Selection:
         if len(self.ranked):
             top = self.ranked[:20]
             shown = self._table.iloc[top][["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]]
-            shown = shown.assign(partners=[", ".join(p) for p in shown["partners"]])
+            shown = shown.assign(
+                variable=[printable(name) for name in shown["variable"]],
+                partners=[", ".join(map(printable, names)) for names in shown["partners"]],
+            )
             lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
             if len(self.ranked) > len(top):
                 lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
@@ -372,7 +381,7 @@ class Selection:
     def _classes(self) -> str:
         """The classes and their sizes, in one line."""
         sizes = self.class_sizes
-        listed = ", ".join(f"{' '.join(label.split())}: {size}" for label, size in list(sizes.items())[:6])
+        listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(sizes.items())[:6])
         return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
 
     def _strata(self) -> str:
@@ -395,7 +404,7 @@ class Selection:
         if isinstance(variable, str):
             if variable not in self.names:
                 raise ValueError(
-                    f"variable {variable!r} is not among the {len(self.names)} variables of this selection"
+                    f"variable {shown(variable)} is not among the {len(self.names)} variables of this selection"
                 )
             return self.names.index(variable)
         return check_int("variable", variable, low=0, high=len(self.names) - 1)

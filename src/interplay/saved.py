@@ -7,7 +7,6 @@ import json
 import math
 import os
 import zipfile
-import zlib
 from dataclasses import fields
 from typing import Any
 
@@ -15,11 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import MaxGains
+from interplay.checks import check_path
+from interplay.loaded_selection import check_loaded
 from interplay.result import Run, Selection
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.synergy_table import Explanations
 from interplay.whole_file import whole_file
+from interplay.zip_content import DAMAGE, ZipContent, open_zip, parse_json, parse_npy
 
 _FORMAT = "interplay selection"
 #: 2 added the counts of the best tuples and the tuples that explain; files of version 1 are read without them.
@@ -39,8 +41,9 @@ def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, npt.NDArray[Any]] = {}
     tree = _to_json(selection, "selection", arrays)
     document = {"format": _FORMAT, "version": _VERSION, "content": tree}
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("selection.json", json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+        archive.writestr("selection.json", text)
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)
@@ -60,31 +63,20 @@ def load(path: str | os.PathLike[str]) -> Selection:
     >>> interplay.load(file).relevant == result.relevant
     True
     """
-    shown = repr(os.fspath(path))
+    shown = repr(check_path("path", path))
     try:
-        with zipfile.ZipFile(path) as archive:
-            document = json.loads(archive.read("selection.json"))
+        with open_zip(path) as archive:
+            document = parse_json(archive.small_bytes("selection.json"))
             if not isinstance(document, dict) or document.get("format") != _FORMAT:
                 raise ValueError("another format")
-            if document["version"] <= _VERSION:
+            version = document["version"]
+            if version <= _VERSION:
                 selection: Selection = _from_json(document["content"], archive)
-                _check_shapes(selection)
+                check_loaded(selection)
                 return selection
-    # Damage shows in many ways; all of them mean the same to the reader.
-    except (
-        zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError,
-        AttributeError, IndexError, KeyError, TypeError, ValueError,
-    ):  # fmt: skip
+    except DAMAGE:
         raise ValueError(f"{shown} is not a saved selection, or is damaged: save it again") from None
-    raise ValueError(f"{shown} was saved by a newer interplay (format {document['version']}): upgrade to read it")
-
-
-def _check_shapes(selection: Selection) -> None:
-    n_vars = len(selection.names)
-    per_variable = (selection.log_p, selection.p_value, selection.p_adjusted, selection.is_relevant)
-    shapes = [array.shape for array in per_variable] + [run.gains.gain.shape for run in selection.runs]
-    if any(shape != (n_vars,) for shape in shapes):
-        raise ValueError("arrays of the wrong length")
+    raise ValueError(f"{shown} was saved by a newer interplay (format {version}): upgrade to read it")
 
 
 def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
@@ -108,7 +100,7 @@ def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
     return value
 
 
-def _from_json(value: Any, archive: zipfile.ZipFile) -> Any:
+def _from_json(value: Any, archive: ZipContent) -> Any:
     if isinstance(value, list):
         return [_from_json(entry, archive) for entry in value]
     if not isinstance(value, dict):
@@ -117,7 +109,7 @@ def _from_json(value: Any, archive: zipfile.ZipFile) -> Any:
         entries = {key: _from_json(entry, archive) for key, entry in value.items() if key != "type"}
         return _NESTED[value["type"]](**entries)
     if "array" in value:
-        return np.load(io.BytesIO(archive.read(f"{value['array']}.npy")), allow_pickle=False)
+        return parse_npy(archive.array_bytes(value["array"]))
     if "tuple" in value:
         return tuple(_from_json(entry, archive) for entry in value["tuple"])
     if "dict" in value:

@@ -11,14 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
+from interplay.arrays import (
+    MAX_DISCRETIZATIONS,
+    BitPlanes,
+    BoolArray,
+    CodeBlocks,
+    DecisionClasses,
+    IntArray,
+    MaxGains,
+)
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
-from interplay.checks import check_choice, check_int, check_real
+from interplay.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.progress import Progress, show_progress
+from interplay.progress import Progress, check_progress, show_progress
 from interplay.provenance import data_fingerprint
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.column_survey import forced_kinds
@@ -65,11 +73,12 @@ def check_search_settings(
     """Check the settings of a search against each other and the table's shape."""
     dimensions = check_int("dimensions", dimensions, low=1)
     if dimensions > table.n_vars:
+        number = shown(dimensions)
         raise ValueError(
-            f"dimensions={dimensions} needs at least {dimensions} variables, and X has {table.n_vars}: lower dimensions"
+            f"dimensions={number} needs at least {number} variables, and X has {table.n_vars}: lower dimensions"
         )
     divisions = check_int("divisions", divisions, low=1, high=255)
-    discretizations = check_int("discretizations", discretizations, low=1)
+    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
     return SearchSettings(
         dimensions=dimensions,
         divisions=divisions,
@@ -293,6 +302,7 @@ def search_tiles(
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
     stratum is row 0 of planes and tiles, and no part of what is found.
     """
+    check_progress(progress)
     n_threads = resolve_n_jobs(n_jobs)
     get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
     code = partial(
@@ -395,7 +405,8 @@ def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tab
             f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same"
         )
     if sources is not None:
-        numbers = [check_int("each number in contrast_sources", v, low=0, high=table.n_vars - 1) for v in sources]
+        entries = check_list("contrast_sources", sources)
+        numbers = [check_int("each number in contrast_sources", v, low=0, high=table.n_vars - 1) for v in entries]
         if len(numbers) != contrast_table.n_vars:
             raise ValueError(
                 f"contrast_sources must have one entry per contrast variable: {len(numbers)} entries, "
@@ -406,18 +417,9 @@ def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tab
 
 def _check_discrete(discrete: Discrete, table: Table) -> Discrete:
     """Return it to be used and recorded, once it is known to fit the table: parts of the table say less."""
-    listed = discrete if isinstance(discrete, str) else _listed("discrete", discrete)
+    listed = discrete if isinstance(discrete, str) else check_list("discrete", discrete)
     forced_kinds(listed, table)
     return listed
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    """Return an argument that is a collection as a list of plain values, to be used and recorded more than once."""
-    try:
-        entries = list(values)
-    except TypeError:
-        raise TypeError(f"{name} must be a list of names or numbers of columns, not {values!r}") from None
-    return [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
 
 
 def _real_rows(planes: BitPlanes) -> BitPlanes:
@@ -438,10 +440,8 @@ def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, 
     check_choice("require", require, ("any", "all"))
     if variables is None:
         return None
-    if isinstance(variables, str):
-        raise TypeError(f"variables must be a list of names or numbers, not a string: write [{variables!r}]")
     mask = np.zeros(table.n_vars, dtype=bool)
-    mask[table.numbers_of(_listed("variables", variables), "variables")] = True
+    mask[table.numbers_of(check_list("variables", variables), "variables")] = True
     needed = dimensions if require == "all" else 1
     if mask.sum() < needed:
         raise ValueError(

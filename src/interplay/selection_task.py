@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, IntArray, MaxGains
+from interplay.arrays import MAX_CONTRAST, DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import Checkpoint
-from interplay.checks import check_choice, check_int, check_real
+from interplay.checks import check_choice, check_int, check_real, shown
 from interplay.engines.base import AsEngine, SearchInterrupted
 from interplay.progress import Progress
 from interplay.provenance import data_fingerprint
@@ -210,8 +210,8 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
         low, high = _AUTO_CONTRAST_BOUNDS
         return min(max(n_vars, low), high)
     if isinstance(n_contrast, str):
-        raise ValueError(f"n_contrast must be 'auto' or a whole number, not {n_contrast!r}")
-    number = check_int("n_contrast", n_contrast, low=0)
+        raise ValueError(f"n_contrast must be 'auto' or a whole number, not {shown(n_contrast)}")
+    number = check_int("n_contrast", n_contrast, low=0, high=MAX_CONTRAST)
     if 0 < number < MIN_REFERENCE_VARIABLES:
         raise ValueError(
             f"n_contrast must be 0 or at least {MIN_REFERENCE_VARIABLES}, not {number}: "

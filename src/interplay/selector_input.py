@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from interplay.checks import shown
 from interplay.steps.anndata_table import is_anndata
 from interplay.steps.column_survey import column_blocks
 from interplay.steps.columns import ColumnKind
@@ -31,7 +32,9 @@ def collected(X: Any) -> Any:
 def refuse_name(argument: str, given: Any) -> None:
     """Refuse the name of a column: what `fit` saw, `transform` must see, so none may be taken out of X."""
     if isinstance(given, str):
-        raise TypeError(f"{argument} must hold one value per sample, not the text {given!r}: give the column itself")
+        raise TypeError(
+            f"{argument} must hold one value per sample, not the text {shown(given)}: give the column itself"
+        )
 
 
 def checked_strata(strata: Any, table: Table) -> Strata | None:
@@ -129,4 +132,4 @@ def refuse_infinite(table: Table) -> None:
         holds_infinity = np.isinf(table.columns(block)).any(axis=1)
         if holds_infinity.any():
             name = table.names[block.start + int(np.argmax(holds_infinity))]
-            raise ValueError(f"column {name!r} of X holds infinity: replace it by a finite number")
+            raise ValueError(f"column {shown(name)} of X holds infinity: replace it by a finite number")

@@ -11,9 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from interplay.archive import DamagedFile, as_json, gains_as_arrays, gains_from_arrays, read_archive, write_archive
+from interplay.archive import (
+    Arrays,
+    DamagedFile,
+    as_json,
+    gains_as_arrays,
+    gains_from_arrays,
+    read_archive,
+    refusing_damage,
+    write_archive,
+)
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.checks import shown
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import explained, selection_from
@@ -25,6 +35,7 @@ from interplay.selection_task import SearchedRun, check_selection, search_runs
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.strata import Strata
 from interplay.steps.table import Table, as_table
+from interplay.stored_types import fits, has_own_types
 from interplay.tile_loop import Shard
 
 
@@ -84,8 +95,16 @@ class Part:
         """Read what `save` wrote."""
         try:
             content, arrays = read_archive(path, "part")
+            with refusing_damage(path, "part"):
+                part = cls._from_archive(content, arrays)
+                if not part._holds_together():
+                    raise ValueError("another content")
         except DamagedFile as error:
             raise ValueError(f"{error}: search this shard again") from None
+        return part
+
+    @classmethod
+    def _from_archive(cls, content: dict[str, Any], arrays: Arrays) -> Part:
         runs = [
             SearchedRun(
                 **run,
@@ -96,17 +115,46 @@ class Part:
             )
             for number, run in enumerate(content.pop("runs"))
         ]
-        shard = Shard(*content.pop("shard"))
         return cls(
-            shard=shard,
+            shard=Shard.parse(content.pop("shard")),
             decision_codes=arrays["decision_codes"],
             strata_codes=arrays["strata_codes"],
             runs=tuple(runs),
             **content,
         )
 
+    def _holds_together(self) -> bool:
+        """Say whether types, shapes and numbers of variables belong together: a file may say anything."""
+        if not has_own_types(self):
+            return False
+        n_vars, n_samples = len(self.names), len(self.decision_codes)
+        return (
+            all(fits(self.about.get(name), kind) for name, kind in _ABOUT.items())
+            and all(fits(self.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
+            and "name" in self.provenance["engine"]
+            and self.about["n_vars"] == n_vars
+            and self.about["n_samples"] == n_samples
+            and self.decision_codes.ndim == self.strata_codes.ndim == 1
+            and len(self.strata_codes) in (0, n_samples)
+            and all(_is_searched(run, n_vars) for run in self.runs)
+            and len(self.runs) > 0
+        )
+
     def __repr__(self) -> str:
         return f"<Part {self.shard}: {len(self.names)} variables, {self.settings['dimensions']}D>"
+
+
+#: What merging looks up.
+_ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
+_PROVENANCE = {"strata": dict[str, int], "engine": dict[str, Any], "seconds": float, "versions": dict[str, str]}
+
+
+def _is_searched(run: SearchedRun, n_vars: int) -> bool:
+    return (
+        run.gains.n_vars == run.alone.n_vars == n_vars
+        and run.contrast_sources.shape == run.gains.contrast_gain.shape
+        and run.class_sizes.shape == (len(run.class_labels),)
+    )
 
 
 def search_shard(
@@ -277,19 +325,24 @@ def merge_parts(
 
 def _read(parts: Iterable[Part | str | os.PathLike[str]]) -> Iterator[tuple[str, Part]]:
     """Give one part after the other with what to call it, so that only one is in memory."""
+    if not isinstance(parts, Iterable):
+        raise TypeError(f"parts must be a list of parts or their files, not {shown(parts)}")
     for part in parts:
         if isinstance(part, Part):
             yield f"part {part.shard}", part
         elif isinstance(part, str | os.PathLike):
             yield repr(os.fspath(part)), Part.load(part)
         else:
-            raise TypeError(f"parts must be parts or names of their files, not {part!r}")
+            raise TypeError(f"parts must be parts or names of their files, not {shown(part)}")
 
 
 def _check_same_search(part: Part, name: str, first: Part, first_name: str) -> None:
     if part.shard.of != first.shard.of:
         raise ValueError(f"parts: {name} is {part.shard} and {first_name} is {first.shard}: merge parts of one search")
-    difference = describe_difference(first.about | first.settings, part.about | part.settings)
+    decided = [
+        each.about | each.settings | {"decisions": [run.decision for run in each.runs]} for each in (first, part)
+    ]
+    difference = describe_difference(*decided)
     if difference:
         difference = difference.replace(" there", f" in {first_name}").replace(" here", f" in {name}")
         raise ValueError(

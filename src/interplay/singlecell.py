@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from interplay.checks import check_path
 from interplay.steps.anndata_table import anndata_table, is_anndata
 from interplay.steps.table import Table
 
@@ -67,7 +68,7 @@ def read_h5ad(path: str | os.PathLike[str], *, layer: str | None = None) -> Tabl
         raise ImportError(
             'reading .h5ad files needs anndata: run pip install "interplay[singlecell]"', name="anndata"
         ) from None
-    if not os.path.exists(path):
+    if not os.path.exists(check_path("path", path)):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     try:
         adata = anndata.read_h5ad(path, backed="r")

@@ -19,6 +19,9 @@ from interplay.engines.base import Engine, SearchInterrupted
 from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import N_FINDS_SHOWN, ShowDone
 
+#: Far more than there are tiles to share out.
+MAX_SHARDS = 10**6
+
 #: Chunks of a kept search take this share of the time between two writes: few enough that threads seldom wait for
 #: each other at the end of one, and enough that the clock is looked at in time.
 _CHUNKS_BETWEEN_WRITES = 4
@@ -47,7 +50,7 @@ class Shard:
             raise ValueError(
                 f"shard must be like '3/64' or (3, 64), the third of 64 parts, not {shown(shard)}"
             ) from None
-        of = check_int("the number of shards", of, low=1)
+        of = check_int("the number of shards", of, low=1, high=MAX_SHARDS)
         return cls(check_int("the number of the shard", number, low=1, high=of), of)
 
     def __str__(self) -> str:
@@ -103,7 +106,8 @@ class TileLoop:
         self._span = dict(zip(self._places, self._spans(shard, costs), strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         fresh = SearchState(list(shapes), _layout(searches), (0, 0), self._none_done((0, 0)), list(nothing))
-        self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh)
+        n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
+        self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = sum(self._tuples_at(place) for place in self._places if place < self._state.at)
         self._n_done += self._tuples_done_at(self._state.at)
         self._has_begun = self._n_done > 0

@@ -16,6 +16,7 @@ from interplay.engines.base import Engine, get_tuple_engine
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.jobs import resolve_n_jobs
 from interplay.parquet_rows import check_out
+from interplay.progress import check_progress
 from interplay.search import Discrete, SearchSettings, asked_for_mask, check_search_settings, check_workspace
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
@@ -165,6 +166,7 @@ def interesting_tuples(
     check_choice("top_by", top_by, ("variable", "all"))
     number = None if top is None else check_int("top", top, low=1)
     max_memory = check_real("max_memory", max_memory, low=1e6)
+    check_progress(progress)
     if as_matrix:
         given = {"min_gain": threshold > -math.inf, "top": top is not None, "out": out is not None}
         _check_matrix(table.n_vars, dimensions, given, max_memory)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from interplay.checks import check_path
+
 
 @contextmanager
 def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -30,7 +32,7 @@ def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> file.read_text()
     '42'
     """
-    target = Path(path).resolve()  # a link stays one
+    target = Path(check_path("path", path)).resolve()  # a link stays one
     if _is_special(target):
         yield target
         return
@@ -64,7 +66,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
     For a long search, the time to learn about a wrong folder is at its start.
     """
-    target = Path(path).resolve()
+    target = Path(check_path("path", path)).resolve()
     with _named_after(path):
         if _is_special(target):
             return

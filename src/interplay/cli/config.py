@@ -18,7 +18,7 @@ def use_config(context: click.Context, _: click.Parameter, path: str | None) -> 
     """Take the values in a file as defaults; what is on the command line goes before them."""
     if path is None:
         return None
-    known = {parameter.name for parameter in context.command.params if parameter.name} - {"config", "write_config"}
+    known = {parameter.name for parameter in context.command.params if parameter.name} - {"config", "config_out"}
     context.default_map = {**(context.default_map or {}), **read_config(path, known)}
     return path
 
@@ -30,6 +30,8 @@ def read_config(path: str, known: set[str]) -> dict[str, Any]:
             content = tomllib.load(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path!r} is not a TOML file: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path!r} is not a file of settings: it is nested too deep") from None
     settings = {}
     for key, value in content.items():
         name = _ALIASES.get(key, key.replace("-", "_"))
@@ -56,7 +58,7 @@ def write_config(path: str, settings: Mapping[str, Any], *, comment: str) -> Non
 
 
 #: The options whose names differ from those of the arguments they stand for.
-_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs"}
+_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_"}
 _NAMES = {name: alias for alias, name in _ALIASES.items()}
 _LISTS = ("drop", "discrete")
 

@@ -86,6 +86,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         if os.environ.get("INTERPLAY_TRACEBACK"):
             traceback.print_exc()
         code, message = _described(error)
+        if "\n" not in message:  # the help is to be seen in full
+            message = _shortened(message)
         if code == NOT_DONE:
             _forget_stdout()
         _say(message)
@@ -138,6 +140,11 @@ def _as_options(message: str) -> str:
 
 def _joined(message: str) -> str:
     return " ".join(message.split())
+
+
+def _shortened(message: str) -> str:
+    """Leave out the middle of a message that quotes a name or number of thousands of characters."""
+    return message if len(message) <= 800 else f"{message[:200]} … {message[-200:]}"
 
 
 def _say(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_LEVELS
+from interplay.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
 from interplay.checks import check_int, check_real
 from interplay.compat.seeds import check_seed
 from interplay.steps.discrete_codes import make_coder
@@ -61,7 +61,7 @@ def discretize(
     """
     table = as_table(data)
     variable = check_int("variable_idx", variable_idx, low=0, high=table.n_vars - 1)
-    number = check_int("discretization_nr", discretization_nr, low=0)
+    number = check_int("discretization_nr", discretization_nr, low=0, high=MAX_DISCRETIZATIONS - 1)
     coder = make_coder(
         as_table(table.block(variable, variable + 1).T),
         divisions=divisions,

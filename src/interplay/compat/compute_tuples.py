@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import DecisionClasses, FloatArray
-from interplay.checks import check_int, check_real
+from interplay.checks import check_int, check_real, shown
 from interplay.compat.max_gains import (
     asked_for_mask,
     check_cells,
@@ -205,7 +205,7 @@ def _stat_of(stat_mode: StatMode | int) -> str:
         return StatMode(stat_mode).name
     except ValueError:
         raise ValueError(
-            f"stat_mode must be StatMode.H (0), StatMode.MI (1) or StatMode.VI (2), not {stat_mode!r}"
+            f"stat_mode must be StatMode.H (0), StatMode.MI (1) or StatMode.VI (2), not {shown(stat_mode)}"
         ) from None
 
 

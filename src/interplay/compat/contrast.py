@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import IntArray
+from interplay.arrays import MAX_CONTRAST, IntArray
 from interplay.checks import check_int
 from interplay.compat.seeds import check_seed
 from interplay.steps.table import as_table
@@ -61,7 +61,7 @@ def gen_contrast_variables(data: Any, n_contrast: int, seed: int | None = None) 
            [10, 40, 30, 20]])
     """
     table = as_table(data)
-    n_contrast = check_int("n_contrast", n_contrast, low=1)
+    n_contrast = check_int("n_contrast", n_contrast, low=1, high=MAX_CONTRAST)
     draws = _Draws(check_seed(seed))
     choose = _distinct if n_contrast <= table.n_vars else _uniform
     sources = choose(draws, table.n_vars, n_contrast)

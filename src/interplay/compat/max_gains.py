@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
-from interplay.checks import check_int, check_real
+from interplay.checks import check_int, check_list, check_real
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
 from interplay.engines.base import get_engine
@@ -260,7 +260,7 @@ def asked_for_mask(
     """Return a mask of the interesting variables; None if all are."""
     mask = np.zeros(table.n_vars, dtype=bool)
     if interesting_vars is not None:
-        mask[table.numbers_of(interesting_vars, "interesting_vars")] = True
+        mask[table.numbers_of(check_list("interesting_vars", interesting_vars), "interesting_vars")] = True
     n_asked_for = int(mask.sum())
     if require_all_vars and 0 < n_asked_for < dimensions:
         raise ValueError(

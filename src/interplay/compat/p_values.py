@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray
-from interplay.checks import check_int
+from interplay.checks import check_int, check_numbers
 from interplay.steps.lsq_fit import Bounds, check_bounds, fit_lsq
 from interplay.steps.null_fit import MIN_REFERENCE_VARIABLES, fit_null
 
@@ -161,12 +161,7 @@ def _search_ignored(tail_p: FloatArray, mode: str, bounds: Bounds, search_points
 
 
 def _probabilities(name: str, values: npt.ArrayLike) -> FloatArray:
-    try:
-        p = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a one-dimensional array of numbers") from None
-    if p.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {p.shape}")
+    p = check_numbers(name, values, (None,))
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError(f"{name} must hold probabilities, from 0 to 1: χ² tail probabilities, not gains")
     return p

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.arrays import MAX_CONTRAST
 from interplay.checks import check_choice, check_int, check_real
 from interplay.chi_squared import chi2_tail
 from interplay.compat.contrast import gen_contrast_variables
@@ -89,7 +90,7 @@ def run(
     needs_no_fit = dimensions == 1 and discretizations == 1
     if n_contrast is None:
         n_contrast = 0 if needs_no_fit else max(30, table.n_vars)
-    n_contrast = check_int("n_contrast", n_contrast, low=0)
+    n_contrast = check_int("n_contrast", n_contrast, low=0, high=MAX_CONTRAST)
     if not needs_no_fit and (n_contrast or table.n_vars) < MIN_REFERENCE_VARIABLES:
         raise ValueError(
             f"n_contrast must be at least {MIN_REFERENCE_VARIABLES}, not {n_contrast}: "

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.checks import shown
 from interplay.engines.tuple_formula import TupleFormula
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork |
 
             return DaskEngine.of_current_client()
         source = "engine" if engine != "auto" else "the environment variable INTERPLAY_ENGINE"
-        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', 'dask', not {name!r}")
+        raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', 'dask', not {shown(name)}")
     # Whoever made a Dask client has imported distributed; others need not.
     distributed = sys.modules.get("distributed")
     if distributed is not None and isinstance(engine, distributed.Client):
@@ -146,7 +147,7 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork |
         return engine
     raise TypeError(
         "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "
-        f"not {engine!r}"
+        f"not {shown(engine)}"
     )
 
 

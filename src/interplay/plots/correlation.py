@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.checks import check_numbers
 from interplay.plots.style import axes_or_new, diverging_colours, say_instead, shortened
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def plot_correlation(
     groups : list of list of str, optional
         Names to frame, as `Selection.clusters` gives them.
     """
-    n = len(correlation)
+    n = len(names)
+    correlation = check_numbers("correlation", correlation, (n, n))
     size = min(max(3.2, 1.8 + 0.2 * n), 9.0)
     ax = axes_or_new(ax, size + 0.8, size)
     if n == 0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray
+from interplay.checks import check_numbers
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, import_pyplot
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ def plot_gains(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the gains against their rank, relevant variables marked (Figure 2 of the paper)."""
+    gain = check_numbers("gain", gain, (None,))
+    is_relevant = check_numbers("is_relevant", is_relevant, gain.shape).astype(bool)
+    if contrast_gain is not None:
+        contrast_gain = check_numbers("contrast_gain", contrast_gain, (None,))
     ax = axes_or_new(ax, 5, 3.6)
     order = np.argsort(-gain, kind="stable")
     order = order[np.isfinite(gain[order])]
@@ -61,6 +66,8 @@ def needs_log_scale(gain: FloatArray) -> bool:
 
 def plot_gains_by_dimension(selections: Mapping[str, Selection]) -> Figure:
     """Draw one panel of gains against rank for each selection, side by side."""
+    if not len(selections):
+        raise ValueError("selections must hold at least one selection; it is empty")
     plt = import_pyplot()
     width = 4.3 * len(selections)
     figure, axes = plt.subplots(1, len(selections), figsize=(width, 3.8), layout="constrained", squeeze=False)

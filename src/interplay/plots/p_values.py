@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.arrays import FloatArray
+from interplay.checks import check_numbers
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def plot_p_values(
     level : float
         Adjusted p-values below it are relevant.
     """
+    log_p = check_numbers("log_p", log_p, (None,))
+    p_adjusted = check_numbers("p_adjusted", p_adjusted, log_p.shape)
     ax = axes_or_new(ax, 5, 3.6)
     order = np.argsort(log_p, kind="stable")
     order = order[np.isfinite(p_adjusted[order])]
@@ -73,6 +76,8 @@ def plot_p_histogram(
     reference : str
         What these are called.
     """
+    p_values = check_numbers("p_values", p_values, (None,))
+    reference_p = check_numbers("reference_p", reference_p, (None,))
     ax = axes_or_new(ax, 4.5, 3.6)
     if not len(reference_p):
         return say_instead(ax, "no reference variables: nothing was fitted")

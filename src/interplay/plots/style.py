@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interplay.plain_text import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -48,6 +50,4 @@ def say_instead(ax: Axes, text: str) -> Axes:
 
 def shortened(name: str, length: int = 24) -> str:
     """Return a name that fits a label, on one line; `$` stays a dollar."""
-    line = " ".join(name.split())
-    line = line if len(line) <= length else line[: length - 1] + "…"
-    return line.replace("$", r"\$")
+    return printable(name, length).replace("$", r"\$")

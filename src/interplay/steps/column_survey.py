@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from interplay import _core
 from interplay.arrays import MAX_LEVELS, BoolArray, IntArray
+from interplay.checks import shown
 from interplay.jobs import map_in_threads
 from interplay.steps.columns import ColumnKind
 from interplay.steps.rank_thresholds import threshold_ranks
@@ -145,10 +146,10 @@ class ColumnSurvey:
         empty = np.flatnonzero(self.n_missing == self._table.n_samples)
         if len(empty) and self._missing == "error":
             more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
-            raise ValueError(f"column {names[empty[0]]!r} of X{more} has no values, all are missing: leave it out")
+            raise ValueError(f"column {shown(names[empty[0]])} of X{more} has no values, all are missing: leave it out")
         if len(gaps) and self._missing == "error":
             count = int(self.n_missing.sum())
-            listed = ", ".join(repr(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
+            listed = ", ".join(shown(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
             values = f"{count} missing value{'s' * (count > 1)}"
             columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
             raise ValueError(
@@ -156,7 +157,7 @@ class ColumnSurvey:
             )
         if len(empty) and self._missing == "impute":
             raise ValueError(
-                f"missing='impute' finds no value to draw from in column {names[empty[0]]!r} of X: leave it out"
+                f"missing='impute' finds no value to draw from in column {shown(names[empty[0]])} of X: leave it out"
             )
         too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
         if len(too_many):
@@ -167,13 +168,13 @@ class ColumnSurvey:
         if not self.is_discrete[v]:
             raise ValueError(
                 f"divisions must be at most {MAX_LEVELS - 2} with missing='level', not {self._divisions}: "
-                f"column {name!r} of X needs a level for missing values"
+                f"column {shown(name)} of X needs a level for missing values"
             )
         if self._table.kinds[v] == ColumnKind.LABEL:
             advice = "an identifier? leave it out (or make it numbers, if it is numbers kept as text)"
         else:
             advice = "take it out of discrete, so that it is discretised by rank"
-        raise ValueError(f"column {name!r} of X has {n_levels} levels, more than {MAX_LEVELS}: {advice}")
+        raise ValueError(f"column {shown(name)} of X has {n_levels} levels, more than {MAX_LEVELS}: {advice}")
 
 
 def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:
@@ -186,13 +187,13 @@ def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:
         if discrete == "all":
             return np.ones_like(is_label)
         if discrete != "none":
-            raise ValueError(f"discrete must be {wanted}, not {discrete!r}")
+            raise ValueError(f"discrete must be {wanted}, not {shown(discrete)}")
         forced = np.zeros_like(is_label)
     else:
         try:
             entries = list(discrete)
         except TypeError:
-            raise TypeError(f"discrete must be {wanted}, not {discrete!r}") from None
+            raise TypeError(f"discrete must be {wanted}, not {shown(discrete)}") from None
         if not entries or not all(isinstance(entry, bool | np.bool_) for entry in entries):
             is_label[table.numbers_of(entries, "discrete")] = 1
             return is_label
@@ -205,7 +206,9 @@ def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:
     unranked = np.flatnonzero((forced == 0) & (table.kinds == ColumnKind.LABEL))
     if len(unranked):
         name = table.names[unranked[0]]
-        raise ValueError(f"discrete must include column {name!r} of X, whose labels have no order: use discrete='auto'")
+        raise ValueError(
+            f"discrete must include column {shown(name)} of X, whose labels have no order: use discrete='auto'"
+        )
     return forced
 
 

@@ -99,7 +99,7 @@ def column_from_series(get: Callable[[], nw.Series[Any]], where: str) -> Column:
     if isinstance(dtype, nw.Boolean):
         return column_from_array(series.to_numpy(), where)
     if isinstance(dtype, nw.String | nw.Binary | nw.Object):
-        return column_from_objects(_object_array(series), where)
+        return column_from_objects(_object_array(series, where), where)
     if isinstance(dtype, nw.Enum | nw.Categorical):
         return _column_from_categories(series, where)
     if isinstance(dtype, nw.Decimal | nw.Int128 | nw.UInt128):
@@ -171,7 +171,7 @@ def _column_from_categories(series: nw.Series[Any], where: str) -> Column:
 
     # The categories of a polars Categorical come in the order in which the process first met them: not repeatable.
     if series.implementation.is_polars() and not isinstance(series.dtype, nw.Enum):
-        return column_from_objects(_object_array(series.cast(nw.String)), where)
+        return column_from_objects(_object_array(series.cast(nw.String), where), where)
     levels = series.cat.get_categories().to_list()
     if series.implementation.is_pandas_like():
         level_numbers = np.asarray(series.to_native().cat.codes, dtype=np.int64)
@@ -216,9 +216,12 @@ def _order_as_floats(values: Values) -> Values:
     return values.astype(np.float64)
 
 
-def _object_array(series: nw.Series[Any]) -> Values:
+def _object_array(series: nw.Series[Any], where: str) -> Values:
     values = np.empty(len(series), dtype=object)
-    values[:] = series.to_list()
+    try:
+        values[:] = series.to_list()
+    except UnicodeDecodeError:  # Arrow looks at its text only when it is asked to
+        raise ValueError(f"{where} holds text that is not UTF-8: convert it, or leave it out") from None
     return values
 
 

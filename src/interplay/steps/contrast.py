@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import IntArray
+from interplay.arrays import MAX_CONTRAST, IntArray
 from interplay.checks import check_int
 from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import Purpose, random_stream, resolve_seed
@@ -63,7 +63,7 @@ def contrast_table(table: Table, n: int, *, seed: int, strata: IntArray | None =
     Their source columns are drawn without replacement; once every column has been used, all are free again. Within
     each round they are in ascending order, so that neighbours are read together.
     """
-    n = check_int("n", n, low=1)
+    n = check_int("n", n, low=1, high=MAX_CONTRAST)
     stream = random_stream(seed, Purpose.CONTRAST_CHOICE)
     rounds = [np.sort(stream.permutation(table.n_vars)[: n - start]) for start in range(0, n, table.n_vars)]
     return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed, strata)
@@ -97,7 +97,7 @@ def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any 
     >>> sorted(columns[:, 1].tolist())
     [10, 20, 30]
     """
-    n = check_int("n", n, low=1)
+    n = check_int("n", n, low=1, high=MAX_CONTRAST)
     seed = resolve_seed(random_state)
     table, _, strata = take_columns(X, None, strata)
     groups = make_strata(strata, n_samples=table.n_samples)

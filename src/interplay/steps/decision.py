@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
-from interplay.checks import check_choice, check_int
+from interplay.checks import check_choice, check_int, shown
 from interplay.steps.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
 from interplay.steps.rank_thresholds import threshold_ranks
 
@@ -186,7 +186,7 @@ def _check_classes(classes: DecisionClasses) -> None:
         if continuous:
             reason = "too many samples share the highest value to split it by rank: use decision='classes'"
         else:
-            reason = f"every sample is {classes.labels[0]!r}: two or more classes are needed"
+            reason = f"every sample is {shown(classes.labels[0])}: two or more classes are needed"
         raise ValueError(f"y has one class only: {reason}")
     small = np.flatnonzero(classes.sizes < MIN_CLASS_SIZE)
     if len(small):
@@ -194,5 +194,5 @@ def _check_classes(classes: DecisionClasses) -> None:
         if not continuous and len(small) > classes.n_classes // 2:
             advice += ", or use decision='continuous' if y is a measurement"
         raise ValueError(
-            f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {classes.labels[small[0]]!r}: {advice}"
+            f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(classes.labels[small[0]])}: {advice}"
         )

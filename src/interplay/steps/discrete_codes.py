@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_LEVELS, BoolArray, CodeArray, DiscreteCodes, IntArray
+from interplay.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS, BoolArray, CodeArray, DiscreteCodes, IntArray
 from interplay.checks import check_choice, check_int, check_real
 from interplay.jobs import map_in_threads, resolve_n_jobs
 from interplay.steps.column_survey import ColumnSurvey, column_blocks, forced_kinds, imputed
@@ -165,7 +165,7 @@ def make_coder(
         Columns handled at a time. Changes no result.
     """
     divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
-    discretizations = check_int("discretizations", discretizations, low=1)
+    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
     range_ = check_real("range_", range_, low=0, high=1)
     check_choice("missing", missing, MISSING_CHOICES)
     forced = forced_kinds(discrete, table)
@@ -238,7 +238,7 @@ def discretize(
            [0, 1, 1, 0, 0]], dtype=uint8)
     """
     divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
-    discretizations = check_int("discretizations", discretizations, low=1)
+    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
     dimensions = check_int("dimensions", dimensions, low=1)
     check_choice("missing", missing, MISSING_CHOICES)
     seed = resolve_seed(random_state)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import MAX_LEVELS, IntArray
+from interplay.checks import shown
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.columns import Column
 from interplay.steps.decision import decision_column
@@ -63,7 +64,7 @@ def refuse_decision_in_table(table: Table, y: Any) -> None:
     if not isinstance(name, str) or name not in table.names:
         return
     if _say_the_same(decision_column(y), table.column(table.names.index(name))):
-        raise ValueError(f"column {name!r} of X is y itself: leave it out of X, or give its name as y")
+        raise ValueError(f"column {shown(name)} of X is y itself: leave it out of X, or give its name as y")
 
 
 def warn_of_decision_in_table(table: Table, y: Any, candidates: IntArray) -> None:
@@ -75,8 +76,8 @@ def warn_of_decision_in_table(table: Table, y: Any, candidates: IntArray) -> Non
     for v in candidates.tolist():
         if table.names[v] != f"x{v}" and _say_the_same(decision, table.column(v)):
             warnings.warn(
-                f"column {table.names[v]!r} of X tells y apart completely, value by value: if it is the decision in "
-                "other words, leave it out",
+                f"column {shown(table.names[v])} of X tells y apart completely, value by value: if it is the decision "
+                "in other words, leave it out",
                 UserWarning,
                 stacklevel=3,
             )
@@ -107,4 +108,4 @@ def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
         taken.append(table.names.index(given))
         return table.column(taken[-1])
     known = "neither a column of X nor known of its samples" if len(table.sample_columns) else "not a column of X"
-    raise ValueError(f"{argument} names {given!r}, which is {known}")
+    raise ValueError(f"{argument} names {shown(given)}, which is {known}")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
+from interplay.arrays import MAX_LEVELS, FloatArray
 from interplay.checks import check_choice, check_int
 from interplay.chi_squared import chi2_tail
 from interplay.steps.likelihood_fit import fit_likelihood
@@ -145,10 +145,10 @@ def fit_null(
     True
     """
     dimensions = check_int("dimensions", dimensions, low=1, high=64)
-    divisions = check_int("divisions", divisions, low=1)
+    divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
     discretizations = check_int("discretizations", discretizations, low=1)
     search_points = check_int("search_points", search_points, low=3)
-    n_classes = check_int("n_classes", n_classes, low=2)
+    n_classes = check_int("n_classes", n_classes, low=2, high=2**31 - 1)
     check_choice("unit", unit, CHI2_PER_UNIT)
     check_choice("mode", mode, MODES)
     check_choice("fit", fit, FITS)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BoolArray, FloatArray, IntArray
-from interplay.checks import check_choice, check_real, shown
+from interplay.checks import check_choice, check_numbers, check_real, shown
 from interplay.chi_squared import chi2_tail, log_chi2_cdf, log_chi2_tail
 
 #: Doubled nats below this count as this: a gain of 0 (or a hair below, by rounding) has a tail probability near 1.
@@ -30,12 +30,7 @@ ADJUST_METHODS = (
 
 def chi2_statistic(gains: npt.ArrayLike, *, unit: str, name: str = "gains") -> FloatArray:
     """Return the gains in the scale of χ²; NaN for variables without a gain (NaN or −∞)."""
-    try:
-        values = np.array(gains, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a one-dimensional array of numbers") from None
-    if values.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {values.shape}")
+    values = check_numbers(name, gains, (None,))
     if len(values) == 0 and name == "gains":
         raise ValueError("gains must hold at least one gain; it is empty")
     if np.isposinf(values).any():
@@ -146,9 +141,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, level: float = 0.05
     """
     check_choice("p_adjust", method, ADJUST_METHODS)
     check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True)
-    p = np.asarray(p_values, dtype=np.float64)
-    if p.ndim != 1:
-        raise ValueError(f"p_values must be one-dimensional, not of shape {p.shape}")
+    p = check_numbers("p_values", p_values, (None,))
     adjusted = p.copy()
     tested = ~np.isnan(p)
     if ((p[tested] < 0) | (p[tested] > 1)).any():

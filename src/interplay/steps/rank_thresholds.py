@@ -44,7 +44,7 @@ def suggest_range(n_samples: int, *, dimensions: int, divisions: int = 1, k: flo
     >>> round(suggest_range(100, dimensions=5), 4)
     0.0081
     """
-    n_samples = check_int("n_samples", n_samples, low=1)
+    n_samples = check_int("n_samples", n_samples, low=1, high=2**63 - 1)
     dimensions = check_int("dimensions", dimensions, low=1)
     divisions = check_int("divisions", divisions, low=1)
     k = check_real("k", k, low=0, low_open=True)

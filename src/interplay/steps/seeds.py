@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from interplay.checks import shown
+
 #: Seeds are 32-bit words, as in the original.
 SEED_LIMIT = 2**32
 
@@ -35,13 +37,13 @@ def resolve_seed(random_state: Any) -> int:
     wanted = f"a whole number from 0 to {SEED_LIMIT - 1}, None, or a numpy RandomState or Generator"
     # A bool is a number to Python, but as a seed it is a slip.
     if isinstance(random_state, bool):
-        raise TypeError(f"random_state must be {wanted}, not {random_state!r}")
+        raise TypeError(f"random_state must be {wanted}, not {shown(random_state)}")
     try:
         seed = operator.index(random_state)
     except TypeError:
-        raise TypeError(f"random_state must be {wanted}, not {random_state!r}") from None
+        raise TypeError(f"random_state must be {wanted}, not {shown(random_state)}") from None
     if not 0 <= seed < SEED_LIMIT:
-        raise ValueError(f"random_state must be {wanted}, not {seed}")
+        raise ValueError(f"random_state must be {wanted}, not {shown(seed)}")
     return seed
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
+from interplay.checks import shown
 from interplay.steps.columns import Column
 from interplay.steps.decision import decision_column
 from interplay.steps.table import as_table
@@ -101,7 +102,7 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
         )
     if len(pure):
         where = "" if what == "y" else f", {what}"
-        listed = ", ".join(repr(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
+        listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
         warnings.warn(
             f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
             "say nothing and weaken the others: leave these samples out, or merge strata",

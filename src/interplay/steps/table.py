@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BoolArray, IntArray
-from interplay.checks import check_int
+from interplay.checks import check_int, shown
 from interplay.steps.columns import (
     Column,
     ColumnKind,
@@ -97,7 +97,7 @@ class Table(ABC):
         for column in columns:
             if isinstance(column, str):
                 if column not in number_of:
-                    raise ValueError(f"{argument} names {column!r}, which is not a column of X")
+                    raise ValueError(f"{argument} names {shown(column)}, which is not a column of X")
                 numbers.append(number_of[column])
             else:
                 numbers.append(check_int(f"each column number in {argument}", column, low=0, high=self.n_vars - 1))
@@ -298,7 +298,7 @@ def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
         raise ValueError(f"names must have one entry per variable of X: {len(found)} names, {n_vars} variables")
     if len(set(found)) < n_vars:
         repeated = next(name for name, count in Counter(found).items() if count > 1)
-        raise ValueError(f"X has more than one column named {repeated!r}: give each column a name of its own")
+        raise ValueError(f"X has more than one column named {shown(repeated)}: give each column a name of its own")
     return found
 
 
@@ -311,7 +311,7 @@ def check_names(names: Iterable[Any], *, n_samples: int) -> list[str]:
 
 
 def _column_of_X(name: str) -> str:
-    return f"column {name!r} of X"
+    return f"column {shown(name)} of X"
 
 
 def _check_dimensions(array: Any) -> None:

@@ -1,0 +1,31 @@
+"""Names and labels of the user's, which may hold anything, as text that can be shown and written."""
+
+from __future__ import annotations
+
+#: Of a longer name, a table of text shows the beginning.
+LONGEST_NAME = 60
+
+
+def printable(text: str, longest: int = LONGEST_NAME) -> str:
+    r"""Return text on one line, not too long, with what terminals and fonts would act on, or choke on, as escapes.
+
+    Examples
+    --------
+    >>> printable("dose\n(mg)  \x1b[31m")
+    'dose (mg) \\x1b[31m'
+    """
+    line = " ".join(text[: 10 * longest].split())
+    if not line.isprintable():
+        line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def encodable(text: str) -> str:
+    r"""Return text that UTF-8 can hold: half of a surrogate pair, which it cannot, is written as an escape.
+
+    Examples
+    --------
+    >>> encodable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,77 @@
+"""Run all targets in turn for some seconds: ``python -m fuzz SECONDS``, in the folder tests.
+
+Each execution is one random buffer, which hypothesis turns into input. What fails is kept in hypothesis' database, in
+``.hypothesis``: `pytest tests/test_fuzz.py` then repeats it, in its simplest form.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+
+from fuzz.targets import TARGETS
+
+#: Long enough for the largest inputs, short enough that most are small.
+LONGEST_BUFFER = 4096
+SECONDS_BETWEEN_LINES = 60
+
+#: What takes longer is stopped and counted: many levels in many dimensions are slow, and no fault.
+LONGEST_SECONDS = 20
+
+
+class TooSlowError(BaseException):
+    """Not an Exception, so that nothing on the way takes it for a refusal."""
+
+
+def stop_slow(*_: object) -> None:
+    raise TooSlowError
+
+
+def main(seconds: float, only: list[str]) -> int:
+    rng = random.Random()
+    executions: Counter[str] = Counter()
+    valid: Counter[str] = Counter()
+    slow: Counter[str] = Counter()
+    findings: Counter[str] = Counter()
+    started = next_line = time.monotonic()
+    signal.signal(signal.SIGALRM, stop_slow)
+    targets = {name: target for name, target in TARGETS.items() if not only or name in only}
+    while time.monotonic() < started + seconds:
+        for name, target in targets.items():
+            buffer = rng.randbytes(int(LONGEST_BUFFER ** rng.random()))
+            executions[name] += 1
+            signal.alarm(LONGEST_SECONDS)
+            try:
+                valid[name] += target.hypothesis.fuzz_one_input(buffer) is not None
+            except TooSlowError as error:
+                slow[f"{name} in {_place(error)}"] += 1
+            except Exception as error:
+                key = f"{name}: {type(error).__name__} in {_place(error)}"
+                findings[key] += 1
+                if findings[key] == 1:
+                    print(f"\nFOUND {key}", flush=True)
+                    traceback.print_exc()
+            signal.alarm(0)
+        if time.monotonic() >= next_line:
+            next_line = time.monotonic() + SECONDS_BETWEEN_LINES
+            print(f"{time.monotonic() - started:.0f} s, {sum(executions.values())} executions", flush=True)
+    for name in targets:
+        print(f"{name:<20} {executions[name]:>8} executions, {valid[name]:>8} of them whole inputs")
+    print(f"{sum(executions.values())} executions, {len(findings)} findings, {sum(slow.values())} stopped as too slow")
+    for key, count in [*findings.items(), *slow.items()]:
+        print(f"  {count} × {key}")
+    return 1 if findings else 0
+
+
+def _place(error: BaseException) -> str:
+    """The last line of ours on the way to an error."""
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "interplay" in frame.filename]
+    return f"{ours[-1].filename}:{ours[-1].lineno}" if ours else "the target itself"
+
+
+if __name__ == "__main__":
+    sys.exit(main(float(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,22 @@
+"""All targets by name."""
+
+from __future__ import annotations
+
+from fuzz import archives, commands, data_files, searches
+
+TARGETS = {
+    target.__name__: target
+    for target in (
+        archives.load,
+        archives.merge,
+        archives.resume,
+        data_files.read_text,
+        data_files.read_binary,
+        searches.against_plain_loops,
+        searches.select,
+        searches.interesting_tuples,
+        searches.fit_null,
+        searches.older_package,
+        commands.command_line,
+    )
+}

@@ -1,0 +1,283 @@
+"""Data files of every format, and what reads them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anndata
+import numpy as np
+import pandas as pd
+from bed_reader import to_bed
+
+import interplay
+from hostile.case import Area, refused, same
+from hostile.data import CODES, FRAME, N_SAMPLES, X, Y, gains
+from interplay.io import read_data, write_table
+
+WITH_Y = FRAME.assign(y=Y)
+CSV = WITH_Y.to_csv(index=False).encode()
+
+
+def read(name: str, content: bytes, target: Any = "y", **options: Any) -> interplay.MaxGains:
+    """Write a file, read it and search what it holds."""
+    Path(name).write_bytes(content)
+    return gains(*read_data(name, target=target, **options))
+
+
+def text(*lines: str) -> bytes:
+    return "\n".join(lines).encode()
+
+
+def as_bytes(write: Callable[[Any], Any]) -> bytes:
+    buffer = io.BytesIO()
+    write(buffer)
+    return buffer.getvalue()
+
+
+PARQUET = as_bytes(WITH_Y.to_parquet)
+FEATHER = as_bytes(WITH_Y.to_feather)
+NPY = as_bytes(lambda file: np.save(file, WITH_Y.to_numpy()))
+NPZ = as_bytes(lambda file: np.savez(file, X=X, y=Y))
+OBJECTS = as_bytes(lambda file: np.save(file, np.array([{}]), allow_pickle=True))
+
+
+def plink(change: Callable[[], None] = lambda: None) -> Any:
+    """Write a PLINK file, do something to it and open it."""
+    to_bed("s.bed", CODES.astype(np.int8), properties={"pheno": np.where(Y, "2", "1")})
+    change()
+    return interplay.genetics.read_bed("s.bed")
+
+
+def cut(name: str, length: int) -> None:
+    Path(name).write_bytes(Path(name).read_bytes()[:length])
+
+
+def h5ad(name: str = "s.h5ad") -> anndata.AnnData:
+    obs = pd.DataFrame({"ill": Y}, index=[f"cell{i}" for i in range(N_SAMPLES)])
+    made = anndata.AnnData(X.copy(), obs=obs, layers={"raw": X.copy()})
+    made.write_h5ad(name)
+    return made
+
+
+def read_cut_h5ad(length: int) -> Any:
+    h5ad()
+    cut("s.h5ad", length)
+    return interplay.singlecell.read_h5ad("s.h5ad")
+
+
+AREA = Area(
+    "Data files",
+    [
+        # --- Any file
+        refused("a file that there is not", lambda: read_data("no.csv"), "there is no such file"),
+        refused("a folder", lambda: read_data("."), "it is a folder"),
+        refused("a name without an ending", lambda: read("data", CSV), "'data' has an ending that says nothing"),
+        refused("an ending of another trade", lambda: read("data.docx", CSV), "'data.docx' has an ending"),
+        refused("`read_data(7)`", lambda: read_data(7), "^path must be"),
+        refused("`read_data(None)`", lambda: read_data(None), "^path must be"),
+        refused("a name with a zero byte", lambda: read_data("a\0b.csv"), "^path must be"),
+        refused("a name as bytes", lambda: read_data(b"a.csv"), "^path must be"),
+        refused("no target", lambda: read("a.csv", CSV, None), "^target is needed"),
+        refused(
+            "a target that there is not", lambda: read("a.csv", CSV, "yy"), "'a.csv' has no column 'yy': did you mean"
+        ),
+        refused("a target that is dropped", lambda: read("a.csv", CSV, drop=["y"]), "'y' is both target and dropped"),
+        refused("dropping a column that there is not", lambda: read("a.csv", CSV, drop=["zz"]), "has no column 'zz'"),
+        refused("dropping every column", lambda: read("a.csv", CSV, drop=list(FRAME)), "^X has no variables"),
+        refused("a delimiter of two characters", lambda: read("a.csv", CSV, delimiter=";;"), "^delimiter must be"),
+        refused("a delimiter that is a line break", lambda: read("a.csv", CSV, delimiter="\n"), "^delimiter must be"),
+        refused("an empty delimiter", lambda: read("a.csv", CSV, delimiter=""), "^delimiter must be"),
+        refused("a delimiter that is a number", lambda: read("a.csv", CSV, delimiter=7), "^delimiter must be"),
+        # --- Text
+        refused("an empty .csv", lambda: read("a.csv", b""), "'a.csv' is empty"),
+        refused("a .csv of blank lines", lambda: read("a.csv", b"\n\n  \n"), "'a.csv' is empty"),
+        refused("a header and no rows", lambda: read("a.csv", b"a,y\n"), "'a.csv' has a header and no rows"),
+        refused("a header of quoted blanks", lambda: read("a.csv", b'" "\n'), "'a.csv' names no columns"),
+        refused("zeros", lambda: read("a.csv", b"\0" * 100), "'a.csv' is not text"),
+        refused("a picture", lambda: read("a.csv", b"\x89PNG\r\n\x1a\n\xff\xfe"), "'a.csv' is not UTF-8 text"),
+        refused("UTF-16", lambda: read("a.csv", CSV.decode().encode("utf-16")), "'a.csv' is not"),
+        refused("Latin-1", lambda: read("a.csv", "größe,y\n1,0\n".encode("latin-1")), "'a.csv' is not UTF-8 text"),
+        refused("a row with a field too many", lambda: read("a.csv", text("a,y", "1,0", "2,1,9")), "'a.csv', line 3"),
+        refused("a row with a field too few", lambda: read("a.csv", text("a,b,y", "1,2,0", "2")), "'a.csv', line 3"),
+        refused("a repeated name", lambda: read("a.csv", text("a,a,y", "1,2,0")), "more than one column named 'a'"),
+        refused("a column without a name", lambda: read("a.csv", text("a,,y", "1,2,0")), "no name for column 2"),
+        refused("a quote that never closes", lambda: read("a.csv", b'a,y\n1,"0\n' + b"2,1\n" * 99), "'a.csv'"),
+        refused("a damaged .gz", lambda: read("a.csv.gz", gzip.compress(CSV)[:60]), "'a.csv.gz' is damaged"),
+        refused("a .gz with a changed byte", lambda: read("a.csv.gz", changed_gz()), "'a.csv.gz' is damaged"),
+        same(
+            "a .csv with a byte order mark",
+            lambda: read("a.csv", b"\xef\xbb\xbf" + CSV),
+            "without",
+            lambda: read("b.csv", CSV),
+        ),
+        same(
+            "Windows line ends",
+            lambda: read("a.csv", CSV.replace(b"\n", b"\r\n")),
+            "Unix's",
+            lambda: read("b.csv", CSV),
+        ),
+        same(
+            "old Mac line ends", lambda: read("a.csv", CSV.replace(b"\n", b"\r")), "Unix's", lambda: read("b.csv", CSV)
+        ),
+        same(
+            "semicolons and decimal commas",
+            lambda: read("a.csv", WITH_Y.to_csv(index=False, sep=";", decimal=",").encode()),
+            "commas and decimal points",
+            lambda: read("b.csv", CSV),
+        ),
+        same(
+            "names in quotes, with commas and line breaks",
+            lambda: read("a.csv", CSV.replace(b"v0", b'"v,\n0"')),
+            "plain names",
+            lambda: read("b.csv", CSV),
+        ),
+        same(
+            "blank lines between rows",
+            lambda: read("a.csv", CSV.replace(b"\n", b"\n\n")),
+            "without",
+            lambda: read("b.csv", CSV),
+        ),
+        same(
+            "row names without a header",
+            lambda: read("a.csv", WITH_Y.to_csv().encode()),
+            "without them",
+            lambda: read("b.csv", CSV),
+        ),
+        # --- Other formats
+        refused(
+            "a .parquet that is text", lambda: read("a.parquet", CSV), "^'a.parquet' is not a Parquet", theirs="read: "
+        ),
+        refused(
+            "half a .parquet",
+            lambda: read("a.parquet", PARQUET[: len(PARQUET) // 2]),
+            "^'a.parquet' is not a Parquet",
+            theirs="read: ",
+        ),
+        refused("an empty .parquet", lambda: read("a.parquet", b""), "^'a.parquet' is not a Parquet", theirs="read: "),
+        refused(
+            "a .parquet whose middle is zeros",
+            lambda: read("a.parquet", zeroed(PARQUET)),
+            "^'a.parquet' is",
+            theirs="is (not a Parquet file that can be read: )?",
+        ),
+        refused(
+            "`scan_parquet` of a file that there is not",
+            lambda: interplay.parquet.scan_parquet("no.parquet"),
+            "no such",
+        ),
+        refused("`scan_parquet(7)`", lambda: interplay.parquet.scan_parquet(7), "^path must be"),
+        refused("`scan_parquet(columns=['zz'])`", lambda: scan(columns=["zz"]), "^columns names 'zz'"),
+        refused("`scan_parquet(columns=[])`", lambda: scan(columns=[]), "^X has no variables"),
+        refused("`scan_parquet(columns='y')`", lambda: scan(columns="y"), "^columns must be a list"),
+        refused("`scan_parquet(columns=7)`", lambda: scan(columns=7), "^columns must be a list"),
+        refused(
+            "a .feather that is text",
+            lambda: read("a.feather", CSV),
+            "^'a.feather' is not a feather",
+            theirs="damaged: ",
+        ),
+        refused(
+            "half a .feather",
+            lambda: read("a.feather", FEATHER[: len(FEATHER) // 2]),
+            "^'a.feather' is not a feather",
+            theirs="damaged: ",
+        ),
+        refused("a .npy that is text", lambda: read("a.npy", CSV), "^'a.npy' is not a numpy file"),
+        refused("half a .npy", lambda: read("a.npy", NPY[: len(NPY) // 2]), "^'a.npy' is not a numpy file"),
+        refused("a .npy that holds objects", lambda: read("a.npy", OBJECTS), "^'a.npy' holds Python objects"),
+        refused(
+            "a .npy that says it is larger than any memory",
+            lambda: read("a.npy", NPY.replace(b"(60, 6), ", b"(9**16,6),")),
+            "^'a.npy' is not a numpy file",
+        ),
+        refused(
+            "a .npy of one dimension",
+            lambda: read("a.npy", as_bytes(lambda f: np.save(f, Y))),
+            "'a.npy' must hold a two",
+        ),
+        refused("a .npy and a column out of range", lambda: read("a.npy", NPY, "9"), "^there is no column 9"),
+        refused("a .npy and a column that is no number", lambda: read("a.npy", NPY, "y"), "^there is no column 'y'"),
+        refused("a .npz that is text", lambda: read("a.npz", CSV), "^'a.npz' is not a numpy file"),
+        refused("half a .npz", lambda: read("a.npz", NPZ[: len(NPZ) // 2]), "^'a.npz' is not a numpy file"),
+        refused(
+            "a .npz without X",
+            lambda: read("a.npz", as_bytes(lambda f: np.savez(f, a=X, b=Y))),
+            "must hold an array named X",
+        ),
+        refused(
+            "a .npz with a target of another length",
+            lambda: read("a.npz", as_bytes(lambda f: np.savez(f, X=X, y=Y[:5])), None),
+            "^y must have one value per",
+        ),
+        same(
+            "a .npz with names",
+            lambda: read("a.npz", as_bytes(lambda f: np.savez(f, X=X, y=Y, names=list(FRAME))), None),
+            "the table",
+            gains,
+        ),
+        same("a .npy, the last column the target", lambda: read("a.npy", NPY, "-1"), "the table", gains),
+        same("a .parquet", lambda: read("a.parquet", PARQUET), "the table", gains),
+        # --- PLINK and AnnData
+        refused("a .bed without its .bim", lambda: plink(lambda: Path("s.bim").unlink()), "s.bim"),
+        refused(
+            "a .bed cut short", lambda: gains(plink(lambda: cut("s.bed", 20)), "phenotype"), "s.bed", theirs="s.bed"
+        ),
+        refused("an empty .bed", lambda: gains(plink(lambda: cut("s.bed", 0)), "phenotype"), "s.bed", theirs="s.bed"),
+        refused(
+            "a .fam that is something else",
+            lambda: plink(lambda: Path("s.fam").write_text("a\nb c d e f g h\n")),
+            "s.bed",
+            theirs="s.bed",
+        ),
+        refused("`read_bed(samples=[99])`", lambda: bed(samples=[99]), "^samples must be numbers from 0"),
+        refused("`read_bed(samples=[])`", lambda: bed(samples=[]), "^samples leaves nothing|^samples must be"),
+        refused("`read_bed(variants=['rs1'])`", lambda: bed(variants=["rs1"]), "^variants names 'rs1'"),
+        refused("`read_bed(variants=[0.5])`", lambda: bed(variants=[0.5]), "^variants must be"),
+        refused("`read_bed(variants=[[0]])`", lambda: bed(variants=[[0]]), "^variants must be"),
+        refused("`read_bed(variants={...})`", lambda: bed(variants={"a": 1}), "^variants must be"),
+        refused("`read_bed(7)`", lambda: interplay.genetics.read_bed(7), "^path must be"),
+        refused(
+            "an .h5ad that is text", lambda: read("a.h5ad", CSV), "^'a.h5ad' is not an .h5ad file", theirs="read: "
+        ),
+        refused("an .h5ad cut short", lambda: read_cut_h5ad(3000), "^'s.h5ad' is not an .h5ad file", theirs="read: "),
+        refused(
+            "`read_h5ad` of a layer that there is not",
+            lambda: (h5ad(), interplay.singlecell.read_h5ad("s.h5ad", layer="x")),
+            "^layer 'x' is not",
+        ),
+        refused("`read_h5ad(7)`", lambda: interplay.singlecell.read_h5ad(7), "^path must be"),
+        refused(
+            "`from_anndata` of a frame", lambda: interplay.singlecell.from_anndata(FRAME), "^adata must be an AnnData"
+        ),
+        refused("an AnnData and an unknown column of `obs`", lambda: gains(h5ad(), "sick"), "^y names 'sick'"),
+        # --- Results
+        refused(
+            "`write_table` to another ending", lambda: write_table(FRAME, "a.docx"), "^'a.docx' must end in one of"
+        ),
+        refused("`write_table` in no folder", lambda: write_table(FRAME, "no/a.csv"), "^cannot write 'no/a.csv'"),
+    ],
+)
+
+
+def changed_gz() -> bytes:
+    content = bytearray(gzip.compress(CSV))
+    content[len(content) // 2] ^= 0xFF
+    return bytes(content)
+
+
+def zeroed(content: bytes) -> bytes:
+    return content[:8] + bytes(len(content) // 2) + content[8 + len(content) // 2 :]
+
+
+def scan(**options: Any) -> Any:
+    Path("a.parquet").write_bytes(PARQUET)
+    return interplay.parquet.scan_parquet("a.parquet", **options)
+
+
+def bed(**options: Any) -> Any:
+    plink()
+    return interplay.genetics.read_bed("s.bed", **options)

@@ -1,0 +1,79 @@
+"""MDFSSelector: scikit-learn's rules on top of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hostile.case import Area, refused, same
+from hostile.data import FRAME, X, Y, with_value
+from interplay import MDFSSelector
+
+
+def fitted(table: Any = X, y: Any = Y, **settings: Any) -> MDFSSelector:
+    return MDFSSelector(**{"n_contrast": 30, "random_state": 0} | settings).fit(table, y)
+
+
+def p_values(*given: Any, **settings: Any) -> np.ndarray:
+    return fitted(*given, **settings).p_values_
+
+
+AREA = Area(
+    "`MDFSSelector`",
+    [
+        refused("`X=None`", lambda: fitted(None), "Expected 2D array", theirs="2D array"),
+        refused("no `y`", lambda: MDFSSelector().fit(X), "requires y"),
+        refused("`X` of one dimension", lambda: fitted(X[:, 0]), "Expected 2D array", theirs="2D array"),
+        refused("no rows", lambda: fitted(X[:0], Y[:0]), "minimum of 1 is required|no samples"),
+        refused("complex numbers", lambda: fitted(X + 1j), "Complex data not supported", theirs="supported"),
+        refused("NaN", lambda: fitted(with_value(np.nan)), "^X contains NaN"),
+        refused("infinity", lambda: fitted(with_value(np.inf)), "infinity"),
+        refused("infinity in a frame", lambda: fitted(FRAME.mask(FRAME > 2, np.inf)), "of X holds infinity"),
+        refused("`y` of another length", lambda: fitted(X, Y[:-1]), "y must have one value per sample|inconsistent"),
+        refused("`y` with NaN", lambda: fitted(X, np.r_[np.nan, Y[1:]]), "y has 1 missing value"),
+        refused("one class", lambda: fitted(X, np.zeros(60)), "y has one class only"),
+        refused("`dimensions=0`", lambda: fitted(dimensions=0), "'dimensions' parameter", theirs="must be "),
+        refused("`dimensions=9`", lambda: fitted(dimensions=9), "^dimensions=9 needs"),
+        refused("`divisions=1.0`", lambda: fitted(divisions=1.0), "'divisions' parameter", theirs="must be "),
+        refused("`range_=nan`", lambda: fitted(range_=float("nan")), "range_"),
+        refused("`pseudocount=nan`", lambda: fitted(pseudocount=float("nan")), "pseudocount"),
+        refused("`pseudocount=-1`", lambda: fitted(pseudocount=-1), "'pseudocount' parameter", theirs="must be "),
+        refused("`level=2`", lambda: fitted(level=2), "'level' parameter", theirs="must be "),
+        refused("`null_fit=None`", lambda: fitted(null_fit=None), "'null_fit' parameter", theirs="must be "),
+        refused("`n_contrast=3`", lambda: fitted(n_contrast=3), "^n_contrast must be 0 or at least"),
+        refused("`n_contrast=10**12`", lambda: fitted(n_contrast=10**12), "^n_contrast must be"),
+        refused("`random_state=-1`", lambda: fitted(random_state=-1), "random_state"),
+        refused("`engine=7`", lambda: fitted(engine=7), "'engine' parameter", theirs="must be "),
+        refused("`discrete=7`", lambda: fitted(discrete=7), "'discrete' parameter", theirs="must be "),
+        refused("`max_features=0`", lambda: fitted(max_features=0), "'max_features' parameter", theirs="must be "),
+        refused(
+            "`sample_weight`", lambda: MDFSSelector().fit(X, Y, sample_weight=Y), "^sample_weight is not supported"
+        ),
+        refused("a fit parameter that there is not", lambda: MDFSSelector().fit(X, Y, weights=Y), "'weights'"),
+        refused("`strata` as a name", lambda: MDFSSelector().fit(FRAME, Y, strata="v0"), "^strata must hold one value"),
+        refused("`transform` before `fit`", lambda: MDFSSelector().transform(X), "not fitted"),
+        refused("`transform` of other columns", lambda: fitted().transform(X[:, :3]), "3 features"),
+        refused(
+            "`transform` of other names",
+            lambda: fitted(FRAME).transform(FRAME.rename(columns={"v0": "w"})),
+            "feature names",
+            theirs="feature names",
+        ),
+        same(
+            "read-only Fortran memory of the other byte order",
+            lambda: p_values(np.asfortranarray(X).astype(">f8")),
+            "the plain array",
+            p_values,
+        ),
+        same("a list of lists", lambda: p_values(X.tolist(), Y.tolist()), "arrays", p_values),
+        same("a pandas frame", lambda: p_values(FRAME, pd.Series(Y)), "the plain array", p_values),
+        same(
+            "numpy numbers as settings",
+            lambda: p_values(dimensions=np.int64(2), level=np.float32(0.05)),
+            "Python's",
+            p_values,
+        ),
+    ],
+)

@@ -1,0 +1,354 @@
+"""Numbers, words and lists that say what to do."""
+
+from __future__ import annotations
+
+import fractions
+from typing import Any
+
+import numpy as np
+
+import interplay
+from hostile.case import Area, Case, refused, same
+from hostile.data import FRAME, X, Y, gains, selected
+
+HUGE = 10**5000  # too long for Python to print
+
+
+def tuples(**settings: Any) -> Any:
+    return interplay.interesting_tuples(X, Y, **settings)
+
+
+def all_arrays(columns: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
+    return list(columns)
+
+
+class Seven:
+    """A whole number, as far as Python is concerned."""
+
+    def __index__(self) -> int:
+        return 7
+
+
+def refused_by_all(functions: dict[str, Any], given: dict[str, Any]) -> list[Case]:
+    """The same bad settings to each function that takes them."""
+    return [
+        refused(f"`{name}`: `{argument}={text}`", _with(call, argument, value), rf"^{argument}\b")
+        for name, call in functions.items()
+        for argument, (text, value) in given.items()
+    ]
+
+
+def _with(call: Any, argument: str, value: Any) -> Any:
+    return lambda: call(**{argument: value})
+
+
+AREA = Area(
+    "Settings",
+    [
+        refused("`dimensions=0`", lambda: gains(dimensions=0), "^dimensions must be"),
+        refused("`dimensions=-1`", lambda: gains(dimensions=-1), "^dimensions must be"),
+        refused("`dimensions=2.0`", lambda: gains(dimensions=2.0), "^dimensions must be"),
+        refused('`dimensions="2"`', lambda: gains(dimensions="2"), "^dimensions must be"),
+        refused("`dimensions=True`", lambda: gains(dimensions=True), "^dimensions must be"),
+        refused("`dimensions=np.True_`", lambda: gains(dimensions=np.True_), "^dimensions must be"),
+        refused("`dimensions=None`", lambda: gains(dimensions=None), "^dimensions must be"),
+        refused("`dimensions=[2]`", lambda: gains(dimensions=[2]), "^dimensions must be"),
+        refused("`dimensions=np.array([2])`", lambda: gains(dimensions=np.array([2])), "^dimensions must be"),
+        refused("`dimensions=nan`", lambda: gains(dimensions=float("nan")), "^dimensions must be"),
+        refused("`dimensions` of more than there are", lambda: gains(dimensions=6), "^dimensions=6 needs"),
+        refused("`dimensions=10**5000`", lambda: gains(dimensions=HUGE), "^dimensions"),
+        refused("`dimensions=-10**5000`", lambda: gains(dimensions=-HUGE), "^dimensions must be"),
+        refused(
+            "`dimensions` of which a tuple is too large",
+            lambda: gains(np.tile(X, 8), dimensions=40),
+            "^dimensions=40 gives tuples of up to",
+        ),
+        refused(
+            "tuples too many to be cut into tiles", lambda: gains(np.tile(X, 2000), dimensions=12), "^dimensions=12"
+        ),
+        refused("`divisions=0`", lambda: gains(divisions=0), "^divisions must be"),
+        refused("`divisions=256`", lambda: gains(divisions=256), "^divisions must be"),
+        refused("`divisions=1.5`", lambda: gains(divisions=1.5), "^divisions must be"),
+        refused(
+            "`divisions=255` with a level for missing values",
+            lambda: gains(np.where(X > 2, np.nan, X), divisions=255, missing="level", discrete="none"),
+            "^divisions must be at most",
+        ),
+        refused("`discretizations=0`", lambda: gains(discretizations=0), "^discretizations must be"),
+        refused("`discretizations=10**12`", lambda: gains(discretizations=10**12, range_=0.5), "^discretizations"),
+        refused("`range_=-0.1`", lambda: gains(range_=-0.1), "^range_ must be"),
+        refused("`range_=1.1`", lambda: gains(range_=1.1), "^range_ must be"),
+        refused("`range_=nan`", lambda: gains(range_=float("nan")), "^range_ must be"),
+        refused('`range_="0.5"`', lambda: gains(range_="0.5"), "^range_ must be"),
+        refused("`range_=0` with several discretisations", lambda: gains(range_=0, discretizations=3), "^range_=0"),
+        refused(
+            "several discretisations of few samples",
+            lambda: gains(X[:6], Y[:6], discretizations=3),
+            "^range_: too few samples",
+        ),
+        refused("`pseudocount=-1`", lambda: gains(pseudocount=-1), "^pseudocount must be"),
+        refused("`pseudocount=nan`", lambda: gains(pseudocount=float("nan")), "^pseudocount must be"),
+        refused("`pseudocount=inf`", lambda: gains(pseudocount=float("inf")), "^pseudocount must be"),
+        refused("`pseudocount=10**400`", lambda: gains(pseudocount=10**400), "^pseudocount must be"),
+        refused(
+            "`pseudocount=Fraction(10**400)`",
+            lambda: gains(pseudocount=fractions.Fraction(10**400)),
+            "^pseudocount must be",
+        ),
+        refused("`pseudocount=1j`", lambda: gains(pseudocount=1j), "^pseudocount must be"),
+        refused("`pseudocount=True`", lambda: gains(pseudocount=True), "^pseudocount must be"),
+        refused('`missing="drop"`', lambda: gains(missing="drop"), "^missing must be one of"),
+        refused("`missing=None`", lambda: gains(missing=None), "^missing must be one of"),
+        refused('`decision="regression"`', lambda: gains(decision="regression"), "^decision must be one of"),
+        refused("`decision=['auto']`", lambda: gains(decision=["auto"]), "^decision must be one of"),
+        refused("`decision_divisions=0`", lambda: gains(decision_divisions=0), "^decision_divisions must be"),
+        refused('`discrete="some"`', lambda: gains(discrete="some"), "^discrete must be"),
+        refused("`discrete=5`", lambda: gains(discrete=5), "^discrete must be"),
+        refused("`discrete=None`", lambda: gains(discrete=None), "^discrete must be"),
+        refused("`discrete=[99]`", lambda: gains(discrete=[99]), "column number in discrete must be"),
+        refused("`discrete=[-1]`", lambda: gains(discrete=[-1]), "column number in discrete must be"),
+        refused("`discrete=['gene']`", lambda: gains(discrete=["gene"]), "^discrete names 'gene'"),
+        refused("`discrete` as a mask of another length", lambda: gains(discrete=[True]), "^discrete, as a mask"),
+        refused(
+            "`discrete` leaving texts out",
+            lambda: gains(FRAME.assign(t="a"), discrete="none"),
+            "^discrete must include column 't'",
+        ),
+        # --- Seeds
+        refused("`random_state=-1`", lambda: gains(random_state=-1), "^random_state must be"),
+        refused("`random_state=2**32`", lambda: gains(random_state=2**32), "^random_state must be"),
+        refused("`random_state=1.0`", lambda: gains(random_state=1.0), "^random_state must be"),
+        refused('`random_state="7"`', lambda: gains(random_state="7"), "^random_state must be"),
+        refused("`random_state=True`", lambda: gains(random_state=True), "^random_state must be"),
+        refused("`random_state=10**5000`", lambda: gains(random_state=HUGE), "^random_state must be"),
+        refused("`random_state` as a table", lambda: gains(random_state=FRAME), "^random_state must be"),
+        same(
+            "a seed as a numpy integer",
+            lambda: selected(random_state=np.uint8(7)),
+            "the number",
+            lambda: selected(random_state=7),
+        ),
+        same(
+            "a seed as an object with `__index__`",
+            lambda: selected(random_state=Seven()),
+            "the number",
+            lambda: selected(random_state=7),
+        ),
+        same(
+            "the largest seed",
+            lambda: gains(discretizations=2, range_=0.5, random_state=2**32 - 1).gain.shape,
+            "any other",
+            lambda: (5,),
+        ),
+        # --- Engines and threads
+        refused('`engine="tpu"`', lambda: gains(engine="tpu"), "^engine must be"),
+        refused("`engine=None`", lambda: gains(engine=None), "^engine must be"),
+        refused("`engine=7`", lambda: gains(engine=7), "^engine must be"),
+        refused("`n_jobs=0`", lambda: gains(n_jobs=0), "^n_jobs must not be 0"),
+        refused("`n_jobs=1.5`", lambda: gains(n_jobs=1.5), "^n_jobs must be"),
+        refused("`n_jobs=10**9`", lambda: gains(n_jobs=10**9), "^n_jobs must be"),
+        refused('`progress="yes"`', lambda: gains(progress="yes"), "^progress must be"),
+        refused("`checkpoint=7`", lambda: gains(checkpoint=7), "^checkpoint must be"),
+        refused("`Checkpoint(seconds=-1)`", lambda: interplay.Checkpoint("a", seconds=-1), "^seconds must be"),
+        refused("`Checkpoint(seconds=nan)`", lambda: interplay.Checkpoint("a", seconds=float("nan")), "^seconds must"),
+        refused("a checkpoint in no folder", lambda: gains(checkpoint="no/such/folder/a"), "no/such/folder/a"),
+        refused("a checkpoint that is a folder", lambda: gains(checkpoint="."), "checkpoint|cannot write"),
+        same("`n_jobs` of many more threads than work", lambda: gains(n_jobs=3000), "one thread", gains),
+        same("`n_jobs=-1000`", lambda: gains(n_jobs=-1000), "one thread", gains),
+        # --- Which variables
+        refused("`variables=[]`", lambda: gains(variables=[]), "^variables must name at least 1"),
+        refused('`variables="v0"`', lambda: gains(variables="v0"), "^variables must be a list"),
+        refused("`variables=3`", lambda: gains(variables=3), "^variables must be a list"),
+        refused("`variables=[5]` of 0 … 4", lambda: gains(variables=[5]), "number in variables must be"),
+        refused("`variables=[-1]`", lambda: gains(variables=[-1]), "number in variables must be"),
+        refused("`variables=[1.0]`", lambda: gains(variables=[1.0]), "number in variables must be"),
+        refused("`variables=[True]`", lambda: gains(variables=[True]), "number in variables must be"),
+        refused("`variables=[nan]`", lambda: gains(variables=[float("nan")]), "number in variables must be"),
+        refused("`variables=[None]`", lambda: gains(variables=[None]), "number in variables must be"),
+        refused("`variables=['w']`", lambda: gains(FRAME, variables=["w"]), "^variables names 'w'"),
+        refused(
+            "`variables` in two dimensions", lambda: gains(variables=np.array([[0, 1]])), "number in variables must"
+        ),
+        refused(
+            "too few `variables` for `require='all'`",
+            lambda: gains(variables=[1, 1, 1], require="all"),
+            "^variables must name at least 2 different",
+        ),
+        refused("`require='some'`", lambda: gains(require="some"), "^require must be one of"),
+        same(
+            "`variables` unsorted and repeated",
+            lambda: gains(variables=[3, 1, 3, 0]),
+            "sorted, each once",
+            lambda: gains(variables=[0, 1, 3]),
+        ),
+        same(
+            "`variables` as a generator",
+            lambda: gains(variables=(v for v in (3, 1))),
+            "a list",
+            lambda: gains(variables=[1, 3]),
+        ),
+        same(
+            "`variables` as unsigned numpy numbers",
+            lambda: gains(variables=np.array([3, 1], np.uint8)),
+            "a list",
+            lambda: gains(variables=[1, 3]),
+        ),
+        same(
+            "`variables` as names and numbers",
+            lambda: gains(FRAME, variables=["v3", 1]),
+            "numbers",
+            lambda: gains(variables=[1, 3]),
+        ),
+        # --- Contrast variables
+        refused("`contrast` of another length", lambda: gains(contrast=X[:-1]), "^contrast has 59 samples"),
+        refused("`contrast` of one dimension", lambda: gains(contrast=X[:, 0]), "^contrast: X must be two-dimensional"),
+        refused(
+            "`contrast` with NaN", lambda: gains(contrast=np.where(X > 2, np.nan, X)), r"^contrast: X has \d+ missing"
+        ),
+        refused(
+            "`contrast_sources` of another length",
+            lambda: gains(contrast=X, contrast_sources=[0]),
+            "^contrast_sources must have one entry",
+        ),
+        refused(
+            "`contrast_sources` out of range",
+            lambda: gains(contrast=X, contrast_sources=[0, 1, 2, 3, 5]),
+            "number in contrast_sources must be",
+        ),
+        refused("`contrast_sources=7`", lambda: gains(contrast=X, contrast_sources=7), "^contrast_sources must"),
+        refused("`n_contrast=-1`", lambda: selected(n_contrast=-1), "^n_contrast must be"),
+        refused("`n_contrast=3`", lambda: selected(n_contrast=3), "^n_contrast must be 0 or at least 6"),
+        refused("`n_contrast=30.0`", lambda: selected(n_contrast=30.0), "^n_contrast must be"),
+        refused('`n_contrast="many"`', lambda: selected(n_contrast="many"), "^n_contrast must be"),
+        refused("`n_contrast=10**12`", lambda: selected(n_contrast=10**12), "^n_contrast must be"),
+        refused("`contrast_variables(X, 0)`", lambda: interplay.contrast_variables(X, 0), "^n must be"),
+        refused("`contrast_variables(X, 2.0)`", lambda: interplay.contrast_variables(X, 2.0), "^n must be"),
+        refused("`contrast_variables(X, 10**12)`", lambda: interplay.contrast_variables(X, 10**12), "^n must be"),
+        same(
+            "`contrast_variables` of a read-only Fortran array",
+            lambda: all_arrays(interplay.contrast_variables(np.asfortranarray(X), 7)),
+            "the plain array",
+            lambda: all_arrays(interplay.contrast_variables(X, 7)),
+        ),
+        # --- select
+        refused("`level=0`", lambda: selected(level=0), "^level must be"),
+        refused("`level=1`", lambda: selected(level=1), "^level must be"),
+        refused("`level=nan`", lambda: selected(level=float("nan")), "^level must be"),
+        refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),
+        refused('`fit="normal"`', lambda: selected(fit="normal"), "^fit must be one of"),
+        refused('`multiclass="all"`', lambda: selected(multiclass="all"), "^multiclass must be one of"),
+        refused("an argument that there is not", lambda: selected(dimension=2), "dimension"),
+        same(
+            "numpy numbers for every setting",
+            lambda: selected(
+                dimensions=np.int8(2),
+                divisions=np.uint64(2),
+                pseudocount=np.float32(0.25),
+                level=np.float64(0.05),
+                n_contrast=np.int16(30),
+            ),
+            "Python's",
+            lambda: selected(divisions=2),
+        ),
+        same("`pseudocount` as a Fraction", lambda: gains(pseudocount=fractions.Fraction(1, 4)), "a float", gains),
+        # --- Shards
+        refused('`shard="0/3"`', lambda: interplay.search_shard(X, Y, shard="0/3"), "number of the shard"),
+        refused('`shard="4/3"`', lambda: interplay.search_shard(X, Y, shard="4/3"), "number of the shard"),
+        refused('`shard="a/b"`', lambda: interplay.search_shard(X, Y, shard="a/b"), "^shard must be like"),
+        refused('`shard=""`', lambda: interplay.search_shard(X, Y, shard=""), "^shard must be like"),
+        refused("`shard=3`", lambda: interplay.search_shard(X, Y, shard=3), "^shard must be like"),
+        refused("`shard=(1, 2, 3)`", lambda: interplay.search_shard(X, Y, shard=(1, 2, 3)), "^shard must be like"),
+        refused("`shard=(1.0, 2.0)`", lambda: interplay.search_shard(X, Y, shard=(1.0, 2.0)), "number of .*shard"),
+        refused("`shard=(1, 10**5000)`", lambda: interplay.search_shard(X, Y, shard=(HUGE, HUGE)), "number of .*shard"),
+        refused(
+            "a shard without a seed",
+            lambda: interplay.search_shard(X, Y, shard="1/2", random_state=None),
+            "^random_state must be",
+        ),
+        refused(
+            "a shard with an argument that there is not",
+            lambda: interplay.search_shard(X, Y, shard="1/2", dimension=2),
+            "dimension",
+        ),
+        refused("`merge_parts([])`", lambda: interplay.merge_parts([]), "^parts must name at least one"),
+        refused("`merge_parts(None)`", lambda: interplay.merge_parts(None), "^parts must be"),
+        refused("`merge_parts([None])`", lambda: interplay.merge_parts([None]), "^parts must be"),
+        refused('`merge_parts("a.part")`', lambda: interplay.merge_parts("a.part"), "^parts must be a list"),
+        # --- Tuples
+        *refused_by_all(
+            {"interesting_tuples": tuples},
+            {
+                "dimensions": ("1", 1),
+                "min_gain": ("nan", float("nan")),
+                "stat": ('"GINI"', "GINI"),
+                "top": ("0", 0),
+                "top_by": ('"pair"', "pair"),
+                "max_memory": ("10", 10),
+                "random_state": ("-1", -1),
+                "pseudocount": ("-1", -1),
+                "engine": ('"tpu"', "tpu"),
+                "variables": ("[]", []),
+                "n_jobs": ("0", 0),
+            },
+        ),
+        refused("`interesting_tuples`: `out=7`", lambda: tuples(out=7), "^out must be"),
+        refused("`interesting_tuples`: `out` in no folder", lambda: tuples(out="no/folder/a.parquet"), "no/folder"),
+        refused(
+            "`interesting_tuples`: a matrix in 3D", lambda: tuples(as_matrix=True, dimensions=3), "^as_matrix needs"
+        ),
+        refused("`interesting_tuples`: a matrix with `top`", lambda: tuples(as_matrix=True, top=3), "leave top out"),
+        refused(
+            "`interesting_tuples`: more rows than `max_memory` holds",
+            lambda: interplay.interesting_tuples(np.tile(X, 60), Y, dimensions=3, max_memory=1e6),
+            "max_memory|memory",
+        ),
+        refused("`interesting_tuples`: a statistic that needs no decision", lambda: tuples(stat="TC"), "^stat"),
+        same(
+            "`interesting_tuples`: `top` of more than there are",
+            lambda: tuples(top=10**18, top_by="all").value.shape,
+            "all rows",
+            lambda: tuples().value.shape,
+        ),
+        same("`interesting_tuples`: `min_gain=1e300`", lambda: len(tuples(min_gain=1e300)), "no rows", lambda: 0),
+        # --- Discretisation
+        *refused_by_all(
+            {"discretize": lambda **given: interplay.discretize(X, **given)},
+            {
+                "divisions": ("0", 0),
+                "discretizations": ("-1", -1),
+                "range_": ("2", 2),
+                "dimensions": ("0", 0),
+                "random_state": ("-1", -1),
+                "missing": ('"?"', "?"),
+                "n_jobs": ("0", 0),
+            },
+        ),
+        refused(
+            "`discretize`: `discretizations=10**12`",
+            lambda: interplay.discretize(X, discretizations=10**12, range_=0.5),
+            "^discretizations",
+        ),
+        same(
+            "`discretize` of int64 at both ends of its range",
+            lambda: interplay.discretize(np.array([[-(2**63)], [0], [1], [2], [2**63 - 1]]), discrete="none"),
+            "their ranks",
+            lambda: interplay.discretize(np.array([[0], [1], [2], [3], [4]]), discrete="none"),
+        ),
+        refused("`suggest_range(0)`", lambda: interplay.suggest_range(0, dimensions=2), "^n_samples must be"),
+        refused("`suggest_range(1.5)`", lambda: interplay.suggest_range(1.5, dimensions=2), "^n_samples must be"),
+        refused(
+            "`suggest_range(100, dimensions=0)`", lambda: interplay.suggest_range(100, dimensions=0), "^dimensions"
+        ),
+        refused("`suggest_range(100, k=0)`", lambda: interplay.suggest_range(100, dimensions=2, k=0), "^k must be"),
+        refused(
+            "`suggest_range(100, k=nan)`", lambda: interplay.suggest_range(100, dimensions=2, k=float("nan")), "^k must"
+        ),
+        refused("`suggest_range(10**400)`", lambda: interplay.suggest_range(10**400, dimensions=2), "^n_samples must"),
+        same(
+            "`suggest_range(100, dimensions=10**400)`",
+            lambda: interplay.suggest_range(100, dimensions=10**400),
+            "no range at all",
+            lambda: 0.0,
+        ),
+    ],
+)

@@ -1,0 +1,17 @@
+"""A few seconds of every target of `make fuzz`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from fuzz.targets import TARGETS
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_random_input_is_refused_or_taken(name: str) -> None:
+    target: Callable[[], None] = TARGETS[name]
+    few = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    few(target)()
