@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from call import Hints, best
 from scipy import stats
 from sklearn.feature_selection import SelectFdr, f_classif, mutual_info_classif
 
 import interplay
+from power.call import Hints, best
 
 LEVEL = 0.05
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from problems import Table
+from power.problems import Table
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def _from_odds(odds: np.ndarray) -> np.ndarray:
 
 
 def multiplicative(n_loci: int, effect: float, baseline: float = 0.1) -> np.ndarray:
-    """Marchini et al. (2005), model 2: odds grow by `effect` with every combination of one minor allele of each locus."""
+    """Marchini et al. (2005), model 2: odds grow with every combination of one minor allele of each locus."""
     doses = np.ones(())
     for _ in range(n_loci):
         doses = np.multiply.outer(doses, np.arange(3))
@@ -35,7 +35,7 @@ def multiplicative(n_loci: int, effect: float, baseline: float = 0.1) -> np.ndar
 
 
 def threshold(n_loci: int, effect: float, baseline: float = 0.1) -> np.ndarray:
-    """Marchini et al. (2005), model 3: odds grow by `effect`, once, where every locus has a minor allele."""
+    """Marchini et al. (2005), model 3: odds grow, once, where every locus has a minor allele."""
     carried = np.ones(())
     for _ in range(n_loci):
         carried = np.multiply.outer(carried, [0, 1, 1])

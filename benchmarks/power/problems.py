@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import penetrance
 
 import interplay
+from power import penetrance
 
 #: Of the genotypes that matter. Those that do not have shares of minor alleles from 0.05 to 0.5.
 MINOR_ALLELE_SHARE = 0.3

@@ -9,8 +9,9 @@ import fast_select
 import mdfs
 import numpy as np
 import skrebate
-from call import Hints, best
 from sklearn.ensemble import RandomForestClassifier
+
+from power.call import Hints, best
 
 
 def _boruta(X: np.ndarray, y: np.ndarray, hints: Hints) -> np.ndarray:

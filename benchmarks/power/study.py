@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from call import Hints
-from methods import Method
-from problems import Problem, Table
-from workers import Workers
+
+from power.call import Hints
+from power.methods import Method
+from power.problems import Problem, Table
+from power.workers import Workers
 
 KEY = ["problem", "method", "repetition"]
 COLUMNS = {

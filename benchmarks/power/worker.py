@@ -1,6 +1,6 @@
 """A process that answers calls: a line of JSON in, a line of JSON out. It stays, so that a package is loaded once.
 
-    python worker.py installed_methods|rival_methods
+    python -m power.worker installed_methods|rival_methods
 
 A call has a limit of processor time. Beyond it the system ends this process, whatever the compiled code of a method is
 doing; whoever waits for the answer sees the process end.
@@ -19,7 +19,8 @@ import warnings
 from importlib.metadata import version
 
 import numpy as np
-from call import Hints
+
+from power.call import Hints
 
 #: Enough to have a method import and compile what it needs, before the clock runs.
 _WARM_UP = (np.random.RandomState(0).randint(3, size=(60, 20)).astype(float), np.arange(60) % 2)
@@ -50,7 +51,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what packages print is no answer
     warnings.simplefilter("ignore")
-    module = importlib.import_module(sys.argv[1])
+    module = importlib.import_module(f"power.{sys.argv[1]}")
     warm: set[str] = set()
     for line in sys.stdin:
         print(json.dumps(answer(module.FUNCTIONS, module.PACKAGES, json.loads(line), warm)), file=answers, flush=True)

@@ -11,13 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
-from call import Hints
+from power.call import Hints
 
-HERE = Path(__file__).parent
+BENCHMARKS = Path(__file__).parent.parent
 
 #: Times are of one thread, whatever a package would take by itself.
 ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
+    ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"], "1"
 )
 
 
@@ -56,7 +56,8 @@ class Workers:
     def _worker(self, module: str) -> subprocess.Popen[str]:
         if module not in self._running:
             self._running[module] = subprocess.Popen(
-                [self._python_of(module), HERE / "worker.py", module],
+                [self._python_of(module), "-m", "power.worker", module],
+                cwd=BENCHMARKS,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

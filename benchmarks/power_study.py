@@ -1,6 +1,6 @@
 """How much do interplay and other methods find, and how much of it is wrong? Tables with known truth.
 
-    python benchmarks/power/run.py [--problems xor_pairs …] [--methods interplay_2d_holm …] [--repetitions 5]
+    python benchmarks/power_study.py [--problems xor_pairs …] [--methods interplay_2d_holm …] [--repetitions 5]
 
 or `make power` from a clean clone. Results go to benchmarks/results/power.parquet, and what is there is not done again:
 stop at any moment and go on later. From all rows are then made docs/power_table.md and docs/images/power.png.
@@ -17,21 +17,20 @@ import sys
 import venv
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent.parent
-sys.path.append(str(HERE.parent))
-
-from methods import METHODS
-from problems import PROBLEMS
-from study import read_rows, run_study, write_rows
-from summary import draw, summarised, table_in_markdown
-from workers import Workers
-
 from machine import RESULTS, stamp
+from power.methods import METHODS
+from power.problems import PROBLEMS
+from power.study import read_rows, run_study, write_rows
+from power.summary import draw, summarised, table_in_markdown
+from power.workers import Workers
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
 
 RESULT = RESULTS / "power.parquet"
 TABLE = REPOSITORY / "docs" / "power_table.md"
 PICTURE = REPOSITORY / "docs" / "images" / "power.png"
+REQUIREMENTS = HERE / "power" / "requirements.txt"
 RIVAL_ENVIRONMENT = REPOSITORY / "build" / "power-rivals"
 
 
@@ -40,12 +39,12 @@ def python_of(module: str) -> Path:
     if module == "installed_methods":
         return Path(sys.executable)
     python = RIVAL_ENVIRONMENT / "bin" / "python"
-    wanted = (HERE / "requirements.txt").read_text()
+    wanted = REQUIREMENTS.read_text()
     ready = RIVAL_ENVIRONMENT / "ready"
     if not ready.exists() or ready.read_text() != wanted:
         print("installing other packages into an environment of their own …", file=sys.stderr)
         venv.create(RIVAL_ENVIRONMENT, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", HERE / "requirements.txt"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "-r", REQUIREMENTS], check=True)
         ready.write_text(wanted)
     return python
 
