@@ -3,7 +3,7 @@
     python benchmarks/power_study.py [--problems xor_pairs …] [--methods interplay_2d_holm …] [--repetitions 5]
 
 or `make power` from a clean clone. Results go to benchmarks/results/power.parquet, and what is there is not done again:
-stop at any moment and go on later. From all rows are then made docs/power_table.md and docs/images/power.png.
+stop at any moment and go on later. From all rows are then made the tables and the picture of docs/power.md.
 
 The packages that interplay is compared with are installed into an environment of their own under build/.
 """
@@ -19,9 +19,11 @@ from pathlib import Path
 
 from machine import RESULTS, stamp
 from power.methods import METHODS
+from power.picture import draw
 from power.problems import PROBLEMS
 from power.study import read_rows, run_study, write_rows
-from power.summary import draw, summarised, table_in_markdown
+from power.summary import summarised
+from power.table import details_in_markdown, table_in_markdown
 from power.workers import Workers
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +31,7 @@ REPOSITORY = HERE.parent
 
 RESULT = RESULTS / "power.parquet"
 TABLE = REPOSITORY / "docs" / "power_table.md"
+DETAILS = REPOSITORY / "docs" / "power_details.md"
 PICTURE = REPOSITORY / "docs" / "images" / "power.png"
 REQUIREMENTS = HERE / "power" / "requirements.txt"
 RIVAL_ENVIRONMENT = REPOSITORY / "build" / "power-rivals"
@@ -79,9 +82,10 @@ def main() -> None:
             say=lambda line: print(line, flush=True),
         )
     summary = summarised(rows)
-    TABLE.write_text(table_in_markdown(summary))
+    TABLE.write_text(table_in_markdown(summary), encoding="utf-8")
+    DETAILS.write_text(details_in_markdown(summary), encoding="utf-8")
     draw(summary, PICTURE)
-    print("written:", *(path.relative_to(REPOSITORY) for path in (RESULT, TABLE, PICTURE)))
+    print("written:", *(path.relative_to(REPOSITORY) for path in (RESULT, TABLE, DETAILS, PICTURE)))
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ class Table:
 @dataclass(frozen=True)
 class Problem:
     name: str
-    title: str  # for a picture
-    about: str  # for a sentence
+    title: str  # over a panel of the picture
+    short: str  # over a column of the table
     make: Callable[[int], Table]
 
     def table(self, repetition: int) -> Table:
@@ -112,65 +112,55 @@ def _pure(n_loci: int, heritability: float) -> Callable[[np.random.RandomState],
 PROBLEMS = {
     problem.name: problem
     for problem in [
-        Problem("additive", "Additive:\n10 weak effects", "ten weak linear effects", additive),
-        Problem(
-            "interaction_and_main",
-            "Main effects and\nmodifiers",
-            "two main effects, each modified by a variable that says nothing alone; products of gaussian values",
-            interaction_and_main,
-        ),
+        Problem("additive", "Additive:\nten weak effects", "additive", additive),
+        Problem("interaction_and_main", "Main effects\nand modifiers", "modifiers", interaction_and_main),
         Problem(
             "xor_pairs",
-            "XOR: two pairs",
-            "two pairs of which only both together say something",
+            "XOR:\ntwo pairs",
+            "XOR 2",
             lambda seed: parity(seed, group=2, n_groups=2, effect=0.8),
         ),
         Problem(
             "xor_triples",
-            "XOR: two triples",
-            "two triples of which only all three together say something",
+            "XOR:\ntwo triples",
+            "XOR 3",
             lambda seed: parity(seed, group=3, n_groups=2, effect=1.0),
         ),
         Problem(
             "parity_of_4",
-            "Parity of four\n(30 variables)",
-            "four variables of which only all together say something, among 30",
+            "Parity of four,\nof 30 variables",
+            "parity 4",
             lambda seed: parity(seed, group=4, n_groups=1, effect=1.5, n_vars=30),
         ),
-        Problem(
-            "madelon",
-            "Madelon-like\n(20 of 200)",
-            "`interplay.datasets.make_madelon`: corners of a five-dimensional cube, 15 redundant variables",
-            madelon,
-        ),
+        Problem("madelon", "Madelon-like:\n20 of 200 variables", "Madelon", madelon),
         Problem(
             "snp_multiplicative",
-            "2 loci, multiplicative\n(Marchini 2)",
-            "odds that grow with the product of the allele counts of two loci: effects together and alone",
+            "Two loci,\nmultiplicative",
+            "mult. 2",
             lambda seed: case_control(seed, lambda _: penetrance.multiplicative(2, effect=1.0), n_samples=600),
         ),
         Problem(
             "snp_threshold",
-            "2 loci, threshold\n(Marchini 3)",
-            "odds that are higher where both loci have a minor allele: effects together and alone",
+            "Two loci,\nthreshold",
+            "thresh. 2",
             lambda seed: case_control(seed, lambda _: penetrance.threshold(2, effect=2.5), n_samples=600),
         ),
         Problem(
             "snp_threshold_3",
-            "3 loci, threshold",
-            "the same with three loci",
+            "Three loci,\nthreshold",
+            "thresh. 3",
             lambda seed: case_control(seed, lambda _: penetrance.threshold(3, effect=5.0), n_samples=600),
         ),
         Problem(
             "snp_pure_2",
-            "2 loci, pure epistasis",
-            "a random table of penetrance of two loci without any effect of one",
+            "Two loci,\npure epistasis",
+            "pure 2",
             lambda seed: case_control(seed, _pure(2, heritability=0.07), n_samples=400),
         ),
         Problem(
             "snp_pure_3",
-            "3 loci, pure epistasis",
-            "a random table of penetrance of three loci without any effect of one or two",
+            "Three loci,\npure epistasis",
+            "pure 3",
             lambda seed: case_control(seed, _pure(3, heritability=0.15), n_samples=400),
         ),
     ]

@@ -36,8 +36,8 @@ class Workers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for worker in self._running.values():
-            worker.kill()
-            worker.wait()
+            with worker:  # closes its pipes and waits
+                worker.kill()
 
     def call(self, module: str, method: str, data: Path, hints: Hints) -> dict:
         """What the worker answers: "selected" and "seconds", or "error"."""
@@ -50,8 +50,9 @@ class Workers:
         line = worker.stdout.readline()
         if line:
             return json.loads(line)
-        del self._running[module]
-        return {"error": self._end_in_words(worker.wait())}
+        with self._running.pop(module):  # closes its pipes and waits
+            pass
+        return {"error": self._end_in_words(worker.returncode)}
 
     def _worker(self, module: str) -> subprocess.Popen[str]:
         if module not in self._running:
