@@ -63,7 +63,7 @@ def _cell(summary: pd.DataFrame, problem: str, method: str, most: int) -> str:
     found = _percent(row.found)
     text = f"**{found}**" if found == most and found > 0 else f"{found}"
     # A ranking that is cut at the right number is wrong as often as it misses.
-    return text if METHODS[method].oracle else f"{text} ({_percent(row.fdr)})"
+    return text if METHODS[method].oracle else f"{text}\N{NO-BREAK SPACE}({_percent(row.fdr)})"
 
 
 def _percent(share: float) -> int:
