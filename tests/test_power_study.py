@@ -251,7 +251,7 @@ def test_summary_of_a_few_rows():
     assert row.fdr == pytest.approx(2 / 9)
     assert row.seconds == 2.0
     assert row.found_low < 0.5 < row.found_high
-    assert "| Welch's t-test, BH | **50**\N{NO-BREAK SPACE}(22) | 2 |" in table_in_markdown(summary)
+    assert "| Welch's t-test, BH | **50**\N{NO-BREAK SPACE}(22) | 33 | 2 |" in table_in_markdown(summary)
     assert "3, 1 failed: took more than 9 s" in details_in_markdown(summary)
 
 

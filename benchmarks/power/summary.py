@@ -47,6 +47,7 @@ def _summary_of(part: pd.DataFrame) -> dict:
         **dict(zip(("found_low", "found_high"), wilson(share.mean(), n), strict=True)),
         "n_false": false.mean(),
         "most_false": int(false.max()),
+        "n_with_false": int((false > 0).sum()),
         "fdr": false_share.mean(),
         **dict(zip(("fdr_low", "fdr_high"), wilson(false_share.mean(), n), strict=True)),
         "seconds": seconds[1],
