@@ -49,7 +49,7 @@ bench: $(PACKAGE_READY)  ## Run the benchmarks; results go to benchmarks/results
 	set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script"; done
 
 # Other packages go into an environment of their own; the tools are needed for Parquet. Stopped, it goes on where it was.
-power: $(PACKAGE_READY) $(TOOLS_READY)  ## Compare what interplay and other methods find; about an hour.
+power: $(PACKAGE_READY) $(TOOLS_READY)  ## Compare what interplay and other methods find; half an hour.
 	$(BIN)/python benchmarks/power_study.py
 
 # The compiled library with its own test program, under AddressSanitizer and UBSan. No Python is involved.

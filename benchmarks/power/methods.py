@@ -49,7 +49,7 @@ METHODS = {
         Method("mdfs_3d", "mdfs 3D, Holm", "rival_methods"),
         Method("welch", "Welch's t-test, BH", "installed_methods"),
         Method("select_fdr", "SelectFdr (F-test), BH", "installed_methods"),
-        Method("boruta", "Boruta", "rival_methods", repetitions=5),
+        Method("boruta", "Boruta", "rival_methods", repetitions=4),
         Method("mutual_info", "mutual_info_classif*", "installed_methods", oracle=True),
         Method("skrebate_relieff", "ReliefF (skrebate)*", "rival_methods", oracle=True, repetitions=10),
         Method("skrebate_multisurf", "MultiSURF (skrebate)*", "rival_methods", oracle=True, repetitions=10),
