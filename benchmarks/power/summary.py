@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -40,16 +42,18 @@ def _summary_of(part: pd.DataFrame) -> dict:
     found, false = (finished[name].to_numpy(dtype=np.float64) for name in ("n_found", "n_false"))
     share = found / finished["n_relevant"].to_numpy()
     false_share = false / np.maximum(found + false, 1)  # nothing selected, nothing wrong
+    # Exactly rounded, so that every machine prints the same.
+    mean_share, mean_false_share = math.fsum(share) / n, math.fsum(false_share) / n
     seconds = np.quantile(finished["seconds"], [0.25, 0.5, 0.75])
     return {
         **about,
-        "found": share.mean(),
-        **dict(zip(("found_low", "found_high"), wilson(share.mean(), n), strict=True)),
+        "found": mean_share,
+        **dict(zip(("found_low", "found_high"), wilson(mean_share, n), strict=True)),
         "n_false": false.mean(),
         "most_false": int(false.max()),
         "n_with_false": int((false > 0).sum()),
-        "fdr": false_share.mean(),
-        **dict(zip(("fdr_low", "fdr_high"), wilson(false_share.mean(), n), strict=True)),
+        "fdr": mean_false_share,
+        **dict(zip(("fdr_low", "fdr_high"), wilson(mean_false_share, n), strict=True)),
         "seconds": seconds[1],
         "seconds_low": seconds[0],
         "seconds_high": seconds[2],
