@@ -22,7 +22,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_click",
 ]
-exclude_patterns = ["_build", "_generated/*.md", "examples", "auto_examples/*.ipynb", "auto_examples/*.py*"]
+exclude_patterns = [
+    "_build",
+    "_generated/*.md",
+    "power_*.md",  # parts of power.md
+    "examples",
+    "auto_examples/*.ipynb",
+    "auto_examples/*.py*",
+]
 html_theme = "pydata_sphinx_theme"
 highlight_language = "none"  # blocks that say nothing are commands and what they print
 html_sidebars = {"[!a]*": []}  # only auto_examples has pages below it
