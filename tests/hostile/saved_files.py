@@ -232,6 +232,7 @@ AREA = Area(
         *damaged_cases("part"),
         refused("`merge_parts`: shard 1 of 10¹²", changed("part", "shard", to=[1, 10**12]), MESSAGES["part"]),
         refused("`merge_parts`: shard 0 of 1", changed("part", "shard", to=[0, 1]), MESSAGES["part"]),
+        refused("`merge_parts`: settings that are missing", changed("part", "settings", to={}), MESSAGES["part"]),
         refused("`merge_parts`: no runs", changed("part", "runs", to=[]), MESSAGES["part"]),
         refused(
             "`merge_parts`: another number of samples", changed("part", "about", "n_samples", to=7), MESSAGES["part"]
