@@ -6,6 +6,7 @@ Each execution is one random buffer, which hypothesis turns into input. What fai
 
 from __future__ import annotations
 
+import faulthandler
 import random
 import signal
 import sys
@@ -21,6 +22,9 @@ SECONDS_BETWEEN_LINES = 60
 
 #: What computes for longer is stopped and counted: many levels in many dimensions are slow, and no fault.
 LONGEST_SECONDS = 20
+
+#: What does not stop then hangs in compiled code: the run ends, and shows where.
+HANG_SECONDS = 300
 
 
 class TooSlowError(BaseException):
@@ -45,6 +49,7 @@ def main(seconds: float, only: list[str]) -> int:
             buffer = rng.randbytes(int(LONGEST_BUFFER ** rng.random()))
             executions[name] += 1
             signal.setitimer(signal.ITIMER_PROF, LONGEST_SECONDS)
+            faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
             try:
                 valid[name] += target.hypothesis.fuzz_one_input(buffer) is not None
             except TooSlowError as error:
