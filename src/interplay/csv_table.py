@@ -63,7 +63,8 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
             header, first_row, separator = _start_of(file, delimiter, shown)
         names, has_row_names = _checked_names(header, first_row, shown)
         try:
-            with content.open() as file, warnings.catch_warnings():
+            # Every newline as \n: over "\r\t" after a line pandas never comes to an end.
+            with content.open(newline=None) as file, warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 _skip_header(csv.reader(file, delimiter=separator))
                 frame = pd.read_csv(
@@ -100,13 +101,13 @@ class _Text:
         self._bytes = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
 
     @contextmanager
-    def open(self) -> Iterator[IO[str]]:
+    def open(self, newline: str | None = "") -> Iterator[IO[str]]:
         with Path(self._path).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             source: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-            # With a byte order mark or without; newlines as the csv module wants them.
-            with io.TextIOWrapper(source, encoding="utf-8-sig", newline="") as text:
+            # With a byte order mark or without; newlines as the csv module wants them, if not asked otherwise.
+            with io.TextIOWrapper(source, encoding="utf-8-sig", newline=newline) as text:
                 yield text
 
 

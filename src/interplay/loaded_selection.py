@@ -12,7 +12,7 @@ from interplay.steps.tuple_counts import TupleCounts
 from interplay.stored_types import fits
 
 #: What reports and summaries look up.
-_SETTINGS = {
+SETTINGS = {
     "dimensions": int,
     "divisions": int,
     "discretizations": int,
@@ -31,7 +31,7 @@ def check_loaded(selection: Selection) -> None:
     n_vars, n_relevant = len(selection.names), len(selection.ranked)
     per_variable = (selection.log_p, selection.p_value, selection.p_adjusted, selection.is_relevant)
     if not (
-        all(fits(selection.settings.get(name), kind) for name, kind in _SETTINGS.items())
+        all(fits(selection.settings.get(name), kind) for name, kind in SETTINGS.items())
         and all(fits(selection.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
         and 0 < selection.settings["level"] < 1
         and "interplay" in selection.provenance["versions"]

@@ -26,6 +26,7 @@ from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_differenc
 from interplay.checks import shown
 from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
+from interplay.loaded_selection import SETTINGS
 from interplay.pipeline import explained, selection_from
 from interplay.progress import Progress
 from interplay.provenance import data_fingerprint, versions
@@ -129,7 +130,8 @@ class Part:
             return False
         n_vars, n_samples = len(self.names), len(self.decision_codes)
         return (
-            all(fits(self.about.get(name), kind) for name, kind in _ABOUT.items())
+            all(fits(self.settings.get(name), kind) for name, kind in _SETTINGS.items())
+            and all(fits(self.about.get(name), kind) for name, kind in _ABOUT.items())
             and all(fits(self.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
             and "name" in self.provenance["engine"]
             and self.about["n_vars"] == n_vars
@@ -138,6 +140,7 @@ class Part:
             and len(self.strata_codes) in (0, n_samples)
             and all(_is_searched(run, n_vars) for run in self.runs)
             and len(self.runs) > 0
+            and all(run.gains.dimensions == self.settings["dimensions"] for run in self.runs)
         )
 
     def __repr__(self) -> str:
@@ -145,6 +148,7 @@ class Part:
 
 
 #: What merging looks up.
+_SETTINGS = SETTINGS | {"fit": str, "multiclass": str, "range_": float, "missing": str, "discrete": Any}
 _ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
 _PROVENANCE = {"strata": dict[str, int], "engine": dict[str, Any], "seconds": float, "versions": dict[str, str]}
 

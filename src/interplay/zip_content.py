@@ -30,7 +30,7 @@ _MAX_JSON_BYTES = 1 << 25
 
 #: Damage shows in many ways; all of them mean the same to the reader.
 DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError, RuntimeError,
     ArithmeticError, AttributeError, LookupError, TypeError, ValueError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 
@@ -70,8 +70,13 @@ class ZipContent:
 @contextmanager
 def open_zip(path: str | os.PathLike[str]) -> Iterator[ZipContent]:
     """Open a zip file for reading."""
-    with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-        yield ZipContent(archive, os.fstat(file.fileno()).st_size)
+    try:
+        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            yield ZipContent(archive, os.fstat(file.fileno()).st_size)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise ValueError("a place outside the file") from None  # where its directory points to
 
 
 def parse_json(text: bytes) -> Any:

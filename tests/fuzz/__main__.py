@@ -6,6 +6,7 @@ Each execution is one random buffer, which hypothesis turns into input. What fai
 
 from __future__ import annotations
 
+import faulthandler
 import random
 import signal
 import sys
@@ -19,8 +20,11 @@ from fuzz.targets import TARGETS
 LONGEST_BUFFER = 4096
 SECONDS_BETWEEN_LINES = 60
 
-#: What takes longer is stopped and counted: many levels in many dimensions are slow, and no fault.
+#: What computes for longer is stopped and counted: many levels in many dimensions are slow, and no fault.
 LONGEST_SECONDS = 20
+
+#: What does not stop then hangs in compiled code: the run ends, and shows where.
+HANG_SECONDS = 300
 
 
 class TooSlowError(BaseException):
@@ -38,13 +42,14 @@ def main(seconds: float, only: list[str]) -> int:
     slow: Counter[str] = Counter()
     findings: Counter[str] = Counter()
     started = next_line = time.monotonic()
-    signal.signal(signal.SIGALRM, stop_slow)
+    signal.signal(signal.SIGPROF, stop_slow)
     targets = {name: target for name, target in TARGETS.items() if not only or name in only}
     while time.monotonic() < started + seconds:
         for name, target in targets.items():
             buffer = rng.randbytes(int(LONGEST_BUFFER ** rng.random()))
             executions[name] += 1
-            signal.alarm(LONGEST_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST_SECONDS)
+            faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
             try:
                 valid[name] += target.hypothesis.fuzz_one_input(buffer) is not None
             except TooSlowError as error:
@@ -55,7 +60,7 @@ def main(seconds: float, only: list[str]) -> int:
                 if findings[key] == 1:
                     print(f"\nFOUND {key}", flush=True)
                     traceback.print_exc()
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         if time.monotonic() >= next_line:
             next_line = time.monotonic() + SECONDS_BETWEEN_LINES
             print(f"{time.monotonic() - started:.0f} s, {sum(executions.values())} executions", flush=True)

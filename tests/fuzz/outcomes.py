@@ -15,7 +15,7 @@ REFUSALS = (ValueError, TypeError, OSError)
 LONGEST_MESSAGE = 1000
 
 
-def refused_or(call: Callable[[], Any]) -> Any:
+def refused_or(call: Callable[[], Any], refusals: tuple[type[Exception], ...] = REFUSALS) -> Any:
     """Return what `call` returns, or None if it refuses its input in one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -25,7 +25,7 @@ def refused_or(call: Callable[[], Any]) -> Any:
             return call()
         except UnicodeError:
             raise
-        except REFUSALS as error:
+        except refusals as error:
             message = str(error)
             if not message or "\n" in message or len(message) > LONGEST_MESSAGE:
                 raise AssertionError(f"not one line: {message[:2000]!r}") from error

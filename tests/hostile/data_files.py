@@ -106,6 +106,7 @@ AREA = Area(
         refused("a repeated name", lambda: read("a.csv", text("a,a,y", "1,2,0")), "more than one column named 'a'"),
         refused("a column without a name", lambda: read("a.csv", text("a,,y", "1,2,0")), "no name for column 2"),
         refused("a quote that never closes", lambda: read("a.csv", b'a,y\n1,"0\n' + b"2,1\n" * 99), "'a.csv'"),
+        refused("a lone carriage return before a tab", lambda: read("a.csv", b"a,y\n1,0\n\r\t2,1\n"), "^y has a class"),
         refused("a damaged .gz", lambda: read("a.csv.gz", gzip.compress(CSV)[:60]), "'a.csv.gz' is damaged"),
         refused("a .gz with a changed byte", lambda: read("a.csv.gz", changed_gz()), "'a.csv.gz' is damaged"),
         same(
