@@ -4,8 +4,8 @@ python benchmarks/bed_memory.py [--n-vars 200000] [--n-samples 1000] [--search-s
 
 Two measurements, each in a process of its own, of the peak beyond what the interpreter and the imports take:
 all pairs that hold one of a few variants, to the end; and `select` over all pairs (with contrast variables, gains alone
-and so on), stopped after a while, since 2·10¹⁰ pairs of variables with four levels (one of them "missing") take long. With
---search-seconds inf it goes on to the end.
+and so on), stopped after a while, since 2·10¹⁰ pairs of variables with four levels (one of them "missing") take long.
+With --search-seconds inf it goes on to the end.
 """
 
 from __future__ import annotations
