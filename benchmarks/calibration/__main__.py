@@ -1,0 +1,37 @@
+"""Run the study, or what is left of it, then write the table, the page and the pictures.
+
+python -m benchmarks.calibration [--jobs 2] [--only TEXT] [--again TEXT] [--most-repetitions N]
+
+Kill it whenever you like: the same command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from . import rows
+from .cells import ALL_CELLS
+from .study import run_study
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "calibration"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--only", default="", help="run only cells whose name holds this")
+    parser.add_argument("--again", help="forget the rows of cells whose name holds this, then run them")
+    parser.add_argument("--most-repetitions", type=int, help="for a quick look")
+    arguments = parser.parse_args()
+    if arguments.again is not None:
+        for cell in ALL_CELLS:
+            if arguments.again in cell.name:
+                rows.path_of(WORK, cell).unlink(missing_ok=True)
+    chosen = [cell for cell in ALL_CELLS if arguments.only in cell.name]
+    run_study(chosen, WORK, jobs=arguments.jobs, most_repetitions=arguments.most_repetitions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Summary and rows → the pictures of docs/calibration.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from .cells import CONTRAST_CELLS, NULL_CELLS
+from .repetition import LEVEL, OTHER_FITS
+from .summary import binomial_interval
+from .tables import present
+
+COLOURS = {"lsq": "#D55E00", "mle": "#E69F00", "weibull": "#0072B2", "tail": "#009E73", "union": "0.5"}
+
+
+def draw_all(rows: pd.DataFrame, summary: pd.DataFrame, folder: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in (
+        ("any", _any_selected(rows, summary)),
+        ("uniform", _uniformity(rows, summary)),
+        ("fits", _fits(summary)),
+    ):
+        figure.savefig(folder / f"calibration_{name}.png", dpi=110)
+        matplotlib.pyplot.close(figure)
+
+
+def _any_selected(rows: pd.DataFrame, summary: pd.DataFrame):  # type: ignore[no-untyped-def]
+    """Each cell with its interval, in order of size, one panel per number of dimensions."""
+    import matplotlib.pyplot as plt
+
+    null = summary.loc[present(NULL_CELLS, summary)]
+    dimensions = rows.groupby("cell", observed=True)["dimensions"].first()[null.index]
+    numbers = sorted(dimensions.unique())
+    figure, axes = plt.subplots(1, len(numbers), figsize=(11, 3.6), sharey=True, layout="constrained", squeeze=False)
+    for ax, number in zip(axes[0], numbers, strict=True):
+        part = null[dimensions == number].sort_values("any_selected")
+        for warned, colour, label in ((False, "#0072B2", "no warning"), (True, "#D55E00", "warned of")):
+            chosen = (part["warned_share"].to_numpy() > 0.5) == warned
+            x, y = np.flatnonzero(chosen), part["any_selected"].to_numpy()[chosen]
+            errors = [y - part["any_low"].to_numpy()[chosen], part["any_high"].to_numpy()[chosen] - y]
+            ax.errorbar(x, y, errors, fmt="o", markersize=3, linewidth=0.8, color=colour, label=label)
+        ax.axhline(LEVEL, color="0.4", linewidth=1)
+        ax.set(title=f"{number}D", xlabel="cells, in order", xticks=[])
+    axes[0][0].set(ylabel="P(any selected), Holm 0.05", ylim=(0, None))
+    axes[0][-1].legend(frameon=False, loc="upper left")
+    return figure
+
+
+def _uniformity(rows: pd.DataFrame, summary: pd.DataFrame):  # type: ignore[no-untyped-def]
+    """Shares of p-values below 0.05 and 0.01, and the p-values of one variable of each table."""
+    import matplotlib.pyplot as plt
+
+    null = summary.loc[present(NULL_CELLS, summary)]
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    dimensions = rows.groupby("cell", observed=True)["dimensions"].first()[null.index]
+    for number, colour in zip(sorted(dimensions.unique()), ("0.5", "#0072B2", "#009E73", "#D55E00"), strict=False):
+        part = null[dimensions == number]
+        axes[0].plot(
+            part["share_below_05"], part["share_below_01"], "o", markersize=4, color=colour, label=f"{number}D"
+        )
+        in_cells = rows[rows["cell"].isin(part.index)]
+        p = np.sort(in_cells["p_of_last"].to_numpy())
+        axes[1].plot((np.arange(len(p)) + 0.5) / len(p), p, color=colour, linewidth=1.5, label=f"{number}D")
+    axes[0].axvline(0.05, color="0.6", linewidth=0.8)
+    axes[0].axhline(0.01, color="0.6", linewidth=0.8)
+    axes[0].set(xlabel="share of p-values below 0.05", ylabel="below 0.01", xlim=(0, None), ylim=(0, None))
+    axes[1].plot([1e-4, 1], [1e-4, 1], color="0.6", linewidth=0.8)
+    axes[1].set(xscale="log", yscale="log", xlim=(1e-4, 1), ylim=(1e-4, 1))
+    axes[1].set(xlabel="share of tables", ylabel="p-value of one variable per table")
+    for ax in axes:
+        ax.legend(frameon=False)
+    return figure
+
+
+def _fits(summary: pd.DataFrame):  # type: ignore[no-untyped-def]
+    """P(any selected) of each fit against the number of contrast variables, one panel per kind of table."""
+    import matplotlib.pyplot as plt
+
+    cells = [cell for cell in CONTRAST_CELLS if cell.name in summary.index]
+    titles = list(dict.fromkeys(f"{cell.dimensions}D {cell.data_name}" for cell in cells))
+    figure, axes = plt.subplots(1, len(titles), figsize=(12, 3.8), sharey=True, layout="constrained", squeeze=False)
+    for ax, title in zip(axes[0], titles, strict=True):
+        chosen = sorted(
+            (cell for cell in cells if title == f"{cell.dimensions}D {cell.data_name}"),
+            key=lambda cell: cell.n_contrast,
+        )
+        lines = summary.loc[[cell.name for cell in chosen]]
+        x = np.array([cell.n_contrast for cell in chosen], dtype=float)
+        for shift, fit in enumerate(OTHER_FITS):
+            y = lines[f"any_{fit}"].to_numpy(dtype=float)
+            n = lines["repetitions"].to_numpy(dtype=int)
+            limits = np.array([binomial_interval(round(share * size), size) for share, size in zip(y, n, strict=True)])
+            ax.errorbar(
+                x * 1.04 ** (shift - 2), y, [y - limits[:, 0], limits[:, 1] - y],
+                fmt="o-", markersize=3, linewidth=1, color=COLOURS[fit], label=fit,
+            )  # fmt: skip
+        ax.axhline(LEVEL, color="0.4", linewidth=1)
+        ax.set_title(title, fontsize=9)
+        ax.set(xscale="log", xlabel="contrast variables", ylim=(0, None))
+    axes[0][0].set(ylabel="P(any selected), Holm 0.05")
+    axes[0][-1].legend(frameon=False)
+    return figure
