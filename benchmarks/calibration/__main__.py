@@ -10,12 +10,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import pandas as pd
+
 from . import rows
 from .cells import ALL_CELLS
+from .pictures import draw_all
 from .study import run_study
+from .summary import summarise
+from .tables import fill, make_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "calibration"
+RESULT = ROOT / "benchmarks" / "results" / "calibration.parquet"
+PAGE = ROOT / "docs" / "calibration.md"
+PICTURES = ROOT / "docs" / "images"
 
 
 def main() -> None:
@@ -31,6 +39,16 @@ def main() -> None:
                 rows.path_of(WORK, cell).unlink(missing_ok=True)
     chosen = [cell for cell in ALL_CELLS if arguments.only in cell.name]
     run_study(chosen, WORK, jobs=arguments.jobs, most_repetitions=arguments.most_repetitions)
+    rows.gather(WORK, ALL_CELLS).to_parquet(RESULT, compression="zstd")
+    report(pd.read_parquet(RESULT))
+    print("written:", *(path.relative_to(ROOT) for path in (RESULT, PAGE, PICTURES)))
+
+
+def report(table: pd.DataFrame) -> None:
+    """Write the tables into the page and draw its pictures."""
+    summary = summarise(table)
+    PAGE.write_text(fill(PAGE.read_text(), make_tables(summary)))
+    draw_all(table, summary, PICTURES)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .cells import CONTRAST_CELLS, NULL_CELLS
+from .cells import CONTRAST_CELLS, NULL_CELLS, Cell
 from .repetition import LEVEL, OTHER_FITS
 from .summary import binomial_interval
 from .tables import present
@@ -81,14 +81,13 @@ def _fits(summary: pd.DataFrame):  # type: ignore[no-untyped-def]
     """P(any selected) of each fit against the number of contrast variables, one panel per kind of table."""
     import matplotlib.pyplot as plt
 
-    cells = [cell for cell in CONTRAST_CELLS if cell.name in summary.index]
-    titles = list(dict.fromkeys(f"{cell.dimensions}D {cell.data_name}" for cell in cells))
-    figure, axes = plt.subplots(1, len(titles), figsize=(12, 3.8), sharey=True, layout="constrained", squeeze=False)
-    for ax, title in zip(axes[0], titles, strict=True):
-        chosen = sorted(
-            (cell for cell in cells if title == f"{cell.dimensions}D {cell.data_name}"),
-            key=lambda cell: cell.n_contrast,
-        )
+    panels: dict[str, list[Cell]] = {}
+    for cell in CONTRAST_CELLS:
+        if cell.name in summary.index:
+            panels.setdefault(f"{cell.dimensions}D {cell.data_name}", []).append(cell)
+    figure, axes = plt.subplots(1, len(panels), figsize=(12, 3.8), sharey=True, layout="constrained", squeeze=False)
+    for ax, (title, cells) in zip(axes[0], panels.items(), strict=True):
+        chosen = sorted(cells, key=lambda cell: cell.n_contrast)
         lines = summary.loc[[cell.name for cell in chosen]]
         x = np.array([cell.n_contrast for cell in chosen], dtype=float)
         for shift, fit in enumerate(OTHER_FITS):

@@ -45,27 +45,32 @@ def present(cells: list[Cell], summary: pd.DataFrame) -> list[str]:
 
 
 def _overview(summary: pd.DataFrame, null: pd.DataFrame) -> str:
-    bold = too_bold(null)
     warned = null["warned_share"] > 0.5
-    silent = null[~warned]
-    n_any = round((silent["any_selected"] * silent["repetitions"]).sum())
-    n_tables = int(silent["repetitions"].sum())
+    tables = null["repetitions"]
     lines = [
-        f"- {len(summary)} cells, {int(summary['repetitions'].sum()):,} searches; {len(null)} cells of noise with default "
-        f"settings, {int(null['repetitions'].min())} to {int(null['repetitions'].max())} tables each.",
-        f"- In the {len(silent)} cells without a warning, something was selected in {n_any:,} of {n_tables:,} tables "
-        f"({n_any / n_tables:.1%}), in no cell more often than in {silent['any_selected'].max():.1%}; "
-        f"{_counted(int(bold[~warned].sum()))} of them is above 5 % by more than chance.",
-        f"- In the {int(warned.sum())} cells with a warning: in up to {null.loc[warned, 'any_selected'].max():.1%} of the "
-        f"tables; {_counted(int(bold[warned].sum()))} of these cells is above 5 % by more than chance."
-        if warned.any()
-        else "- No cell had a warning.",
+        f"- {len(summary)} cells and {int(summary['repetitions'].sum()):,} searches. {len(null)} of the cells are "
+        f"noise searched with default settings, {_range(tables)} tables each.",
+        f"- {_selected_in('no warning', null[~warned])}",
     ]
+    if warned.any():
+        lines.append(f"- {_selected_in('a warning', null[warned])}")
     return "\n".join(lines)
 
 
-def _counted(n: int) -> str:
-    return "none" if n == 0 else str(n)
+def _selected_in(kind: str, cells: pd.DataFrame) -> str:
+    n_tables = int(cells["repetitions"].sum())
+    n_any = round((cells["any_selected"] * cells["repetitions"]).sum())
+    n_bold = int(too_bold(cells).sum())
+    return (
+        f"{len(cells)} cells with {kind}: something is selected in {n_any:,} of {n_tables:,} tables "
+        f"({n_any / n_tables:.1%}), in a single cell in at most {cells['any_selected'].max():.1%}. "
+        f"Cells above 5 % by more than chance: {n_bold}."
+    )
+
+
+def _range(numbers: pd.Series) -> str:
+    low, high = int(numbers.min()), int(numbers.max())
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _null_table(lines: pd.DataFrame) -> str:

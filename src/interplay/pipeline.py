@@ -19,6 +19,7 @@ from interplay.provenance import versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete
 from interplay.selection_task import SearchedRun, SelectionTask, check_selection, decisions_of, search_runs
+from interplay.steps.few_samples import warn_of_sparse_tuples, warn_of_unconfirmed
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
@@ -92,6 +93,12 @@ def select(
     -------
     Selection
         ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+
+    Warns
+    -----
+    FewSamplesWarning
+        Where there are too few samples for the p-values to be right: in 1D of variables that an exact test does not
+        confirm, with more dimensions of tuples with nearly empty cells, in which nothing can be found.
 
     Examples
     --------
@@ -175,6 +182,20 @@ def selection_from(
     relevant = relevant_mask(p_adjusted, level=settings["level"])
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
+    counted = () if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings)
+    if settings["dimensions"] > 1:
+        rarest = min(runs, key=lambda run: int(run.class_sizes.min()))
+        warn_of_sparse_tuples(
+            rarest.class_labels, rarest.class_sizes, rarest.gains.df, dimensions=settings["dimensions"]
+        )
+    elif settings["discretizations"] == 1 and not provenance["strata"]:
+        warn_of_unconfirmed(
+            names,
+            p_values,
+            [(int(table.members[0]), table.counts) for table in counted],
+            n_runs=len(runs),
+            **{name: settings[name] for name in ("p_adjust", "level", "pseudocount")},
+        )
     return Selection(
         names=names,
         runs=tuple(runs),
@@ -184,7 +205,7 @@ def selection_from(
         is_relevant=relevant,
         ranked=ranked,
         correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
-        tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
+        tuple_counts=counted,
         settings=settings | {"fit": runs[0].null_fit.fit},
         provenance=provenance,
     )
