@@ -1,6 +1,6 @@
 """Warnings where samples are too few for χ²; the calibration study (docs/calibration.md) says where that is.
 
-In 1D with one discretisation p-values come from χ² alone, and gains of two levels and two classes take few values: there
+In 1D with one discretisation p-values come from χ² alone, and gains of two levels and classes take few values: there
 χ² can be too bold. With more dimensions contrast variables have the same few values, and the null is fitted to these.
 Where samples are fewer still, gains fall behind χ², p-values are too large, and nothing can be found.
 """
