@@ -1,4 +1,4 @@
-"""The cells of the study: which data, searched in which way, and how often. The most telling come first.
+"""The cells of the study: which data, searched in which way. The most telling come first, the slowest last.
 
 A full factorial of samples, variables, class shares, dimensions, kinds of columns and correlations is out of reach.
 Instead there is a centre, each factor is varied by itself, and those are crossed that should hurt most together: what
@@ -7,6 +7,7 @@ leaves few samples in a cell of a tuple's table, and what makes the tests of a v
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 
@@ -24,7 +25,6 @@ class Cell:
     divisions: int = 1
     n_contrast: int | str = "auto"
     planted: bool = False
-    repetitions: int = 1000
 
     @property
     def data_name(self) -> str:
@@ -43,7 +43,6 @@ class Cell:
 
 
 CENTRE = Cell()
-SMALL = Cell(n_vars=30)
 #: A smaller table for the dimensions in which tuples are many.
 BY_DIMENSION = {
     1: Cell(dimensions=1),
@@ -51,12 +50,10 @@ BY_DIMENSION = {
     3: Cell(dimensions=3, n_vars=60),
     4: Cell(dimensions=4, n_vars=30),
 }
-SLOW = 300  # repetitions of what takes longer than a tenth of a second
-SLOWEST = 200  # ... than a second
 
 UNBALANCED = [(70, 30), (80, 20), (90, 10), (95, 5)]
 KINDS = ["integers", "binary", "three-level", "rare", "genotypes", "mixed"]
-EVEN = {2: (50, 50), 3: (34, 33, 33), 4: (25, 25, 25, 25)}
+THREE, FOUR = (34, 33, 33), (25, 25, 25, 25)
 
 
 def _cross(base: Cell, **factors: list) -> list[Cell]:
@@ -66,46 +63,49 @@ def _cross(base: Cell, **factors: list) -> list[Cell]:
     return cells
 
 
-def _each_dimension(**factors: list) -> list[Cell]:
-    return [cell for base in BY_DIMENSION.values() for cell in _cross(base, **factors)]
+def _each_dimension(dimensions: Sequence[int] = (1, 2, 3, 4), **factors: list) -> list[Cell]:
+    return [cell for k in dimensions for cell in _cross(BY_DIMENSION[k], **factors)]
 
 
 #: Searched with the default settings; nothing is to be found.
 NULL_CELLS: list[Cell] = [
     *BY_DIMENSION.values(),
-    # Few samples in a cell: small tables, and rare classes.
+    # Few samples in a cell of a tuple's table: small tables, and rare classes.
     *_each_dimension(n_samples=[100, 200]),
     *_each_dimension(n_samples=[100, 200], shares=[(80, 20), (90, 10), (95, 5)]),
     *_each_dimension(shares=UNBALANCED),
     # Columns of few values, columns that are much alike.
     *_each_dimension(columns=KINDS),
-    *_each_dimension(correlation=[0.5, 0.9, 0.99]),
-    *_each_dimension(columns=["genotypes", "rare"], n_samples=[200], shares=[(80, 20)]),
-    *_each_dimension(correlation=[0.9], n_samples=[200], shares=[(80, 20)]),
+    *_each_dimension(correlation=[0.9]),
+    *_cross(CENTRE, correlation=[0.5, 0.99]),
+    *_cross(BY_DIMENSION[3], correlation=[0.99]),
+    *_each_dimension([1, 2, 3], columns=["genotypes"], n_samples=[200], shares=[(80, 20)]),
+    *_each_dimension([2, 3], correlation=[0.9], n_samples=[200], shares=[(80, 20)]),
     # More classes, more levels.
-    *_each_dimension(shares=[EVEN[3], EVEN[4]]),
-    *_each_dimension(shares=[EVEN[4], (70, 10, 10, 10)], n_samples=[200]),
-    *_each_dimension(divisions=[2]),
+    *_each_dimension(shares=[FOUR]),
+    *_cross(CENTRE, shares=[THREE]),
+    *_each_dimension([1, 2, 3], shares=[(70, 10, 10, 10)], n_samples=[200]),
+    *_each_dimension([1, 2, 3], divisions=[2]),
     # Few variables, many variables, many samples.
-    *_cross(SMALL, dimensions=[1, 2, 3]),
-    *_cross(Cell(dimensions=1), n_vars=[1000], n_samples=[100, 500, 10_000]),
-    *_cross(Cell(dimensions=1), n_samples=[1000, 3000, 10_000]),
-    *_cross(Cell(n_samples=1000), n_vars=[30, 100]),
-    *_cross(Cell(repetitions=SLOW), n_samples=[3000, 10_000]),
-    *_cross(Cell(repetitions=SLOW), n_vars=[300, 1000], n_samples=[100, 500]),
-    *_cross(replace(BY_DIMENSION[3], repetitions=SLOW), n_samples=[3000]),
-    *_cross(replace(BY_DIMENSION[4], repetitions=SLOW), n_samples=[3000]),
-    # Many discretisations.
-    *_cross(Cell(dimensions=1, repetitions=SLOW), discretizations=[30], n_samples=[100, 500]),
-    *_cross(Cell(repetitions=SLOW), discretizations=[30], n_samples=[100, 500]),
-    *_cross(Cell(dimensions=3, n_vars=30, repetitions=SLOW), discretizations=[30], n_samples=[200, 500]),
-    *_cross(Cell(repetitions=SLOW), discretizations=[30], n_samples=[200], shares=[(90, 10)]),
-    *_cross(Cell(repetitions=SLOW), discretizations=[30], columns=["integers"]),
-    *_cross(Cell(repetitions=SLOW), discretizations=[30], correlation=[0.9]),
-    # The largest.
-    *_cross(Cell(dimensions=3, n_vars=300, repetitions=SLOWEST), n_samples=[200, 500]),
-    *_cross(Cell(dimensions=4, n_vars=60, repetitions=SLOWEST), n_samples=[500]),
-    *_cross(Cell(dimensions=3, n_vars=1000, repetitions=SLOWEST), n_samples=[200]),
+    *_cross(Cell(n_vars=30), dimensions=[1, 2, 3]),
+    *_cross(Cell(dimensions=1, n_vars=1000), n_samples=[100, 500]),
+    *_cross(Cell(dimensions=1), n_samples=[1000, 10_000]),
+    *_cross(Cell(), n_vars=[300, 1000]),
+    *_cross(Cell(n_vars=1000), n_samples=[100]),
+    *_cross(Cell(n_vars=30), n_samples=[1000, 10_000]),
+    *_cross(BY_DIMENSION[3], n_samples=[3000]),
+]
+
+#: The same, with what takes long.
+SLOW_NULL_CELLS: list[Cell] = [
+    *_cross(Cell(dimensions=3, n_vars=300), n_samples=[200]),
+    *_cross(Cell(dimensions=4, n_vars=60), n_samples=[500]),
+    *_cross(Cell(dimensions=1, discretizations=30), n_samples=[100, 500]),
+    *_cross(Cell(discretizations=30), n_samples=[100, 500]),
+    *_cross(Cell(discretizations=30), columns=["integers"]),
+    *_cross(Cell(discretizations=30), correlation=[0.9]),
+    *_cross(Cell(dimensions=3, n_vars=30, discretizations=30), n_samples=[500]),
+    *_cross(Cell(dimensions=3, n_vars=1000), n_samples=[200]),
 ]
 
 #: How many contrast variables a fit needs, and which fit: the same tables with more and more of them. The table of 36
@@ -114,7 +114,6 @@ CONTRAST_CELLS: list[Cell] = [
     *_cross(Cell(dimensions=3, n_samples=400, n_vars=36), n_contrast=[36, 30, 100, 300, 1000]),
     *_cross(Cell(), n_contrast=[30, 100, 300, 1000]),
     *_cross(Cell(dimensions=4, n_vars=30), n_contrast=[30, 100, 300, 1000]),
-    *_cross(Cell(dimensions=3, n_vars=30, n_samples=200, shares=(80, 20)), n_contrast=[30, 100, 300, 1000]),
 ]
 
 #: With variables that say something, alone or in pairs: how many of the others are selected beside them?
@@ -124,8 +123,8 @@ PLANTED_CELLS: list[Cell] = [
     *_cross(Cell(planted=True), shares=[(80, 20)]),
     *_cross(Cell(planted=True), columns=["genotypes"]),
     Cell(planted=True, dimensions=3, n_vars=60),
-    Cell(planted=True, n_vars=300, repetitions=SLOW),
 ]
 
-ALL_CELLS: list[Cell] = list({cell.name: cell for cell in [*NULL_CELLS, *PLANTED_CELLS, *CONTRAST_CELLS]}.values())
-FACTORS = [field.name for field in fields(Cell) if field.name != "repetitions"]
+DEFAULT_CELLS = [*NULL_CELLS, *SLOW_NULL_CELLS]
+ALL_CELLS = [*NULL_CELLS, *PLANTED_CELLS, *CONTRAST_CELLS, *SLOW_NULL_CELLS]
+FACTORS = [field.name for field in fields(Cell)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .cells import CONTRAST_CELLS, NULL_CELLS, Cell
+from .cells import CONTRAST_CELLS, DEFAULT_CELLS, Cell
 from .repetition import LEVEL, OTHER_FITS
 from .summary import binomial_interval
 from .tables import present
@@ -33,17 +33,18 @@ def _any_selected(rows: pd.DataFrame, summary: pd.DataFrame):  # type: ignore[no
     """Each cell with its interval, in order of size, one panel per number of dimensions."""
     import matplotlib.pyplot as plt
 
-    null = summary.loc[present(NULL_CELLS, summary)]
+    null = summary.loc[present(DEFAULT_CELLS, summary)]
     dimensions = rows.groupby("cell", observed=True)["dimensions"].first()[null.index]
     numbers = sorted(dimensions.unique())
     figure, axes = plt.subplots(1, len(numbers), figsize=(11, 3.6), sharey=True, layout="constrained", squeeze=False)
     for ax, number in zip(axes[0], numbers, strict=True):
         part = null[dimensions == number].sort_values("any_selected")
-        for warned, colour, label in ((False, "#0072B2", "no warning"), (True, "#D55E00", "warned of")):
-            chosen = (part["warned_share"].to_numpy() > 0.5) == warned
-            x, y = np.flatnonzero(chosen), part["any_selected"].to_numpy()[chosen]
-            errors = [y - part["any_low"].to_numpy()[chosen], part["any_high"].to_numpy()[chosen] - y]
-            ax.errorbar(x, y, errors, fmt="o", markersize=3, linewidth=0.8, color=colour, label=label)
+        x, y = np.arange(len(part)), part["any_selected"].to_numpy()
+        errors = [y - part["any_low"].to_numpy(), part["any_high"].to_numpy() - y]
+        ax.errorbar(x, y, errors, fmt="o", markersize=3, linewidth=0.8, color="#0072B2", label="any selected")
+        silent = part["any_not_warned"].to_numpy()
+        fewer = silent < y
+        ax.plot(x[fewer], silent[fewer], "v", markersize=4, color="#D55E00", label="... without a warning")
         ax.axhline(LEVEL, color="0.4", linewidth=1)
         ax.set(title=f"{number}D", xlabel="cells, in order", xticks=[])
     axes[0][0].set(ylabel="P(any selected), Holm 0.05", ylim=(0, None))
@@ -55,7 +56,7 @@ def _uniformity(rows: pd.DataFrame, summary: pd.DataFrame):  # type: ignore[no-u
     """Shares of p-values below 0.05 and 0.01, and the p-values of one variable of each table."""
     import matplotlib.pyplot as plt
 
-    null = summary.loc[present(NULL_CELLS, summary)]
+    null = summary.loc[present(DEFAULT_CELLS, summary)]
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     dimensions = rows.groupby("cell", observed=True)["dimensions"].first()[null.index]
     for number, colour in zip(sorted(dimensions.unique()), ("0.5", "#0072B2", "#009E73", "#D55E00"), strict=False):

@@ -13,10 +13,10 @@ from .cells import Cell
 from .repetition import repeat
 
 
-def run_study(cells: Sequence[Cell], folder: Path, *, jobs: int = 1, most_repetitions: int | None = None) -> None:
+def run_study(cells: Sequence[Cell], folder: Path, *, repetitions: int, jobs: int = 1) -> None:
     """Run the cells in their order, each in one process."""
     folder.mkdir(parents=True, exist_ok=True)
-    run = partial(run_cell, folder=folder, most_repetitions=most_repetitions)
+    run = partial(run_cell, folder=folder, repetitions=repetitions)
     if jobs == 1:
         for cell in cells:
             run(cell)
@@ -26,11 +26,10 @@ def run_study(cells: Sequence[Cell], folder: Path, *, jobs: int = 1, most_repeti
             pass
 
 
-def run_cell(cell: Cell, folder: Path, most_repetitions: int | None = None) -> None:
+def run_cell(cell: Cell, folder: Path, repetitions: int) -> None:
     path = rows.path_of(folder, cell)
     done = {row["repetition"] for row in rows.read(path)}
-    wanted = min(cell.repetitions, most_repetitions or cell.repetitions)
-    left = [repetition for repetition in range(wanted) if repetition not in done]
+    left = [repetition for repetition in range(repetitions) if repetition not in done]
     started = time.perf_counter()
     for repetition in left:
         rows.append(path, repeat(cell, repetition))

@@ -28,12 +28,12 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     ).T.infer_objects()
 
 
-def too_bold(summary: pd.DataFrame) -> pd.Series:
-    """Say in which cells P(any selected) is above the level by more than chance, given how many cells there are.
+def too_bold(summary: pd.DataFrame, probability: str) -> pd.Series:
+    """Say in which cells a probability is above the level by more than chance, given how many cells there are.
 
     One-sided, and at 0.05 over all cells together: of a hundred honest cells some exceed their own interval.
     """
-    n_any = (summary["any_selected"] * summary["repetitions"]).round().astype(int)
+    n_any = (summary[probability] * summary["repetitions"]).round().astype(int)
     chance = stats.binom.sf(n_any - 1, summary["repetitions"].astype(int), LEVEL)
     return pd.Series(chance < 0.05 / len(summary), index=summary.index)
 
@@ -42,12 +42,17 @@ def _of_cell(rows: pd.DataFrame) -> dict[str, object]:
     n = len(rows)
     n_any = int((rows["smallest_p_adjusted"] < LEVEL).sum())
     low, high = binomial_interval(n_any, n)
+    n_silent = int(((rows["smallest_p_adjusted"] < LEVEL) & (rows["warned"] == "")).sum())
+    silent_low, silent_high = binomial_interval(n_silent, n)
     planted = bool(rows["planted"].iloc[0])
     line = {
         "repetitions": n,
         "any_selected": n_any / n,
         "any_low": low,
         "any_high": high,
+        "any_not_warned": n_silent / n,
+        "not_warned_low": silent_low,
+        "not_warned_high": silent_high,
         "share_below_05": rows["share_below_05"].mean(),
         "share_below_05_error": rows["share_below_05"].std() / np.sqrt(n),
         "share_below_01": rows["share_below_01"].mean(),

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from .cells import CONTRAST_CELLS, NULL_CELLS, PLANTED_CELLS, Cell
+from .cells import CONTRAST_CELLS, DEFAULT_CELLS, PLANTED_CELLS, Cell
 from .repetition import FDR_METHODS, OTHER_FITS
 from .summary import too_bold
 
@@ -29,7 +29,7 @@ def fill(page: str, tables: dict[str, str]) -> str:
 
 
 def make_tables(summary: pd.DataFrame) -> dict[str, str]:
-    null = summary.loc[present(NULL_CELLS, summary)]
+    null = summary.loc[present(DEFAULT_CELLS, summary)]
     highest = null.sort_values(["any_selected", "any_low"], ascending=False, kind="stable").index[:N_HIGHEST]
     return {
         "overview": _overview(summary, null),
@@ -45,27 +45,22 @@ def present(cells: list[Cell], summary: pd.DataFrame) -> list[str]:
 
 
 def _overview(summary: pd.DataFrame, null: pd.DataFrame) -> str:
-    warned = null["warned_share"] > 0.5
-    tables = null["repetitions"]
+    n_tables = int(null["repetitions"].sum())
     lines = [
         f"- {len(summary)} cells and {int(summary['repetitions'].sum()):,} searches. {len(null)} of the cells are "
-        f"noise searched with default settings, {_range(tables)} tables each.",
-        f"- {_selected_in('no warning', null[~warned])}",
+        f"noise searched with default settings, {_range(null['repetitions'])} tables each.",
     ]
-    if warned.any():
-        lines.append(f"- {_selected_in('a warning', null[warned])}")
+    for what, probability in (
+        ("Something is selected", "any_selected"),
+        ("Something is selected, and no warning comes with it,", "any_not_warned"),
+    ):
+        n_any = round((null[probability] * null["repetitions"]).sum())
+        n_bold = int(too_bold(null, probability).sum())
+        lines.append(
+            f"- {what} in {n_any:,} of {n_tables:,} tables of noise ({n_any / n_tables:.1%}), in a single cell in at "
+            f"most {null[probability].max():.1%}. Cells above 5 % by more than chance: {n_bold}."
+        )
     return "\n".join(lines)
-
-
-def _selected_in(kind: str, cells: pd.DataFrame) -> str:
-    n_tables = int(cells["repetitions"].sum())
-    n_any = round((cells["any_selected"] * cells["repetitions"]).sum())
-    n_bold = int(too_bold(cells).sum())
-    return (
-        f"{len(cells)} cells with {kind}: something is selected in {n_any:,} of {n_tables:,} tables "
-        f"({n_any / n_tables:.1%}), in a single cell in at most {cells['any_selected'].max():.1%}. "
-        f"Cells above 5 % by more than chance: {n_bold}."
-    )
 
 
 def _range(numbers: pd.Series) -> str:
@@ -74,13 +69,24 @@ def _range(numbers: pd.Series) -> str:
 
 
 def _null_table(lines: pd.DataFrame) -> str:
-    header = ["cell", "tables", "any selected", "95 % interval", "p < 0.05", "p < 0.01", "union", "warned"]
+    header = [
+        "cell",
+        "tables",
+        "any selected",
+        "95 % interval",
+        "not warned",
+        "p < 0.05",
+        "p < 0.01",
+        "union",
+        "warned",
+    ]
     body = [
         [
             name,
             f"{line['repetitions']:.0f}",
             f"{line['any_selected']:.3f}",
             f"{line['any_low']:.3f}–{line['any_high']:.3f}",
+            f"{line['any_not_warned']:.3f}",
             f"{line['share_below_05']:.3f}",
             f"{line['share_below_01']:.4f}",
             _share(line["union_share"]),

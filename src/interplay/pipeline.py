@@ -19,7 +19,7 @@ from interplay.provenance import versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete
 from interplay.selection_task import SearchedRun, SelectionTask, check_selection, decisions_of, search_runs
-from interplay.steps.few_samples import warn_of_sparse_tuples, warn_of_unconfirmed
+from interplay.steps.few_samples import warn_of_unconfirmed
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
@@ -97,8 +97,7 @@ def select(
     Warns
     -----
     FewSamplesWarning
-        Where there are too few samples for the p-values to be right: in 1D of variables that an exact test does not
-        confirm, with more dimensions of tuples with nearly empty cells, in which nothing can be found.
+        In 1D, of variables that are relevant by χ² and that an exact test does not confirm.
 
     Examples
     --------
@@ -183,12 +182,9 @@ def selection_from(
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
     counted = () if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings)
-    if settings["dimensions"] > 1:
-        rarest = min(runs, key=lambda run: int(run.class_sizes.min()))
-        warn_of_sparse_tuples(
-            rarest.class_labels, rarest.class_sizes, rarest.gains.df, dimensions=settings["dimensions"]
-        )
-    elif settings["discretizations"] == 1 and not provenance["strata"]:
+    # Without adjustment it is a ranking, which promises nothing.
+    by_chi2_alone = settings["dimensions"] == settings["discretizations"] == 1 and not provenance["strata"]
+    if by_chi2_alone and settings["p_adjust"] != "none":
         warn_of_unconfirmed(
             names,
             p_values,

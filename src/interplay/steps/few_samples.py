@@ -1,8 +1,9 @@
-"""Warnings where samples are too few for χ²; the calibration study (docs/calibration.md) says where that is.
+"""Where samples are too few for χ², and what is said of it; docs/calibration.md shows where that is.
 
-In 1D with one discretisation p-values come from χ² alone, and gains of two levels and classes take few values: there
-χ² can be too bold. With more dimensions contrast variables have the same few values, and the null is fitted to these.
-Where samples are fewer still, gains fall behind χ², p-values are too large, and nothing can be found.
+In 1D with one discretisation p-values come from χ² alone, and gains of two levels and classes take few values: there χ²
+can be too bold, and a warning names what an exact test does not confirm. With more dimensions contrast variables have
+the same few values, and the null is fitted to these. Where samples are fewer still, gains fall behind χ² and nothing
+can be found: no harm, but who finds nothing should know.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ MAX_EXPECTED_FOR_EXACT = 200
 
 
 class FewSamplesWarning(UserWarning):
-    """There are too few samples for the p-values of a selection to be right; the message says which, and what helps."""
+    """Variables are relevant by χ², and not by an exact test, because there are few samples."""
 
 
-def warn_of_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: IntArray, *, dimensions: int) -> None:
-    """Warn if tuples have so few samples per cell that nothing much can be found. `df` are those of the variables."""
+def note_on_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: IntArray, *, dimensions: int) -> str:
+    """Say that tuples have too few samples per cell for anything to be found; nothing if they have enough.
+
+    `df` are the degrees of freedom of the variables.
+    """
     per_class = float(np.median(df)) / (len(class_sizes) - 1) if len(df) else 0.0
     smallest = int(np.argmin(class_sizes))
     if class_sizes[smallest] >= MIN_PER_DEGREE_OF_FREEDOM * per_class:
-        return
-    warnings.warn(
-        f"class {class_labels[smallest]!r} has {class_sizes[smallest]} samples, few for the tables of dimensions="
-        f"{dimensions} ({per_class:g} degrees of freedom): p-values will be too large and true effects missed; "
-        "lower dimensions or divisions, merge rare classes, or gather more samples",
-        FewSamplesWarning,
-        stacklevel=4,
+        return ""
+    return (
+        f"class {class_labels[smallest]!r} has {class_sizes[smallest]} samples, too few for the tables of dimensions="
+        f"{dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects missed; "
+        "lower dimensions or divisions, merge rare classes, or gather more samples"
     )
 
 
