@@ -22,7 +22,7 @@ PYTEST_ARGS ?= -n auto
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs sanitize neon clean
+.PHONY: help demo test lint bench calibration docs sanitize neon clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -47,6 +47,10 @@ lint: $(PACKAGE_READY) $(TOOLS_READY)  ## Check style, types and the direction o
 
 bench: $(PACKAGE_READY)  ## Run the benchmarks; results go to benchmarks/results.
 	set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python "$$script"; done
+
+# The tools have what reads and writes Parquet.
+calibration: $(PACKAGE_READY) $(TOOLS_READY)  ## Run what is left of the calibration study; writes docs/calibration.md.
+	$(BIN)/python -m benchmarks.calibration --jobs 2
 
 # The compiled library with its own test program, under AddressSanitizer and UBSan. No Python is involved.
 sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.
