@@ -18,6 +18,7 @@ from benchmarks.calibration import rows  # noqa: E402
 from benchmarks.calibration.__main__ import PAGE, PICTURES, RESULT  # noqa: E402
 from benchmarks.calibration.cells import ALL_CELLS, DEFAULT_CELLS, Cell  # noqa: E402
 from benchmarks.calibration.null_data import N_PLANTED, make_data  # noqa: E402
+from benchmarks.calibration.one_dimension import any_selected  # noqa: E402
 from benchmarks.calibration.pictures import draw_all  # noqa: E402
 from benchmarks.calibration.repetition import repeat  # noqa: E402
 from benchmarks.calibration.study import run_study  # noqa: E402
@@ -174,6 +175,16 @@ def test_too_bold_allows_for_the_number_of_cells() -> None:
     summary = pd.DataFrame({"any_selected": [0.05, 0.085, 0.15], "repetitions": 200})
     assert too_bold(summary, "any_selected").tolist() == [False, False, True]
     assert too_bold(summary[1:2], "any_selected").tolist() == [True]
+
+
+def test_one_dimension_by_counting_is_what_simulation_gives() -> None:
+    """The rows of this cell: 200 samples, 10 of the smaller class; χ² takes all ten in one half for a find."""
+    by_chi2, confirmed = any_selected(200, 10, n_vars=100)
+    rng = np.random.default_rng(0)
+    in_first = rng.hypergeometric(10, 190, 101, size=(4000, 100))
+    share = ((in_first == 0) | (in_first == 10)).any(axis=1).mean()
+    assert by_chi2 == pytest.approx(share, abs=4 * np.sqrt(share / 4000))
+    assert confirmed == 0
 
 
 # ---- what is committed

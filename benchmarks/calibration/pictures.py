@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .cells import CONTRAST_CELLS, DEFAULT_CELLS, Cell
+from .one_dimension import any_selected
 from .repetition import LEVEL, OTHER_FITS
 from .summary import binomial_interval
 from .tables import present
@@ -24,6 +25,7 @@ def draw_all(rows: pd.DataFrame, summary: pd.DataFrame, folder: Path) -> None:
         ("any", _any_selected(rows, summary)),
         ("uniform", _uniformity(rows, summary)),
         ("fits", _fits(summary)),
+        ("one_dimension", _one_dimension()),
     ):
         figure.savefig(folder / f"calibration_{name}.png", dpi=110)
         matplotlib.pyplot.close(figure)
@@ -104,4 +106,22 @@ def _fits(summary: pd.DataFrame):  # type: ignore[no-untyped-def]
         ax.set(xscale="log", xlabel="contrast variables", ylim=(0, None))
     axes[0][0].set(ylabel="P(any selected), Holm 0.05")
     axes[0][-1].legend(frameon=False)
+    return figure
+
+
+def _one_dimension():  # type: ignore[no-untyped-def]
+    """Exact P(any selected) in 1D against the size of the smaller class."""
+    import matplotlib.pyplot as plt
+
+    sizes = (100, 200, 500, 1000)
+    figure, axes = plt.subplots(1, len(sizes), figsize=(12, 3.2), sharey=True, layout="constrained")
+    for ax, n_samples in zip(axes, sizes, strict=True):
+        n_smaller = np.unique(np.geomspace(5, n_samples // 2, 60).astype(int))
+        by_chi2, confirmed = np.array([any_selected(n_samples, n, n_vars=100) for n in n_smaller]).T
+        ax.plot(n_smaller, by_chi2, color="#D55E00", linewidth=1, label="by χ²")
+        ax.plot(n_smaller, confirmed, color="#0072B2", linewidth=1, label="... and confirmed exactly")
+        ax.axhline(LEVEL, color="0.4", linewidth=1)
+        ax.set(title=f"{n_samples} samples", xlabel="samples of the smaller class", xscale="log", ylim=(0, None))
+    axes[0].set(ylabel="P(any selected), Holm 0.05")
+    axes[-1].legend(frameon=False)
     return figure
