@@ -121,7 +121,10 @@ def _one_dimension():  # type: ignore[no-untyped-def]
         ax.plot(n_smaller, by_chi2, color="#D55E00", linewidth=1, label="by χ²")
         ax.plot(n_smaller, confirmed, color="#0072B2", linewidth=1, label="... and confirmed exactly")
         ax.axhline(LEVEL, color="0.4", linewidth=1)
-        ax.set(title=f"{n_samples} samples", xlabel="samples of the smaller class", xscale="log", ylim=(0, None))
-    axes[0].set(ylabel="P(any selected), Holm 0.05")
+        ax.set(title=f"{n_samples} samples", xlabel="samples of the smaller class", xscale="log")
+        ticks = [n for n in (5, 10, 20, 50, 100, 200, 500) if n <= n_samples // 2]
+        ax.set_xticks(ticks, labels=map(str, ticks))
+        ax.minorticks_off()
+    axes[0].set(ylabel="P(any selected), Holm 0.05", ylim=(0, 0.2))
     axes[-1].legend(frameon=False)
     return figure

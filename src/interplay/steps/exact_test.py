@@ -29,7 +29,7 @@ def exact_p_value(counts: npt.ArrayLike, *, pseudocount: float = 0.25) -> float:
     Examples
     --------
     All ten samples of the rare class have the same level. Chance does that in 2 of 2¹⁰ tables, or a little fewer, as
-    samples are drawn without replacement; χ² says 2 in 10 000.
+    samples are drawn without replacement. χ² says 0.0004.
 
     >>> round(exact_p_value([[90, 10], [100, 0]]), 4)
     0.0015
