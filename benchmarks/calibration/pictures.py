@@ -81,31 +81,36 @@ def _uniformity(rows: pd.DataFrame, summary: pd.DataFrame):  # type: ignore[no-u
 
 
 def _fits(summary: pd.DataFrame):  # type: ignore[no-untyped-def]
-    """P(any selected) of each fit against the number of contrast variables, one panel per kind of table."""
+    """P(any selected) of each fit against the number of contrast variables, and how far the fits vary."""
     import matplotlib.pyplot as plt
 
     panels: dict[str, list[Cell]] = {}
-    for cell in CONTRAST_CELLS:
+    for cell in sorted(CONTRAST_CELLS, key=lambda cell: (cell.dimensions, cell.n_contrast)):
         if cell.name in summary.index:
             panels.setdefault(f"{cell.dimensions}D {cell.data_name}", []).append(cell)
-    figure, axes = plt.subplots(1, len(panels), figsize=(12, 3.8), sharey=True, layout="constrained", squeeze=False)
-    for ax, (title, cells) in zip(axes[0], panels.items(), strict=True):
-        chosen = sorted(cells, key=lambda cell: cell.n_contrast)
-        lines = summary.loc[[cell.name for cell in chosen]]
-        x = np.array([cell.n_contrast for cell in chosen], dtype=float)
+    figure, axes = plt.subplots(
+        2, len(panels), figsize=(11, 6), sharex=True, sharey="row", layout="constrained", squeeze=False
+    )
+    for (upper, lower), (title, cells) in zip(axes.T, panels.items(), strict=True):
+        lines = summary.loc[[cell.name for cell in cells]]
+        x = np.array([cell.n_contrast for cell in cells], dtype=float)
         for shift, fit in enumerate(OTHER_FITS):
             y = lines[f"any_{fit}"].to_numpy(dtype=float)
             n = lines["repetitions"].to_numpy(dtype=int)
             limits = np.array([binomial_interval(round(share * size), size) for share, size in zip(y, n, strict=True)])
-            ax.errorbar(
-                x * 1.04 ** (shift - 2), y, [y - limits[:, 0], limits[:, 1] - y],
-                fmt="o-", markersize=3, linewidth=1, color=COLOURS[fit], label=fit,
-            )  # fmt: skip
-        ax.axhline(LEVEL, color="0.4", linewidth=1)
-        ax.set_title(title, fontsize=9)
-        ax.set(xscale="log", xlabel="contrast variables", ylim=(0, None))
-    axes[0][0].set(ylabel="P(any selected), Holm 0.05")
-    axes[0][-1].legend(frameon=False)
+            errors = [y - limits[:, 0], limits[:, 1] - y]
+            style = {"markersize": 3, "linewidth": 1, "color": COLOURS[fit], "label": fit}
+            upper.errorbar(x * 1.03 ** (shift - 2), y, errors, fmt="o-", **style)
+            if fit != "union":
+                lower.plot(x, lines[f"n_tests_{fit}_spread"].to_numpy(dtype=float), "o-", **style)
+        upper.axhline(LEVEL, color="0.4", linewidth=1)
+        upper.set_title(title, fontsize=10)
+        lower.set(xscale="log", xlabel="contrast variables")
+        lower.set_xticks([30, 100, 300, 1000], labels=["30", "100", "300", "1000"])
+        lower.minorticks_off()
+    axes[0][0].set(ylabel="P(any selected), Holm 0.05", ylim=(0, None))
+    axes[1][0].set(ylabel="spread of ln γ", ylim=(0, None))
+    axes[0][0].legend(frameon=False, ncols=2)
     return figure
 
 

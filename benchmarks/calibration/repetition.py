@@ -85,10 +85,7 @@ def _other_fits(result: interplay.Selection, cell: Cell) -> dict[str, float]:
 
 def _fitted(null: interplay.NullFit) -> dict[str, float]:
     p, fit = null.p_values(), null.fit
-    row = {
-        f"smallest_p_adjusted_{fit}": float(adjust(p).min()),
-        f"share_below_05_{fit}": float((p < 0.05).mean()),
-    }
+    row = {f"smallest_p_adjusted_{fit}": float(adjust(p).min())}
     if fit != "union":
         # γ and δ go together. What matters is where the fit puts p = 0.05, said as a number of independent tests.
         hazard = -math.log1p(-0.05)

@@ -62,7 +62,6 @@ def _of_cell(rows: pd.DataFrame) -> dict[str, object]:
     }
     for fit in OTHER_FITS:
         line[f"any_{fit}"] = _share_below(rows, f"smallest_p_adjusted_{fit}", LEVEL)
-        line[f"share_below_05_{fit}"] = _mean(rows, f"share_below_05_{fit}")
         n_tests = rows.get(f"n_tests_{fit}", pd.Series(dtype=float)).dropna()
         if len(n_tests):
             line[f"n_tests_{fit}"] = n_tests.median()
