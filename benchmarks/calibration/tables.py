@@ -69,17 +69,8 @@ def _range(numbers: pd.Series) -> str:
 
 
 def _null_table(lines: pd.DataFrame) -> str:
-    header = [
-        "cell",
-        "tables",
-        "any selected",
-        "95 % interval",
-        "not warned",
-        "p < 0.05",
-        "p < 0.01",
-        "union",
-        "warned",
-    ]
+    header = ["cell", "tables", "any selected", "95 % interval", "not warned"]
+    header += ["p < 0.05", "p < 0.01", "KS", "union", "warned"]
     body = [
         [
             name,
@@ -89,6 +80,7 @@ def _null_table(lines: pd.DataFrame) -> str:
             f"{line['any_not_warned']:.3f}",
             f"{line['share_below_05']:.3f}",
             f"{line['share_below_01']:.4f}",
+            f"{line['uniform_p']:.2g}" if line["uniform_p"] >= 0.001 else "< 0.001",
             _share(line["union_share"]),
             _share(line["warned_share"]),
         ]
