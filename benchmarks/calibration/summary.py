@@ -23,6 +23,7 @@ def binomial_interval(n_hits: int, n: int, confidence: float = 0.95) -> tuple[fl
 
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one line per cell, in the order of the rows, indexed by the cell's name."""
+    rows = rows.astype(dict.fromkeys(rows.select_dtypes("float32"), "float64"))
     return pd.DataFrame(
         {cell: _of_cell(part) for cell, part in rows.groupby("cell", sort=False, observed=True)}
     ).T.infer_objects()
