@@ -55,7 +55,9 @@ def gather(folder: Path, cells: Iterable[Cell]) -> pd.DataFrame:
             frames.append(rows.assign(cell=cell.name, **factors))
     table = pd.concat(frames, ignore_index=True)
     for name in table.columns:
-        if table[name].dtype == object or str(table[name].dtype).startswith("str"):
+        if name.startswith("any_"):
+            table[name] = table[name].astype("boolean")  # which may be missing
+        elif table[name].dtype == object or str(table[name].dtype).startswith("str"):
             table[name] = table[name].astype("category")
         elif table[name].dtype == float:
             table[name] = table[name].astype("float32")

@@ -62,7 +62,7 @@ def _of_cell(rows: pd.DataFrame) -> dict[str, object]:
         "warned_share": (rows["warned"] != "").mean(),
     }
     for fit in OTHER_FITS:
-        line[f"any_{fit}"] = _share_below(rows, f"smallest_p_adjusted_{fit}", LEVEL)
+        line[f"any_{fit}"] = _mean(rows, f"any_{fit}")
         n_tests = rows.get(f"n_tests_{fit}", pd.Series(dtype=float)).dropna()
         if len(n_tests):
             line[f"n_tests_{fit}"] = n_tests.median()
@@ -77,11 +77,6 @@ def _of_cell(rows: pd.DataFrame) -> dict[str, object]:
     return line
 
 
-def _share_below(rows: pd.DataFrame, name: str, level: float) -> float:
-    values = rows.get(name, pd.Series(dtype=float)).dropna()
-    return float((values < level).mean()) if len(values) else float("nan")
-
-
 def _mean(rows: pd.DataFrame, name: str) -> float:
     values = rows.get(name, pd.Series(dtype=float)).dropna()
-    return float(values.mean()) if len(values) else float("nan")
+    return float(values.astype(float).mean()) if len(values) else float("nan")
