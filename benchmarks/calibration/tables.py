@@ -36,6 +36,7 @@ def make_tables(summary: pd.DataFrame) -> dict[str, str]:
         "highest": _null_table(null.loc[highest]),
         "all_null": _null_table(null),
         "fits": _fits_table(summary),
+        "fits_elsewhere": _fits_elsewhere(null[null["any_lsq"].notna()]),
         "planted": _planted_table(summary),
     }
 
@@ -98,6 +99,18 @@ def _fits_table(summary: pd.DataFrame) -> str:
         body.append(
             [name, *(f"{line[f'any_{fit}']:.3f}" for fit in OTHER_FITS), *(f"{spread:.0%}" for spread in spreads)]
         )
+    return _markdown(header, body)
+
+
+def _fits_elsewhere(null: pd.DataFrame) -> str:
+    """What each fit would have done in the cells of noise in which one is needed."""
+    header = ["fit", "tables with anything selected", "highest cell", "cells above 5 % by more than chance"]
+    body = []
+    for fit in OTHER_FITS:
+        share = null[f"any_{fit}"].astype(float)
+        n_any, n_tables = (share * null["repetitions"]).sum(), null["repetitions"].sum()
+        n_bold = int(too_bold(null, f"any_{fit}").sum())
+        body.append([f"`{fit}`", f"{n_any / n_tables:.1%}", f"{share.max():.1%}", f"{n_bold} of {len(null)}"])
     return _markdown(header, body)
 
 
