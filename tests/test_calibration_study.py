@@ -25,11 +25,12 @@ from benchmarks.calibration.study import run_study  # noqa: E402
 from benchmarks.calibration.summary import binomial_interval, summarise, too_bold  # noqa: E402
 from benchmarks.calibration.tables import fill, make_tables  # noqa: E402
 
-#: One cell each of noise in 1D, noise in 2D with a number of contrast variables, and planted signals.
+#: One cell each of noise in 1D, noise in 2D with a number of contrast variables, planted signals, and noise in 2D.
 TINY = [
     Cell(dimensions=1, n_samples=100),
     Cell(n_contrast=30),
     Cell(dimensions=1, planted=True),
+    Cell(),
 ]
 
 

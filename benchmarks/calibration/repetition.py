@@ -79,17 +79,13 @@ def _other_fits(result: interplay.Selection, cell: Cell) -> dict[str, Any]:
                 fit=fit,
                 n_classes=len(cell.shares),
             )
-            row |= _fitted(null)
+            row[f"any_{fit}"] = bool(adjust(null.p_values()).min() < LEVEL)
+            if fit != "union" and cell.n_contrast != "auto":
+                row[f"n_tests_{fit}"] = _number_of_tests(null)
     return row
 
 
-def _fitted(null: interplay.NullFit) -> dict[str, Any]:
-    fit = null.fit
-    row: dict[str, Any] = {f"any_{fit}": bool(adjust(null.p_values()).min() < LEVEL)}
-    if fit != "union":
-        # γ and δ go together. What matters is where the fit puts p = 0.05, said as a number of independent tests.
-        hazard = -math.log1p(-0.05)
-        row[f"n_tests_{fit}"] = hazard / (hazard / null.gamma) ** (1 / null.delta)
-    if fit == "weibull":
-        row["delta"] = null.delta
-    return row
+def _number_of_tests(null: interplay.NullFit) -> float:
+    """Return how many independent tests would put p = 0.05 at the same gain; for "weibull", γ alone means little."""
+    hazard = -math.log1p(-0.05)
+    return hazard / (hazard / null.gamma) ** (1 / null.delta)

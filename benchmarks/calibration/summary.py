@@ -67,7 +67,6 @@ def _of_cell(rows: pd.DataFrame) -> dict[str, object]:
         if len(n_tests):
             line[f"n_tests_{fit}"] = n_tests.median()
             line[f"n_tests_{fit}_spread"] = np.log(n_tests).std()
-    line["delta"] = _mean(rows, "delta")
     if planted:
         for method in FDR_METHODS:
             false, found = rows[f"n_false_{method}"], rows[f"n_found_{method}"]
