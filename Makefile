@@ -27,7 +27,7 @@ FUZZ_SECONDS ?= 60
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench power docs sanitize tsan fuzz neon lock reproducible sbom audit clean
+.PHONY: help demo test lint bench calibration power docs sanitize tsan fuzz neon lock reproducible sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -56,6 +56,10 @@ bench: $(PACKAGE_READY)  ## Run the benchmarks; results go to benchmarks/results
 # Other packages go into an environment of their own; the tools are needed for Parquet. Stopped, it goes on where it was.
 power: $(PACKAGE_READY) $(TOOLS_READY)  ## Compare what interplay and other methods find; half an hour.
 	$(BIN)/python benchmarks/power_study.py
+
+# The tools have what reads and writes Parquet.
+calibration: $(PACKAGE_READY) $(TOOLS_READY)  ## Run what is left of the calibration study; writes docs/calibration.md.
+	$(BIN)/python -m benchmarks.calibration --jobs 2
 
 # The compiled library with its own test program, under AddressSanitizer and UBSan. No Python is involved.
 sanitize: $(TOOLS_READY)  ## Build the C++ tests with sanitizers and run them.

@@ -15,6 +15,7 @@ from interplay.search import max_information_gain
 from interplay.shards import Part, merge_parts, search_shard
 from interplay.steps.contrast import contrast_variables
 from interplay.steps.discrete_codes import discretize, suggest_range
+from interplay.steps.few_samples import FewSamplesWarning
 from interplay.steps.null_fit import NullFit, fit_null
 from interplay.tuple_table import TuplesInterrupted, TupleTable
 from interplay.tuples import interesting_tuples
@@ -26,6 +27,7 @@ __version__ = _version("interplay")
 
 __all__ = [
     "Checkpoint",
+    "FewSamplesWarning",
     "MDFSSelector",
     "MaxGains",
     "NullFit",

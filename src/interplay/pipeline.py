@@ -19,6 +19,7 @@ from interplay.provenance import versions
 from interplay.result import Run, Selection
 from interplay.search import Discrete, SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
+from interplay.steps.few_samples import warn_of_unconfirmed
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.null_fit import fit_null
 from interplay.steps.p_values import adjust, relevant_mask, significance_order
@@ -92,6 +93,11 @@ def select(
     -------
     Selection
         ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+
+    Warns
+    -----
+    FewSamplesWarning
+        In 1D, of variables that are relevant by χ² and that an exact test does not confirm.
 
     Examples
     --------
@@ -177,6 +183,17 @@ def selection_from(
     relevant = relevant_mask(p_adjusted, level=settings["level"])
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
+    counted = () if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings)
+    # Without adjustment it is a ranking, which promises nothing.
+    by_chi2_alone = settings["dimensions"] == settings["discretizations"] == 1 and not provenance["strata"]
+    if by_chi2_alone and settings["p_adjust"] != "none":
+        warn_of_unconfirmed(
+            names,
+            p_values,
+            [(int(table.members[0]), table.counts) for table in counted],
+            n_runs=len(runs),
+            **{name: settings[name] for name in ("p_adjust", "level", "pseudocount")},
+        )
     fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
         names=names,
@@ -187,7 +204,7 @@ def selection_from(
         is_relevant=relevant,
         ranked=ranked,
         correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
-        tuple_counts=() if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings),
+        tuple_counts=counted,
         settings=settings | {"fit": fits.pop() if len(fits) == 1 else settings["fit"]},
         provenance=provenance,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from functools import cache
 from importlib.metadata import version
 
 import numpy as np
@@ -36,4 +37,9 @@ def data_fingerprint(table: Table, classes: DecisionClasses, strata: Strata | No
 def versions() -> dict[str, str]:
     """Return the versions that a result depends on."""
     names = ("interplay", "numpy", "scipy", "statsmodels")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+    return {"python": platform.python_version(), **{name: _installed(name) for name in names}}
+
+
+@cache  # read from a file, which takes as long as a small search
+def _installed(name: str) -> str:
+    return version(name)

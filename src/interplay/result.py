@@ -13,6 +13,7 @@ import numpy as np
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.plain_text import printable
+from interplay.steps.few_samples import note_on_sparse_tuples
 from interplay.steps.null_fit import NullFit
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.synergy_table import Explanations, synergy_frame, synergy_graph
@@ -355,6 +356,10 @@ class Selection:
             lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
             if len(self.ranked) > len(top):
                 lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
+        elif s["dimensions"] > 1:
+            run = min(self.runs, key=lambda run: int(run.class_sizes.min()))
+            note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=s["dimensions"])
+            lines += [note] if note else []
         return "\n".join(lines)
 
     def __repr__(self) -> str:

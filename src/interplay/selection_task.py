@@ -29,7 +29,7 @@ from interplay.steps.table import Table
 from interplay.tile_loop import Shard, TileLoop
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
-#: imprecise (its relative error is about 1/√n), more cost time and gain little.
+#: imprecise (γ varies by half with 30, by a fifth with 300: docs/calibration.md), more cost time and gain little.
 _AUTO_CONTRAST_BOUNDS = (300, 1000)
 
 

@@ -107,7 +107,8 @@ def fit_null(
         "weibull" with at least 30 contrast variables in 2D and more; "union" with fewer, and in 1D. Without contrast
         variables in 2D and more "lsq", as it is the one that finds the irrelevant variables among relevant ones.
         "lsq", too, where `mode` rules out the others. Where the fit fails or its Kolmogorov–Smirnov p is below 0.01
-        (many constant or rare columns, all gains the same), "union".
+        (many constant or rare columns, all gains the same), "union". The page on calibration in the documentation
+        has a larger study, with the same outcome.
     df : float or (n_vars,) array_like, optional
         Degrees of freedom; (n_classes − 1)·divisions·(divisions + 1)^(dimensions − 1) if not given. 0 (a variable
         with one level) gives p = 1.
