@@ -67,10 +67,10 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
             with content.open(newline=None) as file, warnings.catch_warnings():
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 _skip_header(csv.reader(file, delimiter=separator))
-                frame = pd.read_csv(
+                frame: pd.DataFrame = pd.read_csv(
                     file, sep=separator, header=None, names=list(range(len(first_row))), index_col=False,
-                    low_memory=False, on_bad_lines="error", float_precision="round_trip",
-                    decimal=_decimal_sign(first_row, separator),
+                    low_memory=False, on_bad_lines="error", decimal=_decimal_sign(first_row, separator),
+                    **_exact_numbers(pd.__version__),
                 )  # fmt: skip
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             _refuse_uneven_rows(content, separator, len(first_row))
@@ -84,6 +84,18 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
         _warn_of_stray_text(frame[name], name)
     return frame
+
+
+def _exact_numbers(pandas_version: str) -> dict[str, Any]:
+    """Return the option with which pandas reads numbers to the last bit; from 3.1 on it does, and warns of the option.
+
+    Examples
+    --------
+    >>> _exact_numbers("2.3.3"), _exact_numbers("3.1.1")
+    ({'float_precision': 'round_trip'}, {})
+    """
+    major, minor = pandas_version.split(".")[:2]
+    return {} if (int(major), int(minor)) >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def _check_delimiter(delimiter: Any) -> None:

@@ -18,6 +18,8 @@ def fits(value: Any, hint: Any) -> bool:
     (True, False, False, True)
     """
     origin, arguments = get_origin(hint), get_args(hint)
+    if hasattr(origin, "__value__"):  # a named alias, such as numpy's NDArray from 2.5 on
+        return fits(value, origin.__value__[arguments])
     if hint is Any:
         return True
     if origin in (Union, UnionType):

@@ -237,7 +237,7 @@ AREA = Area(
         refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),
         refused('`fit="normal"`', lambda: selected(fit="normal"), "^fit must be one of"),
         refused('`multiclass="all"`', lambda: selected(multiclass="all"), "^multiclass must be one of"),
-        refused("an argument that there is not", lambda: selected(dimension=2), "dimension"),
+        refused("an argument that there is not", lambda: selected(dimension=2), "dimension", theirs="'dimension'"),
         same(
             "numpy numbers for every setting",
             lambda: selected(
@@ -269,6 +269,7 @@ AREA = Area(
             "a shard with an argument that there is not",
             lambda: interplay.search_shard(X, Y, shard="1/2", dimension=2),
             "dimension",
+            theirs="'dimension'",
         ),
         refused("`merge_parts([])`", lambda: interplay.merge_parts([]), "^parts must name at least one"),
         refused("`merge_parts(None)`", lambda: interplay.merge_parts(None), "^parts must be"),

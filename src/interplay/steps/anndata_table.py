@@ -27,13 +27,13 @@ def anndata_table(adata: Any, *, layer: str | None = None, names: Iterable[Any] 
     if layer is None:
         matrix = adata.X
         if matrix is None:
-            listed = ", ".join(repr(name) for name in adata.layers) or "none"
-            raise ValueError(f"the AnnData has no X: choose one of its layers (there are: {listed})")
+            raise ValueError(f"the AnnData has no X: choose one of its layers (there are: {_listed_layers(adata)})")
     elif layer in adata.layers:
         matrix = adata.layers[layer]
     else:
-        listed = ", ".join(repr(name) for name in adata.layers) or "none"
-        raise ValueError(f"layer {layer!r} is not in the AnnData: choose one of its layers (there are: {listed})")
+        raise ValueError(
+            f"layer {layer!r} is not in the AnnData: choose one of its layers (there are: {_listed_layers(adata)})"
+        )
     found = adata.var_names if names is None else names
     if hasattr(matrix, "to_memory"):  # sparse, in a file
         matrix = matrix.to_memory()
@@ -42,6 +42,11 @@ def anndata_table(adata: Any, *, layer: str | None = None, names: Iterable[Any] 
     if obs is not None:
         table.sample_columns = {str(name): obs[name] for name in obs.columns}
     return table
+
+
+def _listed_layers(adata: Any) -> str:
+    # From anndata 0.13 on X is a layer too, called None.
+    return ", ".join(repr(name) for name in adata.layers if name is not None) or "none"
 
 
 def _is_in_file(matrix: Any) -> bool:
