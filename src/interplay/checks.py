@@ -76,6 +76,18 @@ def check_list(name: str, values: Any, *, of: str = "names or numbers of columns
     return [entry.item() if isinstance(entry, np.generic) else entry for entry in values]
 
 
+def check_encodable(what: str, texts: Iterable[Any]) -> None:
+    """Refuse half a surrogate pair: no file can hold such a text, and pandas, from 3 on, cannot either."""
+    for text in texts:
+        if isinstance(text, str) and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise ValueError(
+                    f"{what} {shown(text)} is no valid text, it has half a surrogate pair: rename it"
+                ) from None
+
+
 def check_path(name: str, value: Any) -> str:
     """Return `value` as the name of a file, or say why not."""
     if not isinstance(value, str | os.PathLike):

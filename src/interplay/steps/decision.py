@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
-from interplay.checks import check_choice, check_int, shown
+from interplay.checks import check_choice, check_encodable, check_int, shown
 from interplay.steps.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
 from interplay.steps.rank_thresholds import threshold_ranks
 
@@ -156,6 +156,7 @@ def is_continuous(values: npt.NDArray[Any]) -> bool:
 def _classes_by_value(values: npt.NDArray[Any], levels: list[Any] | None) -> DecisionClasses:
     used, codes = np.unique(values, return_inverse=True)
     labels = used.tolist() if levels is None else [levels[int(number)] for number in used]
+    check_encodable("a label of y", labels)
     return DecisionClasses(codes.astype(np.int64), labels)
 
 

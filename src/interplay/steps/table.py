@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BoolArray, IntArray
-from interplay.checks import check_int, shown
+from interplay.checks import check_encodable, check_int, shown
 from interplay.steps.columns import (
     Column,
     ColumnKind,
@@ -299,6 +299,7 @@ def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
     if len(set(found)) < n_vars:
         repeated = next(name for name, count in Counter(found).items() if count > 1)
         raise ValueError(f"X has more than one column named {shown(repeated)}: give each column a name of its own")
+    check_encodable("the name of a column of X", found)
     return found
 
 
