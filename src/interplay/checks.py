@@ -83,9 +83,8 @@ def check_encodable(what: str, texts: Iterable[Any]) -> None:
             try:
                 text.encode()
             except UnicodeEncodeError:
-                raise ValueError(
-                    f"{what} {shown(text)} is no valid text, it has half a surrogate pair: rename it"
-                ) from None
+                reason = f"{what}, {shown(text)}, is no valid text (it has half a surrogate pair)"
+                raise ValueError(f"{reason}: rename it") from None
 
 
 def check_path(name: str, value: Any) -> str:
