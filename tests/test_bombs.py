@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz.archives import packed, whole, with_checksums
+from fuzz.archives import packed, places_of, whole, with_checksums
 
 MIB = 2**20
 
@@ -69,11 +69,9 @@ def with_stated_size(content: bytes, name: str, size: int) -> bytes:
     """The same file, whose directory says that an entry unpacks to so many bytes."""
     changed = bytearray(content)
     for signature, size_at, name_at in ((b"PK\x01\x02", 24, 46), (b"PK\x03\x04", 22, 30)):
-        at = changed.find(signature)
-        while at >= 0:
+        for at in places_of(signature, changed):
             if changed[at + name_at : at + name_at + len(name)] == name.encode():
                 changed[at + size_at : at + size_at + 4] = size.to_bytes(4, "little")
-            at = changed.find(signature, at + 4)
     return bytes(changed)
 
 

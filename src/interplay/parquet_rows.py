@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from interplay.arrays import FloatArray, TupleRows
 from interplay.checks import shown
-from interplay.plain_text import encodable
 
 #: Rows in a row group: the buffer holds fewer than this and one batch.
 ROWS_PER_GROUP = 1_000_000
@@ -44,7 +43,7 @@ class ParquetRows:
         self._pyarrow, parquet = _import_pyarrow()
         pa = self._pyarrow
         self.partial_path = self.path.with_name(f"{self.path.stem}.partial{self.path.suffix or '.parquet'}")
-        self._names = pa.array([encodable(name) for name in names], pa.string())
+        self._names = pa.array(names, pa.string())
         named = pa.dictionary(pa.int32(), pa.string())
         fields = [(f"member_{m + 1}", named) for m in range(dimensions)]
         self._schema = pa.schema([*fields, ("variable", named), ("value", pa.float64())])

@@ -22,7 +22,7 @@ def data_fingerprint(table: Table, classes: DecisionClasses, strata: Strata | No
     The same data in another container or dtype has the same one.
     """
     digest = hashlib.blake2b(digest_size=16)
-    digest.update("\0".join(table.names).encode("utf-8", "surrogatepass"))
+    digest.update("\0".join(table.names).encode())
     digest.update(classes.codes.tobytes())
     if strata is not None:
         digest.update(strata.codes.tobytes())

@@ -9,6 +9,7 @@ import io
 import json
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,14 @@ def packed(entries: Entries) -> bytes:
         for name, content in entries.items():
             archive.writestr(name, content)
     return buffer.getvalue()
+
+
+def places_of(signature: bytes, content: bytes | bytearray) -> Iterator[int]:
+    """Where the headers of a zip file that start like this begin."""
+    at = content.find(signature)
+    while at >= 0:
+        yield at
+        at = content.find(signature, at + len(signature))
 
 
 def with_checksums(entries: Entries) -> Entries:

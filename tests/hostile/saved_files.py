@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from fuzz.archives import Entries, packed, whole, with_checksums
+from fuzz.archives import Entries, packed, places_of, whole, with_checksums
 from hostile.case import Area, Case, refused, same
 from hostile.data import X, Y, gains, selected
 
@@ -136,10 +136,8 @@ def encrypted(kind: str) -> bytes:
     """Every entry marked as encrypted, in the local headers and in the directory."""
     content = bytearray(packed(whole(kind)))
     for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        at = content.find(signature)
-        while at >= 0:
+        for at in places_of(signature, content):
             content[at + place] |= 1
-            at = content.find(signature, at + 4)
     return bytes(content)
 
 
