@@ -10,7 +10,8 @@ import numbers
 import operator
 import os
 import reprlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,16 @@ def check_path(name: str, value: Any) -> str:
     if "\0" in path:
         raise ValueError(f"{name} must be the name of a file, and no file can be called {shown(path)}")
     return path
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str], wanted: str, errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Turn the errors of a library that reads a file into one line that names the file and what it should be."""
+    try:
+        yield
+    except errors as error:
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(f"{os.fspath(path)!r} is not {wanted}: {first_line}") from None
 
 
 def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import IntArray
-from interplay.checks import check_path, shown
+from interplay.checks import check_path, reading, shown
 from interplay.steps.columns import ColumnKind
 from interplay.steps.table import Table, Values, Which
 
@@ -105,13 +105,10 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
     for part in (file, file.with_suffix(".bim"), file.with_suffix(".fam")):
         if not part.exists():
             raise FileNotFoundError(2, "there is no such file", os.fspath(part))
-    try:
+    with reading(path, "a .bed file that can be read", (ValueError, OSError)):
         bed = open_bed(file)
         all_names = np.asarray(bed.sid)
         _ = bed.iid
-    except (ValueError, OSError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(f"{os.fspath(path)!r} is not a .bed file that can be read: {first_line}") from None
     if isinstance(samples, str) and samples == "phenotyped":
         samples = ~_is_unknown(_phenotypes(np.asarray(bed.pheno)))
     kept_samples = _numbers("samples", samples, np.asarray(bed.iid), "'all', 'phenotyped'")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import check_list, check_path, shown
+from interplay.checks import check_list, check_path, reading, shown
 from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.steps.table import Table, Values, Which, check_names
 
@@ -77,16 +77,10 @@ class ParquetTable(Table):
             return frame
 
 
-@contextmanager
-def _readable(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name the file that cannot be read, in one line."""
+def _readable(path: str | os.PathLike[str]) -> AbstractContextManager[None]:
     import pyarrow as pa
 
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(f"{os.fspath(path)!r} is not a Parquet file that can be read: {first_line}") from None
+    return reading(path, "a Parquet file that can be read", (pa.ArrowException, OSError))
 
 
 def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None = None) -> ParquetTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from interplay.checks import check_path
+from interplay.checks import check_path, reading
 from interplay.steps.anndata_table import anndata_table, is_anndata
 from interplay.steps.table import Table
 
@@ -70,9 +70,6 @@ def read_h5ad(path: str | os.PathLike[str], *, layer: str | None = None) -> Tabl
         ) from None
     if not os.path.exists(check_path("path", path)):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
-    try:
+    with reading(path, "an .h5ad file that anndata can read", (OSError, KeyError, ValueError, TypeError)):
         adata = anndata.read_h5ad(path, backed="r")
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(f"{os.fspath(path)!r} is not an .h5ad file that anndata can read: {first_line}") from None
     return anndata_table(adata, layer=layer)
