@@ -1,15 +1,16 @@
 """How long the CUDA engine takes, data on the host, best tuples included. Run on a machine with a GPU.
 
-    python benchmarks/cuda_engine.py [--quick]
+    python benchmarks/cuda_engine.py [--quick | --long] [--madelon FILE]
 
-Madelon is taken where `fetch_madelon` has it or can get it; else a table like it. Results go to
-benchmarks/results/cuda_<device>.json.
+Madelon is taken from a .npz file with x and y, or where `fetch_madelon` has it or can get it; else a table like it.
+Results go to benchmarks/results/cuda_<device>.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from math import comb
 
 import numpy as np
 
@@ -21,7 +22,10 @@ from interplay.steps.bit_planes import make_bit_planes
 from machine import write_result
 
 
-def madelon() -> tuple[np.ndarray, np.ndarray, str]:
+def madelon(file: str | None) -> tuple[np.ndarray, np.ndarray, str]:
+    if file is not None:
+        with np.load(file) as data:
+            return data["x"], data["y"], "Madelon"
     try:
         X, y = interplay.datasets.fetch_madelon()[:2]
         return np.asarray(X), np.asarray(y), "Madelon"
@@ -82,11 +86,32 @@ def measured(what: str, planes: BitPlanes, dimensions: int, repeats: int = 3) ->
     return entry
 
 
+def measured_discretizations(what: str, X: np.ndarray, y: np.ndarray, discretizations: int) -> dict[str, object]:
+    """The whole call, as users have it."""
+    began = time.perf_counter()
+    found = interplay.max_information_gain(
+        X, y, dimensions=5, divisions=1, discretizations=discretizations, random_state=0, engine="cuda"
+    )
+    seconds = time.perf_counter() - began
+    n_tuples = float(comb(X.shape[1], 5)) * discretizations
+    print(f"{what:35s} {seconds:9.4f} s   {n_tuples / seconds:.3g} tuples/s", flush=True)
+    return {
+        "what": what,
+        "dimensions": 5,
+        "n_tuples": n_tuples,
+        "seconds": round(seconds, 2),
+        "tuples_per_second": float(f"{n_tuples / seconds:.3g}"),
+        "strongest": (np.argsort(-found.gain)[:12] + 1).tolist(),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out 5D and p = 1 000 000")
-    quick = parser.parse_args().quick
-    X, y, source = madelon()
+    parser.add_argument("--long", action="store_true", help="with 30 discretisations of 5D: minutes")
+    parser.add_argument("--madelon", metavar="FILE", help="a .npz file with x and y")
+    arguments = parser.parse_args()
+    X, y, source = madelon(arguments.madelon)
     two = packed(X, y)
     results = [
         measured(f"3D {source}", two, 3),
@@ -95,9 +120,11 @@ def main() -> None:
         measured(f"4D {source}, three levels", packed(X, y, divisions=2), 4, repeats=2),
         measured("2D p = 100 000, noise", random_planes(100_000, two), 2, repeats=2),
     ]
-    if not quick:
+    if not arguments.quick:
         results.append(measured("2D p = 1 000 000, noise", random_planes(1_000_000, two), 2, repeats=1))
-        results.append(measured(f"5D {source}", two, 5, repeats=1))
+        results.append(measured(f"5D {source}", two, 5, repeats=2))
+    if arguments.long:
+        results.append(measured_discretizations(f"5D {source}, 30 discretisations", X, y, 30))
     device = cuda_devices()[0]
     stem = device["name"].lower().replace("nvidia ", "").replace(" ", "_")
     write_result(f"cuda_{stem}", {"device": device, "n_samples": two.n_samples, "results": results})

@@ -20,7 +20,7 @@ from interplay.engines.cuda import CudaEngine, device_search, why_no_cuda
 from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_search import tuples_with_all
 from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
-from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
+from interplay.engines.cuda.layout import covers_all_tuples, make_lane_layout, make_tile_records, strongest_first
 from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
@@ -103,12 +103,13 @@ def test_auto_takes_the_gpu_only_where_it_pays(monkeypatch: pytest.MonkeyPatch) 
 def variants() -> list[SearchVariant]:
     """Kernels of every kind: levels, classes, prefix, careful or not, with tensor cores and without."""
     chosen = []
-    for dimensions, levels, n_classes, counting, care in [
-        (2, 2, 2, "tensor", False),
-        (3, 2, 2, "popc", True),
-        (5, 2, 2, "tensor", False),
-        (4, 3, 2, "tensor", True),
-        (3, 2, 3, "tensor", True),
+    for dimensions, levels, n_classes, counting, care, hold in [
+        (2, 2, 2, "tensor", False, True),
+        (3, 2, 2, "popc", True, True),
+        (5, 2, 2, "tensor", False, True),
+        (5, 2, 2, "tensor", True, False),
+        (4, 3, 2, "tensor", True, True),
+        (3, 2, 3, "tensor", True, False),
     ]:
         variant = choose_variant(
             dimensions=dimensions,
@@ -118,7 +119,8 @@ def variants() -> list[SearchVariant]:
             prefix_levels=levels if dimensions < 5 else 2,
             rows_among_columns=dimensions != 4,
             n_cells=levels ** (dimensions - 2),
-            n_steps=8,
+            class_steps=tuple(range(0, 4 * n_classes + 1, 4)),
+            compile_for_steps=hold,
             small_cells_need_care=care,
             counting=counting,
             max_shared_bytes=102_400,
@@ -156,7 +158,8 @@ def test_variants_stay_within_shared_memory() -> None:
                 prefix_levels=levels,
                 rows_among_columns=False,
                 n_cells=n_cells,
-                n_steps=8,
+                class_steps=(0, 4, 8),
+                compile_for_steps=True,
                 small_cells_need_care=False,
                 counting="tensor",
                 max_shared_bytes=max_shared_bytes,
@@ -176,7 +179,8 @@ def test_too_many_levels_are_left_to_other_kernels() -> None:
         prefix_levels=9,
         rows_among_columns=False,
         n_cells=9,
-        n_steps=8,
+        class_steps=(0, 2, 4, 6, 8),
+        compile_for_steps=True,
         small_cells_need_care=False,
         counting="tensor",
         max_shared_bytes=233_472,
@@ -254,6 +258,60 @@ def test_the_first_sample_has_every_variable_and_only_tuples_of_the_tiles() -> N
     assert set(np.unique(sample[:, 1:])) == set(range(36))
     for tile, *positions in sample[:: max(1, len(sample) // 200)].tolist():
         assert tuple(positions) in tuples_of(records, tile)
+
+
+def test_variables_are_sorted_only_where_all_tuples_are_there() -> None:
+    rng = np.random.default_rng(3)
+    planes, n_levels = problem(rng, n_samples=100, n_vars=12, n_contrast=4, levels=(2, 3))
+    shape = {"block_size": 2, "middle_size": 3, "n_lanes": 4}
+    tiles = make_tuple_tiles(n_levels, n_vars=12, dimensions=4, **shape)
+    assert covers_all_tuples(tiles, 12)
+    assert not covers_all_tuples(tiles[1:], 12)
+    asked_for = np.arange(12) < 5
+    for_some = make_tuple_tiles(n_levels, n_vars=12, dimensions=4, asked_for=asked_for, require="any", **shape)
+    assert not covers_all_tuples(for_some, 12)
+    among_some = make_tuple_tiles(n_levels, n_vars=12, dimensions=4, asked_for=asked_for, require="all", **shape)
+    assert covers_all_tuples(among_some, 12)
+    # However they are sorted, every tuple is in one tile, and blocks still hold variables of one kind.
+    gain = rng.random(16)
+    sorted_tiles = strongest_first(tiles, gain)
+    layout = make_lane_layout(planes, sorted_tiles)
+    for begin, end, levels in zip(tiles.lane_start[:-1], tiles.lane_start[1:], layout.n_levels, strict=True):
+        block = sorted_tiles.order[begin:end]
+        assert set(block) == set(tiles.order[begin:end])
+        assert (np.diff(gain[block]) <= 0).all()
+        assert (n_levels[block] == levels).all()
+    records = make_tile_records(planes, sorted_tiles, layout)
+    seen = {
+        tuple(sorted(sorted_tiles.order[list(positions)].tolist()))
+        for tile in range(len(tiles))
+        for positions in tuples_of(records, tile)
+    }
+    assert len(seen) == tiles.n_tuples.sum()
+
+
+def test_the_bound_is_one() -> None:
+    """The formula of gain_bound.cuh, in float64: never below the divergence, and close to it by chance's deviations."""
+    rng = np.random.default_rng(4)
+    p = np.concatenate([rng.random(200_000), 10.0 ** -rng.uniform(1, 7, 100_000), np.full(100_000, 0.5)])
+    q = np.where(rng.random(len(p)) < 0.5, rng.random(len(p)), np.clip(p + rng.normal(0, 0.05, len(p)), 0, 1))
+    q[::50], q[1::50] = 0, 1
+    n = 10.0 ** rng.uniform(0, 6, len(p))
+
+    def x_log(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, x * np.log2(np.where(x > 0, x, 1) / y), 0)
+
+    divergence = x_log(q, p) + x_log(1 - q, 1 - p)
+    r = np.minimum(p, 1 - p)
+    at_0 = 1 / (2 * np.log(2) * r * (1 - r))
+    slope = (1 - 2 * r) / 3 * at_0 / (r * (1 - r))
+    curvature = (-np.log1p(-r) / np.log(2) / r**2 - at_0 - slope * r) / r**2
+    by_chance = np.minimum(1 / np.sqrt(n), r)
+    a, c = at_0 + slope * by_chance / 2, curvature + slope / (2 * by_chance)
+    bound = (q - p) ** 2 * (a + c * (q - p) ** 2)
+    assert (bound >= divergence * (1 - 1e-9) - 1e-15).all()
+    usual = (np.abs(p - 0.5) < 0.1) & (np.abs(q - p) < 0.1) & (np.abs(q - p) > 0.02) & (n > 50) & (n < 500)
+    assert np.median(bound[usual] / divergence[usual]) < 1.03
 
 
 def test_candidates_merge_like_offers() -> None:

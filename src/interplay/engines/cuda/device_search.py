@@ -32,7 +32,8 @@ _TUPLES_FOR_ALL_VARIABLES = 1 << 19
 _SAMPLE = 1 << 22
 _SAMPLE_SHARE = 0.02
 
-#: Fewer tuples than this are scored one by one where a kernel for their levels would have to be compiled first.
+#: For fewer tuples than this no kernel is compiled that suits just these data: with levels other than two they are
+#: scored one by one.
 _NOT_WORTH_COMPILING = 1e8
 
 #: Counters per tuple that fit into the shared memory of a warp.
@@ -75,8 +76,8 @@ class DeviceSearch:
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
-        tables: InformationTables,
         *,
+        tables: InformationTables,
         pseudocount: float,
         counting: str,
         known: MaxGains,
@@ -146,7 +147,6 @@ class DeviceSearch:
 
     def run(self, on_done: Callable[[float], None]) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
-        self._warm()
         listed: list[IntArray] = []
         works: list[_Work] = []
         for which, variant in self._tiles_by_variant():
@@ -195,7 +195,8 @@ class DeviceSearch:
                 n_classes=len(self._beta),
                 prefix_levels=self._common_levels(levels[which, :-2]),
                 n_cells=int(self._n_prefix_cells(which).max()),
-                n_steps=self._n_steps,
+                class_steps=tuple((self._planes.class_word_start // 4).tolist()),
+                compile_for_steps=self._tiles.n_tuples[which].sum() >= _NOT_WORTH_COMPILING,
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._counting,
                 max_shared_bytes=self._max_shared,
@@ -204,7 +205,7 @@ class DeviceSearch:
             variant = (choose(rows_among_columns=True) if rows_among_columns else None) or choose(
                 rows_among_columns=False
             )
-            fits = self._planes.class_sizes.max() < 1 << 23
+            fits = self._planes.n_samples < 1 << 23
             yield which, variant if worth_it and fits else None
 
     def _common_levels(self, levels: IntArray) -> int:
@@ -391,8 +392,8 @@ class DeviceSearch:
                 self._score(self._all_tiles)
                 on_done((end - begin) / n_choices * self._tiles.n_tuples[tile])
 
-    def _warm(self) -> None:
-        """Score a few tuples with every variable, then a random sample."""
+    def warm(self) -> None:
+        """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far."""
         if self._k == 1:
             return
         self._score_listed(tuples_with_all(self._records, len(self._tiles.order)))

@@ -6,7 +6,7 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
@@ -14,6 +14,7 @@ from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_search import DeviceSearch, TooManyCells
 from interplay.engines.cuda.kernels import default_counting
+from interplay.engines.cuda.layout import covers_all_tuples, strongest_first
 from interplay.engines.cuda.tables import make_information_tables
 
 _INSTALL = 'pip install "interplay[cuda]"'
@@ -112,32 +113,37 @@ class CudaEngine:
             if stop.is_set():
                 raise _Stopped
 
-        searches: list[DeviceSearch | None] = [None] * len(devices)
+        searches: dict[int, DeviceSearch] = {}
 
         def work(share: int) -> None:
             import cupy
 
             with cupy.cuda.Device(devices[share]) as device:
-                search = DeviceSearch(
+                search_in = partial(
+                    DeviceSearch,
                     planes,
-                    tiles,
-                    tables,
+                    tables=tables,
                     pseudocount=pseudocount,
                     counting=self.counting or default_counting(int(device.compute_capability)),
-                    known=start,
                     share=(share, len(devices)),
                 )
-                searches[share] = search
-                search.run(report)
+                searches[share] = search_in(tiles, known=start)
+                searches[share].warm()
+                # Every device finds the same order: all of them warm with the same tuples.
+                if tiles.dimensions > 3 and covers_all_tuples(tiles, planes.n_vars):
+                    warmed = searches[share].found(discretization)
+                    del searches[share]  # its memory is wanted
+                    sorted_tiles = strongest_first(tiles, warmed.gain_by_group.max(axis=1))
+                    searches[share] = search_in(sorted_tiles, known=warmed)
+                searches[share].run(report)
 
         def gathered() -> MaxGains:
             parts = [start]
-            for number, search in zip(devices, searches, strict=True):
-                if search is not None:
-                    import cupy
+            for share, search in searches.items():
+                import cupy
 
-                    with cupy.cuda.Device(number):
-                        parts.append(search.found(discretization))
+                with cupy.cuda.Device(devices[share]):
+                    parts.append(search.found(discretization))
             return reduce(MaxGains.merge, parts)
 
         try:

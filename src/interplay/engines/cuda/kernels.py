@@ -15,6 +15,9 @@ from interplay import _core
 _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 
+#: Steps of 256 samples whose words a thread can hold: registers for rows and columns beside the accumulators.
+_MAX_HELD_STEPS = 8
+
 #: Rows and columns of a piece at most.
 MAX_BLOCK = 512
 
@@ -59,6 +62,7 @@ class SearchVariant:
     blocks_per_multiprocessor: int
     small_cells_need_care: bool
     counting: str
+    held_steps: tuple[int, int] | None = None
 
     def defines(self) -> tuple[str, ...]:
         """Return the compiler's options."""
@@ -79,13 +83,16 @@ class SearchVariant:
         ]
         if self.small_cells_need_care:
             options.append("-DSMALL_CELLS_NEED_CARE")
+        if self.held_steps is not None:
+            steps, steps_of_0 = self.held_steps
+            options += [f"-DHELD_STEPS={steps}", f"-DHELD_STEPS_OF_0={steps_of_0}"]
         if self.counting == "tensor":
             options.append("-DINTERPLAY_TENSOR_CORES")
         return tuple(options)
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
-        """Return the shared memory of a block, as `Shared` in tuple_search.cu lays it out."""
-        row_floats = self.row_levels * (4 if self.n_classes == 2 else self.n_classes + 1)
+        """Return the shared memory of a block, as `Shared` in search_piece.cuh lays it out."""
+        row_floats = self.row_levels * (5 if self.n_classes == 2 else self.n_classes + 1)
         other_rows = 0 if self.rows_among_columns else self.block_rows
         n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
         per_cell = self.threads // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
@@ -103,25 +110,52 @@ def choose_variant(
     prefix_levels: int,
     rows_among_columns: bool,
     n_cells: int,
-    n_steps: int,
+    class_steps: tuple[int, ...],
+    compile_for_steps: bool,
     small_cells_need_care: bool,
     counting: str,
     max_shared_bytes: int,
 ) -> SearchVariant | None:
-    """Choose the shape of a search, or None where there are too many levels, classes or cells for it."""
+    """Choose the shape of a search, or None where there are too many levels, classes or cells for it.
+
+    Parameters
+    ----------
+    n_cells : int
+        Cells of a prefix at most.
+    class_steps : tuple of int
+        Steps of 256 samples at which the classes begin, and the end of the last.
+    compile_for_steps : bool
+        Whether a kernel for just these steps is worth its compilation, where there is one.
+    max_shared_bytes : int
+        Shared memory of a multiprocessor.
+    """
+    n_steps = class_steps[-1]
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
     accumulators = n_classes * (row_levels - 1) * (column_levels - 1) * 8
     if accumulators > _MAX_ACCUMULATORS_AT_ALL:
         return None
     rows = cells = 1
-    # Words that are loaded once serve several cells of the prefix, or several rows where there is no prefix.
-    # No more than twice: what is unrolled must stay in the instruction cache.
-    if n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
+    held = None
+    # Words that are loaded once serve all cells of the prefix where they fit into registers; else two of them, or two
+    # rows where there is no prefix. No more than that: what is unrolled must stay in the instruction cache.
+    if (
+        compile_for_steps
+        and (row_levels, column_levels, n_classes, counting) == (2, 2, 2, "tensor")
+        and n_cells > 1
+        and n_steps <= _MAX_HELD_STEPS
+    ):
+        held = (n_steps, class_steps[1])
+    elif n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
-    # Small blocks of threads wait less for each other; few registers are left to more than 512 threads.
-    shapes = [(128, 4), (160, 3), (256, 2), (256, 1)] if accumulators <= _MAX_ACCUMULATORS else [(256, 1)]
+    # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
+    # are held need more of them.
+    shapes = [(256, 1)]
+    if held:
+        shapes = [(128, 3), (256, 1)]
+    elif accumulators <= _MAX_ACCUMULATORS:
+        shapes = [(128, 4), (160, 3), (256, 2), (256, 1)]
     sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
     for threads, blocks in shapes:
         for block in sizes if threads == 256 else sizes[:1]:
@@ -141,6 +175,7 @@ def choose_variant(
                 blocks_per_multiprocessor=blocks,
                 small_cells_need_care=small_cells_need_care,
                 counting=counting,
+                held_steps=held,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.
             if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:
