@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import interplay
+from gpu_mark import needs_gpu
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
 from interplay.engines import base
 from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
@@ -26,11 +27,6 @@ from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
-
-needs_gpu = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(why_no_cuda() is not None, reason=f"no CUDA device: {why_no_cuda()}"),
-]
 
 #: As CudaEngine.tile_shape has it; here without a device.
 TILE_SHAPE = {"block_size": 32, "middle_size": 512, "n_lanes": 512, "even": False}

@@ -8,8 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
+from gpu_mark import ENGINES, needs_gpu
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.engines.base import Engine, get_engine, tile_shape_for
 from interplay.engines.cpu import CpuEngine, simd_levels
+from interplay.engines.cuda import CudaEngine
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
@@ -60,7 +63,7 @@ def problems(draw: st.DrawFn) -> dict:
     }
 
 
-def run(problem: dict, engine: CpuEngine, **block_sizes: int | None) -> MaxGains:
+def run(problem: dict, engine: Engine, **block_sizes: int | None) -> MaxGains:
     n_vars, levels = problem["n_vars"], problem["levels"]
     classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
     asked_for = None
@@ -91,11 +94,13 @@ def assert_same_bits(a: MaxGains, b: MaxGains) -> None:
     assert np.array_equal(a.discretization_by_group, b.discretization_by_group)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=150, deadline=None)
-@given(problems())
-def test_equals_plain_loops(problem: dict) -> None:
+@given(problem=problems())
+def test_equals_plain_loops(problem: dict, engine: str) -> None:
     n_vars = problem["n_vars"]
-    found = run(problem, CpuEngine())
+    searcher = get_engine(engine)
+    found = run(problem, searcher, **tile_shape_for(searcher, problem["dimensions"]))
     gains = list(
         reference.all_gains(
             problem["codes"][:, :n_vars].tolist(),
@@ -143,6 +148,24 @@ def test_same_bits_however_it_is_run(
     blocks = dict(zip(("block_size", "middle_size", "n_lanes"), sizes, strict=True))
     assert_same_bits(run(problem, engine, **blocks), plain)
     assert_same_bits(run(problem, CpuEngine(direct_only=True), **blocks), plain)
+
+
+class TestOnAGpu:
+    pytestmark = needs_gpu
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        problems(),
+        st.sampled_from(["tensor", "popc"]),
+        st.sampled_from([(0,), (0, 0)]),
+        st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 12)),
+    )
+    def test_same_bits_however_it_is_run(
+        self, problem: dict, counting: str, devices: tuple[int, ...], sizes: tuple[int, int, int]
+    ) -> None:
+        plain = run(problem, CpuEngine(n_threads=1, simd_level="serial"))
+        blocks = dict(zip(("block_size", "middle_size", "n_lanes"), sizes, strict=True))
+        assert_same_bits(run(problem, CudaEngine(counting=counting, devices=devices), **blocks), plain)
 
 
 @pytest.mark.parametrize("simd_level", simd_levels())
