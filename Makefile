@@ -24,10 +24,12 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto
 FUZZ_SECONDS ?= 60
+GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast max_gains properties search search_like_r \
+	select selector shards strata synergies tuples tuples_like_r))
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench calibration power docs sanitize tsan fuzz neon lock reproducible sbom audit clean
+.PHONY: help demo test gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -41,6 +43,12 @@ demo: $(PACKAGE_READY)  ## Find the hidden variables of a made-up table, in seco
 
 test: sanitize $(PACKAGE_READY) $(TOOLS_READY)  ## Run the C++ tests with sanitizers, then all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# On a machine with a GPU and CuPy in the environment. What is about the processor's own instructions, or takes long on
+# it, is left out of the second run.
+gpu: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the tests that need a GPU, then those of every search with it.
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m gpu
+	INTERPLAY_ENGINE=cuda $(BIN)/python -m pytest $(PYTEST_ARGS) -k "not interrupt and not simd_level" $(GPU_SUITE)
 
 # The package is needed for the types of what it imports.
 lint: $(PACKAGE_READY) $(TOOLS_READY)  ## Check style, types and the direction of imports; changes nothing.

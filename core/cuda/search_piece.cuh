@@ -38,7 +38,7 @@ static_assert(kClasses == 2, "steps are held for two classes only");
 #else
 constexpr int kHeldSteps = 0, kHeldStepsOf0 = 0;
 #endif
-constexpr int kHeldRoom = kHeldSteps > 0 ? kHeldSteps : 1;
+constexpr int kHeldRoom = kHeldSteps > 0 ? kHeldSteps : 1, kCellsUnrolled = kHeldSteps > 0 ? 2 : 1;
 
 // Pseudocounts are added to the counts as early as possible; but where whole numbers have to be subtracted exactly, as
 // late.

@@ -209,8 +209,8 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
 #pragma unroll
       for (int e = 0; e < 4; ++e) bound[i][j][e] = 0;
 
-  // Not unrolled: the loop should stay in the instruction cache.
-#pragma unroll 1
+  // Hardly unrolled: the loop should stay in the instruction cache.
+#pragma unroll kCellsUnrolled
   for (int cell = 0; cell < piece.cells(); cell += kCellsAtOnce) {
     PartProducts products;
     products.count(data, shared, row_words, column_words, cell);
