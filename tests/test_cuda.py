@@ -17,7 +17,7 @@ from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTile
 from interplay.engines import base
 from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_search, why_no_cuda
+from interplay.engines.cuda import CudaEngine, device_search, device_tuples, why_no_cuda
 from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_search import tuples_with_all
 from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
@@ -135,6 +135,8 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
         ("tuple_list.cu", ("-DDIMENSIONS=4",)),
         ("information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         ("information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4")),
+        ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
+        ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         *(("tuple_search.cu", variant.defines()) for variant in variants()),
     ]:
         (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
@@ -194,7 +196,7 @@ def test_counting_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sources_are_whole() -> None:
-    for name in ("bit_planes.cu", "tuple_list.cu", "information_gain.cu", "tuple_search.cu"):
+    for name in ("bit_planes.cu", "tuple_list.cu", "information_gain.cu", "tuple_statistic.cu", "tuple_search.cu"):
         assert '#include "' not in source_of(name)
     # What is installed is what is in the repository.
     assert (KERNELS / "tuple_list.cu").read_text(encoding="utf-8").splitlines()[-1] in source_of("tuple_list.cu")
@@ -389,7 +391,7 @@ class TestEqualsTheCpuEngine:
         levels, n_classes = kind
         rng = np.random.default_rng([dimensions, n_classes, *levels])
         for case in range(3):
-            monkeypatch.setattr(device_search, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
+            monkeypatch.setattr(device_tuples, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
             n_vars = int({1: 300, 2: 300, 3: 80, 4: 40, 5: 24}[dimensions] * rng.uniform(0.5, 1.2))
             planes, n_levels = problem(
                 rng,
@@ -435,7 +437,7 @@ class TestOnADevice:
 
     def test_with_little_room_for_survivors(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is lost where more survive than fit: many constant columns, and a small buffer."""
-        monkeypatch.setattr(device_search, "_CAPACITY", device_search._MIN_CAPACITY)
+        monkeypatch.setattr(device_search, "_CAPACITY", device_tuples.MIN_CAPACITY)
         codes = rng.integers(0, 2, (200, 500), dtype=np.uint8)
         codes[::2] = 0
         classes = DecisionClasses(rng.permutation(np.arange(500) % 2), [0, 1])

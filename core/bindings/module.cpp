@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -19,6 +20,7 @@
 #include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
 #include "interplay/tuple_search.hpp"
+#include "interplay/tuple_statistic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -295,27 +297,30 @@ bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Valu
   return true;
 }
 
-// Fills `values` with x·log2(x) in fixed point at 0 … n, for every class and then for all classes together; first with
-// the pseudocounts of one cell, then with those of as many cells as each number of levels. Returns the worth of a unit.
-double fill_information_tables(Array<const Index> class_sizes, double pseudocount, Array<const Index> distinct_levels,
-                               Index max_cells, Array<interplay::Fixed> values) {
+// Fills `values` with x·log2(x) in fixed point at 0 … n, for every class and then for all classes together; with the
+// pseudocounts of as many cells as each multiplicity says. Returns the worth of a unit, which is that of gains, or,
+// with coefficients, that of a statistic.
+double fill_information_tables(Array<const Index> class_sizes, double pseudocount, Array<const Index> multiplicities,
+                               Index max_cells, Array<const Index> coefficient_of_size,
+                               Array<interplay::Fixed> values) {
   require(class_sizes.size() >= 1 && max_cells >= 1 && pseudocount >= 0, "classes, cells or pseudocount out of range");
-  const std::span<const Index> sizes = span_of(class_sizes);
+  const std::span<const Index> sizes = span_of(class_sizes), coefficients = span_of(coefficient_of_size);
   const Index n_samples = std::accumulate(sizes.begin(), sizes.end(), Index{0});
   const std::size_t of_one = static_cast<std::size_t>(2 * n_samples) + sizes.size() + 1;
-  require(values.size() == of_one * (distinct_levels.size() + 1), "values has the wrong size");
-  const interplay::InformationTables tables(sizes, pseudocount, span_of(distinct_levels), max_cells);
+  require(values.size() == of_one * multiplicities.size(), "values has the wrong size");
+  const int fraction_bits = coefficients.empty()
+                                ? interplay::choose_fraction_bits(sizes, pseudocount, max_cells)
+                                : interplay::choose_fraction_bits(coefficients, sizes, pseudocount, max_cells);
   interplay::Fixed* next = values.data();
   const auto append = [&](const interplay::XLogX& x_log_x, Index n_max) {
     for (Index n = 0; n <= n_max; ++n) *next++ = x_log_x(static_cast<interplay::Count>(n));
   };
-  const auto append_all = [&](const interplay::CellInformation& of_cell) {
+  for (const Index multiplicity : span_of(multiplicities)) {
+    const interplay::CellInformation of_cell(sizes, pseudocount, multiplicity, n_samples + 1, fraction_bits);
     for (std::size_t q = 0; q < sizes.size(); ++q) append(of_cell.of_class(static_cast<Index>(q)), sizes[q]);
     append(of_cell.of_total(), n_samples);
-  };
-  append_all(tables.of_tuple());
-  for (const Index n_levels : span_of(distinct_levels)) append_all(tables.summed_over(n_levels));
-  return tables.to_bits(1);
+  }
+  return std::ldexp(1.0, -fraction_bits);
 }
 
 std::vector<std::string> simd_levels() {
@@ -329,8 +334,9 @@ std::vector<std::string> simd_levels() {
 NB_MODULE(_core, module) {
   module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
-  module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a, "distinct_levels"_a,
-             "max_cells"_a, "values"_a, "Tables of x·log2(x) in fixed point; returns the worth of their unit.");
+  module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a, "multiplicities"_a,
+             "max_cells"_a, "coefficient_of_size"_a, "values"_a,
+             "Tables of x·log2(x) in fixed point; returns the worth of their unit.");
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");

@@ -25,14 +25,18 @@ int bits_of_sum(std::span<const Index> coefficient_of_size) {
 
 }  // namespace
 
+int choose_fraction_bits(std::span<const Index> coefficient_of_size, std::span<const Index> class_sizes,
+                         double pseudocount, Index max_cells) {
+  return choose_fraction_bits(class_sizes, pseudocount, max_cells) - bits_of_sum(coefficient_of_size);
+}
+
 TupleStatistic::TupleStatistic(const StatisticFormula& formula, std::span<const Index> class_sizes, double pseudocount,
                                Index max_cells)
     : formula_(formula),
       class_sizes_(class_sizes),
       pseudocount_(pseudocount),
       n_classes_(static_cast<Index>(class_sizes.size())),
-      fraction_bits_(choose_fraction_bits(class_sizes, pseudocount, max_cells) -
-                     bits_of_sum(formula.coefficient_of_size)),
+      fraction_bits_(choose_fraction_bits(formula.coefficient_of_size, class_sizes, pseudocount, max_cells)),
       unit_(std::ldexp(1.0, -fraction_bits_)) {}
 
 const CellInformation& TupleStatistic::cells_that_gather(Index multiplicity) {

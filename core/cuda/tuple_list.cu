@@ -1,5 +1,5 @@
-// tiles → a sample of their tuples, to warm the maxima; or all of them, where too many levels or classes keep
-// tuple_search.cu from bounding them
+// tiles → a sample of their tuples, to warm the maxima; or all of them, where tuple_search.cu cannot bound them (too
+// many levels or classes) or a bound would not help
 //
 // Compiled once for each DIMENSIONS.
 #include "tuple_tiles.cuh"
@@ -15,6 +15,17 @@ __device__ __forceinline__ void append(const int (&tuple)[DIMENSIONS], int tile_
   tuples[(i64)place * (1 + DIMENSIONS)] = tile_number;
 #pragma unroll
   for (int j = 0; j < DIMENSIONS; ++j) tuples[(i64)place * (1 + DIMENSIONS) + 1 + j] = tuple[j];
+}
+
+// The last tile whose choices start at or before `choice`.
+template <class Number>
+__device__ __forceinline__ int tile_of(Number choice, const Number* choice_start, int n_tiles) {
+  int low = 0, high = n_tiles;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (choice_start[middle] <= choice ? low : high) = middle;
+  }
+  return low;
 }
 
 // splitmix64: good enough for a sample, and the same on every device.
@@ -35,12 +46,8 @@ extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const do
   for (int attempt = blockIdx.x * blockDim.x + threadIdx.x; attempt < n_tries; attempt += stride) {
     u64 state = seed * 0xD1342543DE82EF95ull + attempt;
     const double choice = (next_random(state) >> 11) * 0x1p-53 * choice_start[n_tiles];
-    int low = 0, high = n_tiles;
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (choice_start[middle] <= choice ? low : high) = middle;
-    }
-    const Tile<DIMENSIONS>& tile = tiles[low];
+    const int number = tile_of(choice, choice_start, n_tiles);
+    const Tile<DIMENSIONS>& tile = tiles[number];
     int tuple[DIMENSIONS];
     bool ascends = true;
 #pragma unroll
@@ -49,18 +56,20 @@ extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const do
       tuple[j] = tile.places[j].begin + (int)((next_random(state) >> 32) * size >> 32);
       if (j > 0 && tuple[j - 1] >= tuple[j]) ascends = false;
     }
-    if (ascends) append(tuple, low, tuples, n_found, capacity);
+    if (ascends) append(tuple, number, tuples, n_found, capacity);
   }
 }
 
-// Choices first … end of one tile, counted with the last place running fastest; those in ascending order are listed.
-extern "C" __global__ void list_tuples(const Tile<DIMENSIONS>* tiles, int tile_number, i64 first, i64 end, int* tuples,
-                                       u32* n_found, u32 capacity) {
-  const Tile<DIMENSIONS>& tile = tiles[tile_number];
+// Choices first … end of one variable per place, counted tile after tile with the last place running fastest; those in
+// ascending order are listed. choice_start: [n_tiles + 1]
+extern "C" __global__ void list_tuples(const Tile<DIMENSIONS>* tiles, const i64* choice_start, int n_tiles, i64 first,
+                                       i64 end, int* tuples, u32* n_found, u32 capacity) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 choice = first + (i64)blockIdx.x * blockDim.x + threadIdx.x; choice < end; choice += stride) {
+    const int number = tile_of(choice, choice_start, n_tiles);
+    const Tile<DIMENSIONS>& tile = tiles[number];
     int tuple[DIMENSIONS];
-    i64 rest = choice;
+    i64 rest = choice - choice_start[number];
     bool ascends = true;
 #pragma unroll
     for (int j = DIMENSIONS - 1; j >= 0; --j) {
@@ -69,7 +78,6 @@ extern "C" __global__ void list_tuples(const Tile<DIMENSIONS>* tiles, int tile_n
       rest /= place.end - place.begin;
       if (j + 1 < DIMENSIONS && tuple[j] >= tuple[j + 1]) ascends = false;
     }
-    if (!ascends) continue;
-    append(tuple, tile_number, tuples, n_found, capacity);
+    if (ascends) append(tuple, number, tuples, n_found, capacity);
   }
 }

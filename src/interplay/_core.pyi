@@ -8,8 +8,9 @@ def simd_levels() -> list[str]: ...
 def fill_information_tables(
     class_sizes: npt.NDArray[np.int64],
     pseudocount: float,
-    distinct_levels: npt.NDArray[np.int64],
+    multiplicities: npt.NDArray[np.int64],
     max_cells: int,
+    coefficient_of_size: npt.NDArray[np.int64],
     values: npt.NDArray[np.int64],
 ) -> float: ...
 def pack_bit_planes(

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
-from interplay.engines.base import OnProgress, TupleEngine
+from interplay.engines.base import OnProgress, TupleEngine, tile_shape_for
 from interplay.engines.tuple_formula import TupleFormula
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.tuple_table import in_order
@@ -54,6 +53,9 @@ class TupleSource:
     average : bool
         Take the mean over the discretisations, not the maximum.
     engine : TupleEngine
+    tiles_of_engine : bool
+        Cut the tuples as the engine likes it. Otherwise the order of the rows, which come tile by tile, is the same for
+        every engine.
     """
 
     planes: list[BitPlanes]
@@ -64,6 +66,7 @@ class TupleSource:
     formula: TupleFormula | None
     average: bool
     engine: TupleEngine
+    tiles_of_engine: bool = True
 
     @property
     def n_vars(self) -> int:
@@ -76,7 +79,7 @@ class TupleSource:
         return tiles if most <= _TILE_ROWS else self._cut(_TILE_ROWS / (self.dimensions * share))
 
     def _cut(self, max_tuples: float | None = None) -> TupleTiles:
-        sizes: dict[str, Any] = {}
+        sizes: dict[str, Any] = tile_shape_for(self.engine, self.dimensions) if self.tiles_of_engine else {}
         if max_tuples is not None:
             # Wide lanes keep their use; the other places share what is left.
             n_lanes = min(256, max(int(max_tuples ** (1 / self.dimensions)), int(max_tuples) // 16, 1))
@@ -130,13 +133,17 @@ class TupleSource:
             maxima = replace(self, average=False)._combined(tiles, thresholds - 1e-9 * abs(thresholds), show, before)
             tiles, show = tiles[: len(maxima.rows_of_tile)], None
             if len(maxima) < _FEW_CANDIDATES * tiles.n_tuples.sum():
-                return self._means_of(maxima, thresholds)
+                return self._means_of(maxima, thresholds, tiles.partner_cells)
         # All of a tuple's values are needed for their mean.
         batch = self._combined(tiles, np.full_like(thresholds, -np.inf), show, before)
         return _kept(batch, batch.value > thresholds[batch.variable])
 
-    def _means_of(self, candidates: TupleRows, thresholds: FloatArray) -> TupleRows:
-        """Return the rows of the candidates' tuples whose mean exceeds the threshold."""
+    def _means_of(self, candidates: TupleRows, thresholds: FloatArray, partner_cells: IntArray) -> TupleRows:
+        """Return the rows of the candidates' tuples whose mean exceeds the threshold.
+
+        `partner_cells` are those of all tuples: they decide the last bits of a gain, which so do not depend on where
+        batches end.
+        """
         is_first = np.ones(len(candidates), dtype=bool)
         is_first[1:] = (candidates.tuples[1:] != candidates.tuples[:-1]).any(axis=1)
         tuples = np.ascontiguousarray(candidates.tuples[is_first])
@@ -149,7 +156,7 @@ class TupleSource:
             lane_start=singles,
             tiles=tuples,
             n_tuples=np.ones(len(tuples)),
-            partner_cells=np.unique(self._partner_cells(tuples)),
+            partner_cells=partner_cells,
         )
         parts = [TupleRows.none(self.dimensions)]
         for begin in range(0, len(tiles), _MOST_TILES):
@@ -161,10 +168,6 @@ class TupleSource:
             self.dimensions * np.bincount(_tile_of_row(candidates)[is_first], minlength=len(candidates.rows_of_tile)),
         )
         return _kept(rows, rows.value > thresholds[rows.variable])
-
-    def _partner_cells(self, tuples: npt.NDArray[np.int32]) -> IntArray:
-        levels = self.planes[0].n_levels[tuples]
-        return np.asarray(levels.prod(axis=1, keepdims=True) // levels)
 
     def _combined(self, tiles: TupleTiles, asked: FloatArray, show: Show | None, before: float) -> TupleRows:
         """Return the maximum or the mean over the discretisations; for a mean, `asked` lists everything."""

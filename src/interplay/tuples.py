@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from dataclasses import replace
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, DecisionClasses, DiscreteCodes, FloatArray, IntArray
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, get_tuple_engine
+from interplay.engines.base import Engine, SearchWork, get_tuple_engine
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.jobs import resolve_n_jobs
 from interplay.parquet_rows import check_out
@@ -90,8 +92,8 @@ def interesting_tuples(
         `top` or a higher `min_gain`.
     divisions, discretizations, range_, pseudocount, decision, decision_divisions, discrete, missing, random_state
         As in `max_information_gain`.
-    engine : {"auto", "cpu"} or Engine
-        Where to compute. An engine that cannot list tuples is refused; "auto" then means the processor.
+    engine : {"auto", "cpu", "cuda"} or Engine
+        Where to compute; the rows are the same. An engine that cannot list tuples is refused.
     n_jobs, progress
         As in `max_information_gain`. The display names the number of rows to come: exact where everything is listed,
         else estimated from a sample of tuples.
@@ -189,6 +191,8 @@ def interesting_tuples(
         engine=engine,
         n_jobs=n_jobs,
     )
+    if out is not None and number is None:
+        source = replace(source, tiles_of_engine=False)  # the same file from every engine
     if as_matrix:
         return value_matrix(Listing(source, threshold, table.names, stat, progress))
     per_variable = top_by == "variable"
@@ -222,7 +226,7 @@ def make_source(
     """
     formula = tuple_formula(stat, settings.dimensions, with_decision=classes is not None)
     n_threads = resolve_n_jobs(n_jobs)
-    worker = get_tuple_engine(engine, n_jobs=n_threads)
+    get_tuple_engine(engine, n_jobs=n_threads)  # one that is not there, or cannot list, is refused before any work
     if classes is None:
         classes = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
     coder = make_coder(
@@ -237,6 +241,15 @@ def make_source(
     )
     n_levels = coder.n_levels if columns is None else coder.n_levels[columns]
     check_workspace(np.maximum(n_levels, 2), classes, settings.dimensions)
+    work = listing_work(
+        n_levels,
+        table.n_samples,
+        settings.dimensions,
+        discretizations=settings.discretizations,
+        asked_for=asked_for,
+        require=require,
+    )
+    worker = get_tuple_engine(engine, n_jobs=n_threads, work=work)
     planes = []
     for d in range(settings.discretizations):
         codes = coder.codes(d) if columns is None else _codes_of(coder, d, columns)
@@ -251,6 +264,24 @@ def make_source(
         average=average,
         engine=worker,
     )
+
+
+def listing_work(
+    n_levels: IntArray,
+    n_samples: int,
+    dimensions: int,
+    *,
+    discretizations: int,
+    asked_for: BoolArray | None,
+    require: str,
+) -> SearchWork:
+    """Say how much there is to do, roughly."""
+    n, k = len(n_levels), dimensions
+    n_tuples = comb(n, k)
+    if asked_for is not None:
+        n_asked = int(asked_for.sum())
+        n_tuples = comb(n_asked, k) if require == "all" else n_tuples - comb(n - n_asked, k)
+    return SearchWork(discretizations * float(n_tuples), n_samples, float(np.maximum(n_levels, 2).mean()) ** k)
 
 
 def _check_threshold(min_gain: float | None) -> float:

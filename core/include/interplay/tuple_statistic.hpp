@@ -17,6 +17,10 @@ struct StatisticFormula {
   bool with_decision;
 };
 
+// As many bits after the point as leave room for the sum over all subsets of a tuple in 63 bits.
+int choose_fraction_bits(std::span<const Index> coefficient_of_size, std::span<const Index> class_sizes,
+                         double pseudocount, Index max_cells);
+
 // Scores one tuple after another; one per thread.
 class TupleStatistic {
  public:

@@ -28,7 +28,7 @@ from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
 from interplay.tuple_listing import Listing, value_matrix, whole_table
 from interplay.tuple_source import TupleSource
-from interplay.tuples import make_source
+from interplay.tuples import listing_work, make_source
 
 #: Bytes that a list of tuples may take here; `interplay.interesting_tuples` can write longer ones to a file.
 _MAX_MEMORY = 8e9
@@ -183,15 +183,20 @@ def compute_tuples_discrete(
     check_cells(int(codes.n_levels[0]), dimensions)
     n_jobs = resolve_n_jobs(None)
     everyone = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
+    asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
+    require = require_of(require_all_vars)
+    work = listing_work(
+        codes.n_levels, table.n_samples, dimensions, discretizations=1, asked_for=asked_for, require=require
+    )
     source = TupleSource(
         planes=[make_bit_planes([codes], everyone if classes is None else classes, n_jobs=n_jobs)],
         dimensions=dimensions,
-        asked_for=asked_for_mask(table, interesting_vars, require_all_vars, dimensions),
-        require=require_of(require_all_vars),
+        asked_for=asked_for,
+        require=require,
         pseudocount=check_real("pc_xi", pc_xi, low=0.0),
         formula=tuple_formula(_stat_of(stat_mode), dimensions, with_decision=classes is not None),
         average=False,
-        engine=get_tuple_engine(n_jobs=n_jobs),
+        engine=get_tuple_engine(n_jobs=n_jobs, work=work),
     )
     return _result(source, table.names, ig_thr, return_matrix)
 

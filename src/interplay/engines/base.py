@@ -151,16 +151,16 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork |
     )
 
 
-def get_tuple_engine(engine: str | Engine = "auto", *, n_jobs: int = 1) -> TupleEngine:
+def get_tuple_engine(engine: str | Engine = "auto", *, n_jobs: int = 1, work: SearchWork | None = None) -> TupleEngine:
     """Return an engine that can list tuples: for "auto" the processor where the usual one cannot."""
     from interplay.engines.cpu import CpuEngine
 
-    worker = get_engine(engine, n_jobs=n_jobs)
+    worker = get_engine(engine, n_jobs=n_jobs, work=work)
     if isinstance(worker, TupleEngine):
         return worker
     if isinstance(engine, str) and engine == "auto":
         return CpuEngine(n_threads=n_jobs)
-    raise ValueError(f"engine {worker.name!r} cannot list tuples: use engine='cpu'")
+    raise ValueError(f"engine {worker.name!r} cannot list tuples: use engine='cpu' or 'cuda'")
 
 
 def tile_shape_for(engine: Engine, dimensions: int) -> dict[str, Any]:

@@ -1,12 +1,15 @@
-"""Planes + tiles → maximum gains, on NVIDIA GPUs.
+"""Planes + tiles → maximum gains, or rows of tuples, on NVIDIA GPUs.
 
 Who calls whom::
 
-    CudaEngine            one thread per device, merges
-      DeviceSearch        device_search.py   launches: bound all tuples, score the survivors
-        make_*, upload_*  layout.py          planes and tiles as they lie on the device
-        choose_variant    kernels.py         what the kernels are compiled for
-        merge_candidates  candidates.py      tuples that reached a maximum → MaxGains
+    CudaEngine              engine.py          one thread per device, merges
+      TileSegments          tile_segments.py   tiles to list next, and their rows in order
+      DeviceSearch          device_search.py   maxima: warm them, raise them
+      DeviceListing         device_listing.py  rows above fixed thresholds
+        DeviceTuples        device_tuples.py   launches: bound all tuples, or take all; score what is left
+          make_*, upload_*  layout.py          planes and tiles as they lie on the device
+          choose_variant    kernels.py         what the kernels are compiled for
+        merge_candidates    candidates.py      tuples that reached a maximum → MaxGains
 
 The kernels are in ``core/cuda``.
 """

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
-from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda.device_search import DeviceSearch, TooManyCells
+from interplay.engines.cuda.device_listing import DeviceListing
+from interplay.engines.cuda.device_search import DeviceSearch
+from interplay.engines.cuda.device_tuples import TooManyCells
 from interplay.engines.cuda.kernels import default_counting
 from interplay.engines.cuda.layout import covers_all_tuples, strongest_first
-from interplay.engines.cuda.tables import make_information_tables
+from interplay.engines.cuda.tables import TablesTooLarge, make_information_tables, make_statistic_tables
+from interplay.engines.cuda.tile_segments import TileSegments
+from interplay.engines.tuple_formula import TupleFormula
 
 _INSTALL = 'pip install "interplay[cuda]"'
 
@@ -99,43 +104,27 @@ class CudaEngine:
             return start
         tables = make_information_tables(planes, tiles, pseudocount)
         devices = self._device_numbers()
-        total = float(tiles.n_tuples.sum())
-        done = 0.0
-        lock = threading.Lock()
-        stop = threading.Event()
-
-        def report(tuples: float) -> None:
-            nonlocal done
-            with lock:
-                done += tuples
-                if on_progress is not None:
-                    on_progress(int(done))
-            if stop.is_set():
-                raise _Stopped
-
+        report = _Report(on_progress)
         searches: dict[int, DeviceSearch] = {}
 
-        def work(share: int) -> None:
-            import cupy
-
-            with cupy.cuda.Device(devices[share]) as device:
-                search_in = partial(
-                    DeviceSearch,
-                    planes,
-                    tables=tables,
-                    pseudocount=pseudocount,
-                    counting=self.counting or default_counting(int(device.compute_capability)),
-                    share=(share, len(devices)),
-                )
-                searches[share] = search_in(tiles, known=start)
-                searches[share].warm()
-                # Every device finds the same order: all of them warm with the same tuples.
-                if tiles.dimensions > 3 and covers_all_tuples(tiles, planes.n_vars):
-                    warmed = searches[share].found(discretization)
-                    del searches[share]  # its memory is wanted
-                    sorted_tiles = strongest_first(tiles, warmed.gain_by_group.max(axis=1))
-                    searches[share] = search_in(sorted_tiles, known=warmed)
-                searches[share].run(report)
+        def work(share: int, counting: str) -> None:
+            search_in = partial(
+                DeviceSearch,
+                planes,
+                tables=tables,
+                pseudocount=pseudocount,
+                counting=counting,
+                share=(share, len(devices)),
+            )
+            searches[share] = search_in(tiles, known=start)
+            searches[share].warm()
+            # Every device finds the same order: all of them warm with the same tuples.
+            if tiles.dimensions > 3 and covers_all_tuples(tiles, planes.n_vars):
+                warmed = searches[share].found(discretization)
+                del searches[share]  # its memory is wanted
+                sorted_tiles = strongest_first(tiles, warmed.gain_by_group.max(axis=1))
+                searches[share] = search_in(sorted_tiles, known=warmed)
+            searches[share].run(report)
 
         def gathered() -> MaxGains:
             parts = [start]
@@ -147,26 +136,12 @@ class CudaEngine:
             return reduce(MaxGains.merge, parts)
 
         try:
-            if len(devices) == 1:
-                work(0)
-            else:
-                with ThreadPoolExecutor(len(devices)) as pool:
-                    futures = [pool.submit(work, share) for share in range(len(devices))]
-                    try:
-                        for future in futures:
-                            future.result()
-                    except BaseException:
-                        stop.set()
-                        raise
+            self._on_all_devices(work, report)
         except KeyboardInterrupt:
-            raise SearchInterrupted(gathered(), done / total) from None
+            raise SearchInterrupted(gathered(), report.done / float(tiles.n_tuples.sum())) from None
         except TooManyCells:
-            warnings.warn(
-                "engine='cuda' cannot count tuples with this many cells: they are searched on the CPU instead; "
-                "fewer dimensions, divisions or classes would fit",
-                stacklevel=2,
-            )
-            return CpuEngine(n_threads=self.n_threads).max_gains(
+            _warn_of_cpu("cannot count tuples with this many cells: they are searched")
+            return self._cpu().max_gains(
                 planes,
                 tiles,
                 pseudocount=pseudocount,
@@ -175,6 +150,85 @@ class CudaEngine:
                 on_progress=on_progress,
             )
         return gathered()
+
+    def interesting_tuples(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_value: FloatArray,
+        formula: TupleFormula | None = None,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> TupleRows:
+        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
+        if not len(tiles):
+            return TupleRows.none(tiles.dimensions)
+        report = _Report(on_progress)
+        # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
+        segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
+
+        def work(share: int, counting: str) -> None:
+            listing = DeviceListing(
+                planes,
+                tiles,
+                tables=tables,
+                pseudocount=pseudocount,
+                counting=counting,
+                min_value=min_value,
+                formula=formula,
+            )
+            while (segment := segments.take()) is not None:
+                rows = listing.rows(*segment, segments.most_rows, report)
+                if rows is None:
+                    segments.put_back(*segment)
+                else:
+                    segments.hand_in(segment[0], rows)
+
+        try:
+            if formula is None:
+                tables = make_information_tables(planes, tiles, pseudocount)
+            else:
+                tables = make_statistic_tables(planes, tiles, pseudocount, formula)
+            self._on_all_devices(work, report)
+        except (TooManyCells, TablesTooLarge):
+            _warn_of_cpu("cannot score tuples with this many cells or different numbers of levels: they are listed")
+            return self._cpu().interesting_tuples(
+                planes,
+                tiles,
+                pseudocount=pseudocount,
+                min_value=min_value,
+                formula=formula,
+                max_rows=max_rows,
+                on_progress=on_progress,
+            )
+        return segments.rows()
+
+    def _on_all_devices(self, work: Callable[[int, str], None], report: _Report) -> None:
+        """Call `work` with the number of each device's share and how to count there, while the device is current."""
+        devices = self._device_numbers()
+
+        def work_there(share: int) -> None:
+            import cupy
+
+            with cupy.cuda.Device(devices[share]) as device:
+                work(share, self.counting or default_counting(int(device.compute_capability)))
+
+        if len(devices) == 1:
+            work_there(0)
+            return
+        with ThreadPoolExecutor(len(devices)) as pool:
+            futures = [pool.submit(work_there, share) for share in range(len(devices))]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                report.stop.set()
+                raise
+
+    def _cpu(self) -> CpuEngine:
+        return CpuEngine(n_threads=self.n_threads)
 
     def _device_numbers(self) -> tuple[int, ...]:
         if self.devices is not None:
@@ -189,3 +243,27 @@ class CudaEngine:
 
 class _Stopped(Exception):
     """Another device's thread failed or was interrupted."""
+
+
+class _Report:
+    """Told by the devices how many tuples they have done; tells the caller, and the devices when to stop."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._lock = threading.Lock()
+        self.done = 0.0
+        self.stop = threading.Event()
+
+    def __call__(self, tuples: float) -> None:
+        with self._lock:
+            self.done += tuples
+            if self._on_progress is not None:
+                self._on_progress(int(self.done))
+        if self.stop.is_set():
+            raise _Stopped
+
+
+def _warn_of_cpu(what: str) -> None:
+    warnings.warn(
+        f"engine='cuda' {what} on the CPU instead; fewer dimensions, divisions or classes would fit", stacklevel=3
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.kernels import compiled
 
 #: Rows of a fragment, as in tuple_counts.cuh.
@@ -22,7 +22,7 @@ _SPARE_ROWS = 512
 
 @dataclass(frozen=True)
 class LaneLayout:
-    """Where the variables of each lane block lie, level after level.
+    """Where the variables of each lane block lie, level after level; a block that no tile needs lies nowhere.
 
     Attributes
     ----------
@@ -66,16 +66,17 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
     """Lay out the variables in the order of the tiles."""
     start = tiles.lane_start
     n_levels = planes.n_levels[tiles.order[start[:-1]]]
-    sizes = np.diff(start)
+    sizes = np.where(_is_used(tiles), np.diff(start), 0)
     rows_per_level = -(-sizes // _FRAGMENT_ROWS) * _FRAGMENT_ROWS  # whole fragments
     ends = np.cumsum(rows_per_level * n_levels)
     first_row = ends - rows_per_level * n_levels
     n_rows = int(ends[-1]) + _SPARE_ROWS
     row_plane = np.full(n_rows, -1, dtype=np.int64)
     row_others = np.zeros(n_rows, dtype=np.int32)
-    first_plane = planes.plane_start[tiles.order]
     block_of = np.repeat(np.arange(len(sizes)), sizes)
-    row_of_level_0 = first_row[block_of] + np.arange(len(tiles.order)) - start[block_of]
+    in_block = np.arange(len(block_of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    first_plane = planes.plane_start[tiles.order[start[block_of] + in_block]]
+    row_of_level_0 = first_row[block_of] + in_block
     levels_of = n_levels[block_of]
     row_plane[row_of_level_0] = first_plane
     row_others[row_of_level_0] = levels_of - 1
@@ -90,6 +91,21 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
         row_plane=row_plane,
         row_others=row_others,
     )
+
+
+def _is_used(tiles: TupleTiles) -> BoolArray:
+    """Say for each lane block whether any tile needs it: a list of tuples looks at few tiles at a time."""
+    used = np.zeros(len(tiles.lane_start) - 1, dtype=bool)
+    for place, start in enumerate(_starts_by_place(tiles)):
+        named = np.zeros(len(start) - 1, dtype=bool)
+        named[tiles.tiles[:, place]] = True
+        used[np.searchsorted(tiles.lane_start, start[:-1][named], side="right") - 1] = True
+    return used
+
+
+def _starts_by_place(tiles: TupleTiles) -> list[IntArray]:
+    k = tiles.dimensions
+    return [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
 
 
 def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
@@ -147,7 +163,7 @@ class TileRecords:
 def make_tile_records(planes: BitPlanes, tiles: TupleTiles, layout: LaneLayout) -> TileRecords:
     """Spell out the tiles."""
     k = tiles.dimensions
-    starts = [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
+    starts = _starts_by_place(tiles)
     begin = np.column_stack([start[tiles.tiles[:, place]] for place, start in enumerate(starts)])
     end = np.column_stack([start[tiles.tiles[:, place] + 1] for place, start in enumerate(starts)])
     lane = np.searchsorted(tiles.lane_start, begin, side="right") - 1

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay import _core
-from interplay.arrays import BitPlanes, IntArray, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.tuple_formula import TupleFormula
+
+#: Numbers in all tables of a statistic (128 MB, some tenths of a second).
+_MAX_VALUES = 1 << 24
+
+
+class TablesTooLarge(Exception):
+    """A statistic of tuples with so many different numbers of levels needs more tables than there is room for."""
 
 
 @dataclass(frozen=True)
@@ -20,33 +30,81 @@ class InformationTables:
         Tables one after the other: per multiplicity of the pseudocounts, one per class and one for all classes.
     start : (n_multiplicities, n_classes + 1) int64
         Where each table begins.
-    multiplicity_of_levels : (257,) int32
-        The multiplicity to use for a cell that gathers this many cells of the whole tuple.
+    multiplicities : (n_multiplicities,) int64
+        How many cells of the whole tuple a cell gathers: first 1, then more.
     unit : float
         What 1 is worth, in bits.
     """
 
     values: IntArray
     start: IntArray
-    multiplicity_of_levels: np.ndarray[tuple[int], np.dtype[np.int32]]
+    multiplicities: IntArray
     unit: float
+
+    @property
+    def multiplicity_of_levels(self) -> npt.NDArray[np.int32]:
+        """The number of the multiplicity for a cell that gathers this many cells, as summing over a variable does."""
+        numbers = np.zeros(257, dtype=np.int32)
+        numbers[self.multiplicities[1:]] = np.arange(1, len(self.multiplicities))
+        return numbers
 
 
 def make_information_tables(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> InformationTables:
-    """Make the tables of a search."""
+    """Make the tables of information gains."""
     levels = np.unique(planes.n_levels[tiles.order])
+    max_cells = int(levels[-1] * tiles.partner_cells[-1])
+    return _filled(planes, pseudocount, np.append(1, levels), max_cells, np.empty(0, dtype=np.int64))
+
+
+def make_statistic_tables(
+    planes: BitPlanes, tiles: TupleTiles, pseudocount: float, formula: TupleFormula
+) -> InformationTables:
+    """Make the tables of a statistic, for all that its subsets may leave out."""
+    k, coefficients = tiles.dimensions, formula.coefficient_of_size
+    levels = set(planes.n_levels[tiles.order].tolist())
+    max_values = _MAX_VALUES // (2 * planes.n_samples + len(planes.class_sizes) + 1)
+    products, needed = {1}, {1}
+    for n_left_out in range(k):
+        if coefficients[k - n_left_out] != 0:
+            needed |= products
+        products = {product * c for product in products for c in levels}
+        if len(needed) > max_values or len(products) > _MAX_VALUES:
+            raise TablesTooLarge
+    max_cells = int(planes.n_levels.max() * tiles.partner_cells[-1])
+    return _filled(planes, pseudocount, np.array(sorted(needed), dtype=np.int64), max_cells, coefficients)
+
+
+def _filled(
+    planes: BitPlanes, pseudocount: float, multiplicities: IntArray, max_cells: int, coefficients: IntArray
+) -> InformationTables:
     sizes = np.concatenate([planes.class_sizes, [planes.n_samples]]) + 1
-    n_tables = len(levels) + 1
-    values = np.empty(n_tables * sizes.sum(), dtype=np.int64)
+    values = np.empty(len(multiplicities) * sizes.sum(), dtype=np.int64)
     unit = _core.fill_information_tables(
         class_sizes=planes.class_sizes,
         pseudocount=pseudocount,
-        distinct_levels=levels,
-        max_cells=int(levels[-1] * tiles.partner_cells[-1]),
+        multiplicities=multiplicities,
+        max_cells=max_cells,
+        coefficient_of_size=coefficients,
         values=values,
     )
-    multiplicity = np.zeros(257, dtype=np.int32)
-    multiplicity[levels] = np.arange(1, n_tables)
-    ends = np.cumsum(np.tile(sizes, n_tables))
-    start = np.concatenate([[0], ends[:-1]]).reshape(n_tables, -1).astype(np.int64)
-    return InformationTables(values=values, start=start, multiplicity_of_levels=multiplicity, unit=unit)
+    ends = np.cumsum(np.tile(sizes, len(multiplicities)))
+    start = np.concatenate([[0], ends[:-1]]).reshape(len(multiplicities), -1).astype(np.int64)
+    return InformationTables(values=values, start=start, multiplicities=multiplicities, unit=unit)
+
+
+def entropy_terms(n_samples: int, pseudocount: float, n_cells: IntArray, formula: TupleFormula) -> FloatArray:
+    """Return what is left of Σ coefficient · H(S) besides the sums of x·log2(x), for tuples of so many cells.
+
+    H(S) is log2(N) − Σ x·log2(x) / N, with N samples, pseudocounts included. Rounded as the CPU engine does.
+
+    Returns
+    -------
+    (n, 2) float64
+        Σ coefficient · log2(N), and N.
+    """
+    k = len(formula.coefficient_of_size) - 1
+    sum_of_coefficients = sum(math.comb(k, size) * int(formula.coefficient_of_size[size]) for size in range(1, k + 1))
+    kinds, kind_of = np.unique(n_cells, return_inverse=True)
+    samples = [n_samples + pseudocount * float(cells) for cells in kinds.tolist()]
+    terms = np.array([(sum_of_coefficients * math.log2(n), n) for n in samples])
+    return np.asarray(terms[kind_of.reshape(-1)])

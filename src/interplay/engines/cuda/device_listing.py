@@ -1,0 +1,163 @@
+"""Rows of tuples above fixed thresholds, on one device: bound all tuples, or take all, and score what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleRows, TupleTiles
+from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone
+from interplay.engines.cuda.tables import InformationTables, entropy_terms
+from interplay.engines.tuple_formula import TupleFormula
+
+#: Tuples that may wait to be scored; each may become a row for every member.
+_CAPACITY = 1 << 21
+
+#: No gain is as high: as a threshold it lists nothing, as infinity does, and floats can be added to it.
+_NEVER = 1e30
+
+
+class _TooManyRows(Exception):
+    """A segment has more rows than were asked for."""
+
+
+class DeviceListing(DeviceTuples):
+    """A list of tuples on the current device.
+
+    Parameters
+    ----------
+    min_value : (n_vars,) float64
+        The threshold of each variable.
+    formula : TupleFormula, optional
+        What to list instead of the gains of the members; `tables` are then of this statistic.
+    """
+
+    # Thresholds do not rise, so there is nothing to wait for before the first large launch.
+    first_launch = 1 / 16
+
+    def __init__(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        tables: InformationTables,
+        pseudocount: float,
+        counting: str,
+        min_value: FloatArray,
+        formula: TupleFormula | None,
+    ) -> None:
+        thresholds = np.minimum(min_value.astype(np.float64), _NEVER)
+        super().__init__(
+            planes,
+            tiles,
+            tables=tables,
+            pseudocount=pseudocount,
+            counting=counting,
+            best=np.repeat(thresholds[:, np.newaxis], len(tiles.partner_cells), axis=1),
+            capacity=_CAPACITY,
+        )
+        cupy = self._cupy
+        self._formula = formula
+        # Nothing is known of a statistic before it is counted; and a bound that nothing can fail is only in the way.
+        self._takes_all = formula is not None or bool(np.all(thresholds <= 0))
+        self._order = cupy.asarray(tiles.order.astype(np.int32))
+        self._order_ascends = bool(np.all(np.diff(tiles.order) > 0))
+        if formula is None:
+            self._multiplicity_of_levels = cupy.asarray(tables.multiplicity_of_levels)
+        else:
+            self._multiplicities = cupy.asarray(tables.multiplicities.astype(np.int32))
+            self._coefficients = cupy.asarray(formula.coefficient_of_size)
+            self._terms = entropy_terms(planes.n_samples, pseudocount, self._records.n_cells, formula)
+        self._most_rows = 0
+        self._n_rows = 0
+        #: Of each launch the rows' tiles, positions of the members, position of the variable, and value.
+        self._found: list[tuple[Any, Any, Any, Any]] = []
+
+    def rows(self, begin: int, end: int, most_rows: int, on_done: OnDone) -> TupleRows | None:
+        """List tiles `begin` … `end`; None where there are several, with more than `most_rows` rows."""
+        self._most_rows = most_rows if end > begin + 1 else np.iinfo(np.int64).max
+        self._n_rows = 0
+        done = 0.0
+
+        def note(tuples: float) -> None:
+            nonlocal done
+            done += tuples
+            on_done(tuples)
+
+        try:
+            which = np.arange(begin, end)
+            if self._takes_all:
+                self._score_all(which, note)
+            else:
+                for of_kind, variant in self._tiles_by_variant(which):
+                    if variant is None:
+                        self._score_all(of_kind, note)
+                    else:
+                        self._search(self._make_work(of_kind, variant), note)
+            return self._sorted(begin, end)
+        except _TooManyRows:
+            on_done(-done)
+            return None
+        finally:
+            self._found.clear()
+
+    def _score(self, tiles: ChosenTiles) -> int:
+        """Score the tuples in the buffer exactly and keep the rows; return how many tuples there were."""
+        if self._formula is None:
+            self._launch_gains(tiles, self._multiplicity_of_levels, best_is_fixed=True)
+        else:
+            self._launch_statistic(tiles, self._formula)
+        n_found, n_rows = self._counters[:2].get().tolist()
+        # What does not fit into the buffer comes again, in smaller parts.
+        if n_rows and n_found <= self._capacity:
+            tuples = self._tuples[self._candidate_tuples[:n_rows]]
+            self._found.append(
+                (
+                    self._cupy.asarray(tiles.which.astype(np.int32))[tuples[:, 0]],
+                    tuples[:, 1:],
+                    self._candidate_slots[:n_rows] // self._n_groups,
+                    self._candidate_scores[:n_rows].copy(),
+                )
+            )
+            self._n_rows += n_rows
+            if self._n_rows > self._most_rows:
+                raise _TooManyRows
+        return int(n_found)
+
+    def _launch_statistic(self, tiles: ChosenTiles, formula: TupleFormula) -> None:
+        self._launch_scores(
+            "tuple_statistic.cu",
+            "score_statistic",
+            (
+                *self._tables,
+                self._multiplicities,
+                np.int32(len(self._multiplicities)),
+                np.float64(self._unit),
+                self._coefficients,
+                np.int32(formula.with_decision),
+                self._cupy.asarray(np.ascontiguousarray(self._terms[tiles.which])),
+            ),
+            tiles,
+            (self._best,),
+        )
+
+    def _sorted(self, begin: int, end: int) -> TupleRows:
+        """Return what was found: tile by tile, each by tuple and variable."""
+        if not self._found:
+            none = TupleRows.none(self._k)
+            return TupleRows(none.tuples, none.variable, none.value, np.zeros(end - begin, dtype=np.int64))
+        cupy = self._cupy
+        tile, positions, position, value = (cupy.concatenate(parts) for parts in zip(*self._found, strict=True))
+        self._found.clear()
+        tuples, variable = self._order[positions], self._order[position]
+        if not self._order_ascends:
+            tuples = cupy.sort(tuples, axis=1)
+        order = cupy.lexsort(cupy.stack([variable, *tuples.T[::-1], tile]))
+        rows_of_tile: IntArray = cupy.bincount(tile - np.int32(begin), minlength=end - begin).get().astype(np.int64)
+        return TupleRows(
+            tuples=tuples[order].get(),
+            variable=variable[order].get(),
+            value=value[order].get(),
+            rows_of_tile=rows_of_tile,
+        )
