@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -17,11 +18,18 @@ from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTile
 from interplay.engines import base
 from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_search, device_tuples, why_no_cuda
+from interplay.engines.cuda import CudaEngine, device_search, device_tuples, layout, why_no_cuda
 from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_search import tuples_with_all
 from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
-from interplay.engines.cuda.layout import covers_all_tuples, make_lane_layout, make_tile_records, strongest_first
+from interplay.engines.cuda.layout import (
+    covers_all_tuples,
+    make_lane_layout,
+    make_tile_records,
+    parts_by_planes,
+    strongest_first,
+    words_of,
+)
 from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
@@ -230,6 +238,35 @@ def tuples_of(records, tile: int) -> set[tuple[int, ...]]:  # type: ignore[no-un
     ranges = [range(b, e) for b, e in zip(records.begin[tile], records.end[tile], strict=True)]
     positions = sorted(set().union(*ranges))
     return {t for t in combinations(positions, len(ranges)) if all(v in r for v, r in zip(t, ranges, strict=True))}
+
+
+def test_parts_hold_every_tile_once_and_need_few_planes() -> None:
+    rng = np.random.default_rng(1)
+    planes, n_levels = problem(rng, n_samples=100, n_vars=60, n_contrast=20, levels=(2, 3))
+    tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=3, block_size=2, middle_size=3, n_lanes=4, even=False)
+    rows_of_all = len(make_lane_layout(planes, tiles).row_plane)
+    for n_groups in (1, 6, 12):
+        parts = parts_by_planes(tiles, n_groups)
+        seen = np.concatenate([part.tiles for part in parts])
+        assert {tuple(tile) for tile in seen.tolist()} == {tuple(tile) for tile in tiles.tiles.tolist()}
+        assert len(seen) == len(tiles)
+        rows = max(len(make_lane_layout(planes, part).row_plane) for part in parts) - 512  # the spare ones
+        assert rows <= (rows_of_all - 512) * min(1, 3 * 1.5 / n_groups)
+
+
+def test_words_are_copied_in_parts_that_hold_what_their_rows_name() -> None:
+    rng = np.random.default_rng(1)
+    planes, n_levels = problem(rng, n_samples=100, n_vars=60, levels=(2, 3, 5))
+    for asked_for in (None, np.arange(60) % 7 == 0):
+        tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=2, asked_for=asked_for, require="all", n_lanes=16)
+        layout = make_lane_layout(planes, tiles)
+        for begin in range(0, len(layout.row_plane), 48):
+            plane, others = layout.row_plane[begin : begin + 48], layout.row_others[begin : begin + 48]
+            words, place = words_of(planes, plane, others)
+            assert ((place < 0) == (plane < 0)).all()
+            for level in range(4):
+                has = (plane >= 0) & (level < np.maximum(others, 1))
+                assert np.array_equal(words[place[has] + level], planes.words.view(np.uint32)[plane[has] + level])
 
 
 def test_tile_records_spell_out_all_tuples() -> None:
@@ -466,6 +503,40 @@ class TestOnADevice:
         with pytest.warns(UserWarning, match="searched on the CPU instead"):
             found = CudaEngine().max_gains(planes, tiles, pseudocount=0.25)
         assert_same_bits(found, CpuEngine().max_gains(planes, tiles, pseudocount=0.25))
+
+    def test_with_little_memory_planes_come_in_parts(
+        self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import cupy
+
+        monkeypatch.setattr(layout, "_ROWS_BYTES", 1 << 20)
+        monkeypatch.setattr(device_search, "_CAPACITY", device_tuples.MIN_CAPACITY)
+        n_vars, n_samples = 4000, 20_000
+        planes, n_levels = problem(rng, n_samples=n_samples, n_vars=n_vars)
+        tiles = tiles_for(n_levels, n_vars, 2, block_size=128, middle_size=256, n_lanes=256, even=False)
+        expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
+        pool = cupy.get_default_memory_pool()
+        before = pool.get_limit()
+        try:
+            pool.free_all_blocks()
+            # Two planes for each variable are 20 MB, and the buffers 12.
+            pool.set_limit(size=28 << 20)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                found = CudaEngine().max_gains(planes, tiles, pseudocount=0.25)
+            assert_same_bits(found, expected)
+            pool.free_all_blocks()
+            pool.set_limit(size=2 << 20)
+            with pytest.warns(UserWarning, match="too little memory .* they are searched on the CPU instead"):
+                found = CudaEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
+            assert_same_bits(found, expected)
+            few = tiles[:2]
+            with pytest.warns(UserWarning, match="too little memory .* they are listed on the CPU instead"):
+                rows = CudaEngine().interesting_tuples(planes, few, pseudocount=0.25, min_value=np.full(n_vars, 9.0))
+        finally:
+            pool.set_limit(size=before)
+        on_cpu = CpuEngine().interesting_tuples(planes, few, pseudocount=0.25, min_value=np.full(n_vars, 9.0))
+        assert np.array_equal(rows.value, on_cpu.value)
 
     def test_ctrl_c_hands_over_what_was_found(self, rng: np.random.Generator) -> None:
         planes, n_levels = problem(rng, n_samples=2000, n_vars=300)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
@@ -17,12 +17,16 @@ from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.device_search import DeviceSearch
 from interplay.engines.cuda.device_tuples import TooManyCells
 from interplay.engines.cuda.kernels import default_counting
-from interplay.engines.cuda.layout import covers_all_tuples, strongest_first
+from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
 from interplay.engines.cuda.tables import TablesTooLarge, make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import TupleFormula
 
 _INSTALL = 'pip install "interplay[cuda]"'
+
+#: Why tuples go to the CPU.
+_FEWER_CELLS = "fewer dimensions, divisions or classes would fit"
+_TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and samples (fewer would fit)"
 
 
 def why_no_cuda() -> str | None:
@@ -104,52 +108,71 @@ class CudaEngine:
             return start
         tables = make_information_tables(planes, tiles, pseudocount)
         devices = self._device_numbers()
-        report = _Report(on_progress)
+        # What each device found, and its search in work, which begins with that.
+        found: dict[int, MaxGains] = {}
         searches: dict[int, DeviceSearch] = {}
+        parts, n_groups = [tiles], 1
 
-        def work(share: int, counting: str) -> None:
-            search_in = partial(
-                DeviceSearch,
+        def begin(share: int, part: TupleTiles, counting: str) -> None:
+            if share in searches:  # nothing else holds it: it leaves its memory to the next
+                found[share] = searches.pop(share).found(discretization)
+            searches[share] = DeviceSearch(
                 planes,
+                part,
                 tables=tables,
                 pseudocount=pseudocount,
                 counting=counting,
+                known=found.get(share, start),
                 share=(share, len(devices)),
             )
-            searches[share] = search_in(tiles, known=start)
-            searches[share].warm()
-            # Every device finds the same order: all of them warm with the same tuples.
-            if tiles.dimensions > 3 and covers_all_tuples(tiles, planes.n_vars):
-                warmed = searches[share].found(discretization)
-                del searches[share]  # its memory is wanted
-                sorted_tiles = strongest_first(tiles, warmed.gain_by_group.max(axis=1))
-                searches[share] = search_in(sorted_tiles, known=warmed)
-            searches[share].run(report)
+
+        def work(share: int, counting: str, report: _Report) -> None:
+            for part in parts:
+                begin(share, part, counting)
+                searches[share].warm()
+                # Every device finds the same order: all of them warm with the same tuples.
+                if part.dimensions > 3 and covers_all_tuples(part, planes.n_vars):
+                    strength = searches[share].found(discretization).gain_by_group.max(axis=1)
+                    begin(share, strongest_first(part, strength), counting)
+                searches[share].run(report)
 
         def gathered() -> MaxGains:
-            parts = [start]
+            import cupy
+
+            all_found = [start, *found.values()]
             for share, search in searches.items():
-                import cupy
-
                 with cupy.cuda.Device(devices[share]):
-                    parts.append(search.found(discretization))
-            return reduce(MaxGains.merge, parts)
+                    all_found.append(search.found(discretization))
+            return reduce(MaxGains.merge, all_found)
 
-        try:
-            self._on_all_devices(work, report)
-        except KeyboardInterrupt:
-            raise SearchInterrupted(gathered(), report.done / float(tiles.n_tuples.sum())) from None
-        except TooManyCells:
-            _warn_of_cpu("cannot count tuples with this many cells: they are searched")
-            return self._cpu().max_gains(
-                planes,
-                tiles,
-                pseudocount=pseudocount,
-                discretization=discretization,
-                known=known,
-                on_progress=on_progress,
-            )
-        return gathered()
+        why_cpu = ""
+        while not why_cpu:
+            report = _Report(on_progress)
+            try:
+                self._on_all_devices(work, report)
+                return gathered()
+            except KeyboardInterrupt:
+                raise SearchInterrupted(gathered(), report.done / float(tiles.n_tuples.sum())) from None
+            except TooManyCells:
+                why_cpu = f"cannot count tuples with this many cells ({_FEWER_CELLS})"
+            except MemoryError:  # so CuPy's is
+                # The same again, with fewer planes at a time. What was found already helps the bound.
+                start = gathered()
+                found.clear()
+                searches.clear()
+                if n_groups >= len(tiles.lane_start) - 1:
+                    why_cpu = _TOO_LITTLE_MEMORY
+                n_groups = 2 * max(n_groups, tiles.dimensions)
+                parts = parts_by_planes(tiles, n_groups)
+        _warn_of_cpu(f"{why_cpu}: they are searched")
+        return self._cpu().max_gains(
+            planes,
+            tiles,
+            pseudocount=pseudocount,
+            discretization=discretization,
+            known=start,
+            on_progress=on_progress,
+        )
 
     def interesting_tuples(
         self,
@@ -165,11 +188,10 @@ class CudaEngine:
         """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
         if not len(tiles):
             return TupleRows.none(tiles.dimensions)
-        report = _Report(on_progress)
         # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
         segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
 
-        def work(share: int, counting: str) -> None:
+        def work(share: int, counting: str, report: _Report) -> None:
             listing = DeviceListing(
                 planes,
                 tiles,
@@ -191,21 +213,24 @@ class CudaEngine:
                 tables = make_information_tables(planes, tiles, pseudocount)
             else:
                 tables = make_statistic_tables(planes, tiles, pseudocount, formula)
-            self._on_all_devices(work, report)
+            self._on_all_devices(work, _Report(on_progress))
+            return segments.rows()
         except (TooManyCells, TablesTooLarge):
-            _warn_of_cpu("cannot score tuples with this many cells or different numbers of levels: they are listed")
-            return self._cpu().interesting_tuples(
-                planes,
-                tiles,
-                pseudocount=pseudocount,
-                min_value=min_value,
-                formula=formula,
-                max_rows=max_rows,
-                on_progress=on_progress,
-            )
-        return segments.rows()
+            why_cpu = f"cannot score tuples with this many cells or different numbers of levels ({_FEWER_CELLS})"
+        except MemoryError:  # so CuPy's is
+            why_cpu = _TOO_LITTLE_MEMORY
+        _warn_of_cpu(f"{why_cpu}: they are listed")
+        return self._cpu().interesting_tuples(
+            planes,
+            tiles,
+            pseudocount=pseudocount,
+            min_value=min_value,
+            formula=formula,
+            max_rows=max_rows,
+            on_progress=on_progress,
+        )
 
-    def _on_all_devices(self, work: Callable[[int, str], None], report: _Report) -> None:
+    def _on_all_devices(self, work: Callable[[int, str, _Report], None], report: _Report) -> None:
         """Call `work` with the number of each device's share and how to count there, while the device is current."""
         devices = self._device_numbers()
 
@@ -213,7 +238,7 @@ class CudaEngine:
             import cupy
 
             with cupy.cuda.Device(devices[share]) as device:
-                work(share, self.counting or default_counting(int(device.compute_capability)))
+                work(share, self.counting or default_counting(int(device.compute_capability)), report)
 
         if len(devices) == 1:
             work_there(0)
@@ -221,11 +246,13 @@ class CudaEngine:
         with ThreadPoolExecutor(len(devices)) as pool:
             futures = [pool.submit(work_there, share) for share in range(len(devices))]
             try:
-                for future in futures:
-                    future.result()
-            except BaseException:
-                report.stop.set()
-                raise
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:
+                report.stop.set()  # none goes on alone after a failure or Ctrl-C
+        errors = [future.exception() for future in futures]
+        for error in errors:
+            if error is not None and not isinstance(error, _Stopped):
+                raise error
 
     def _cpu(self) -> CpuEngine:
         return CpuEngine(n_threads=self.n_threads)
@@ -264,6 +291,4 @@ class _Report:
 
 
 def _warn_of_cpu(what: str) -> None:
-    warnings.warn(
-        f"engine='cuda' {what} on the CPU instead; fewer dimensions, divisions or classes would fit", stacklevel=3
-    )
+    warnings.warn(f"engine='cuda' {what} on the CPU instead", stacklevel=3)

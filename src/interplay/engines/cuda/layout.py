@@ -16,6 +16,9 @@ from interplay.engines.cuda.kernels import compiled
 #: Rows of a fragment, as in tuple_counts.cuh.
 _FRAGMENT_ROWS = 16
 
+#: Planes are copied in parts of about this size: beside the fragments there may be little room on the device.
+_ROWS_BYTES = 1 << 28
+
 #: Rows of nothing after the last, since the last piece may read beyond it.
 _SPARE_ROWS = 512
 
@@ -108,27 +111,68 @@ def _starts_by_place(tiles: TupleTiles) -> list[IntArray]:
     return [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
 
 
+def parts_by_planes(tiles: TupleTiles, n_groups: int) -> list[TupleTiles]:
+    """Sort the tiles into parts, each of which needs the planes of a few groups of lane blocks only.
+
+    A part needs at most as many groups as a tuple has members.
+    """
+    n_lane_blocks = len(tiles.lane_start) - 1
+    group = [
+        (np.searchsorted(tiles.lane_start, start[tiles.tiles[:, place]], side="right") - 1) * n_groups // n_lane_blocks
+        for place, start in enumerate(_starts_by_place(tiles))
+    ]
+    # Groups ascend with the places. Named twice, one counts once.
+    needed = np.column_stack(group)
+    needed[:, 1:] = np.where(needed[:, 1:] == needed[:, :-1], -1, needed[:, 1:])
+    kinds, part_of = np.unique(np.sort(needed, axis=1), axis=0, return_inverse=True)
+    return [tiles[np.flatnonzero(part_of.reshape(-1) == part)] for part in range(len(kinds))]
+
+
 def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
     """Copy the planes to the device, in the order in which warps read them."""
     import cupy
 
-    words = cupy.asarray(planes.words.view(np.uint32))
-    n_words = words.shape[1]
+    n_words = planes.words.shape[1] * 2
     n_steps = n_words // 8
     fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
     kernel = compiled("bit_planes.cu", "make_fragments", ())
-    arguments = (
-        words,
-        cupy.asarray(_valid_words(planes)),
-        cupy.asarray(layout.row_plane),
-        cupy.asarray(layout.row_others),
-        np.int64(len(layout.row_plane)),
-        np.int32(n_steps),
-        fragments,
-    )
-    n_blocks = min(-(-fragments.size // 256), 65_535)
-    kernel((n_blocks,), (256,), arguments)
+    valid = cupy.asarray(_valid_words(planes))
+    n_rows = max(_ROWS_BYTES // (n_words * 4), _FRAGMENT_ROWS) // _FRAGMENT_ROWS * _FRAGMENT_ROWS
+    for begin in range(0, len(layout.row_plane), n_rows):
+        rows = slice(begin, begin + n_rows)
+        words, row_plane = words_of(planes, layout.row_plane[rows], layout.row_others[rows])
+        part = fragments[begin * n_words : (begin + n_rows) * n_words]
+        arguments = (
+            cupy.asarray(words),
+            valid,
+            cupy.asarray(row_plane),
+            cupy.asarray(layout.row_others[rows]),
+            np.int64(len(row_plane)),
+            np.int32(n_steps),
+            part,
+        )
+        kernel((min(-(-part.size // 256), 65_535),), (256,), arguments)
     return fragments
+
+
+def words_of(
+    planes: BitPlanes, row_plane: IntArray, row_others: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.uint32], IntArray]:
+    """Return the words of the planes that some rows name, and the rows with the planes' places among these."""
+    named = row_plane >= 0
+    first, last = row_plane[named], row_plane[named] + np.maximum(row_others[named], 1) - 1
+    if not len(first):
+        return planes.words[:0].view(np.uint32), row_plane
+    lowest, end = int(first.min()), int(last.max()) + 1
+    if end - lowest <= 2 * len(first):  # most of what lies between is wanted too
+        return planes.words[lowest:end].view(np.uint32), np.where(named, row_plane - lowest, -1)
+    change = np.zeros(end - lowest + 1, dtype=np.int64)
+    np.add.at(change, first - lowest, 1)
+    np.add.at(change, last + 1 - lowest, -1)
+    wanted = np.cumsum(change[:-1]) > 0
+    place = np.cumsum(wanted) - 1
+    words = planes.words[lowest:end][wanted].view(np.uint32)
+    return words, np.where(named, place[np.where(named, row_plane - lowest, 0)], -1)
 
 
 def _valid_words(planes: BitPlanes) -> npt.NDArray[np.uint32]:
