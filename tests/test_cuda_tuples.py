@@ -430,7 +430,7 @@ class TestOnADevice:
         with pytest.warns(UserWarning, match="listed on the CPU instead"):
             found = CudaEngine().interesting_tuples(planes, tiles, **given)
         assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
-        monkeypatch.setattr(tables, "_MAX_VALUES", 1000)
+        monkeypatch.setattr(tables, "_MAX_VALUES", 100)
         given["formula"] = tuple_formula("H", 2, with_decision=True)
         tiles = make_tuple_tiles(n_levels, n_vars=4, dimensions=2)
         with pytest.warns(UserWarning, match=r"different numbers of levels \(.*\): they are listed on the CPU instead"):

@@ -59,8 +59,9 @@ class DeviceListing(DeviceTuples):
         )
         cupy = self._cupy
         self._formula = formula
-        # Nothing is known of a statistic before it is counted; and a bound that nothing can fail is only in the way.
-        self._takes_all = formula is not None or bool(np.all(thresholds <= 0))
+        # Nothing is known of a statistic before it is counted; a bound that nothing can fail is only in the way; and of
+        # one class there is nothing to gain.
+        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(planes.class_sizes) == 1
         self._order = cupy.asarray(tiles.order.astype(np.int32))
         self._order_ascends = bool(np.all(np.diff(tiles.order) > 0))
         if formula is None:
