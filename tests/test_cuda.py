@@ -19,7 +19,7 @@ from interplay.engines import base
 from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, device_search, device_tuples, layout, why_no_cuda
-from interplay.engines.cuda.candidates import merge_candidates
+from interplay.engines.cuda.candidates import lowest_of_each, merge_candidates
 from interplay.engines.cuda.device_search import tuples_with_all
 from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
 from interplay.engines.cuda.layout import (
@@ -360,8 +360,13 @@ def test_candidates_merge_like_offers() -> None:
     row, group = rng.integers(0, 8, n), rng.integers(0, n_groups, n)
     gain = known.gain_by_group[row, group] + rng.choice([-1.0, 0.0, 1.0], n)
     gain[~np.isfinite(gain)] = 5.0
-    tuples = rng.integers(0, 8, (n, 2))
-    merged = merge_candidates(known, row, group, gain, tuples, discretization=3)
+    tuples = np.sort(rng.integers(0, 8, (n, 2)), axis=1)
+    slots = row * n_groups + group
+    best = np.full(8 * n_groups, -np.inf)
+    np.maximum.at(best, slots, gain)
+    reached = np.flatnonzero(gain == best[slots])
+    chosen = reached[lowest_of_each(slots[reached], tuples[reached])]
+    merged = merge_candidates(known, row[chosen], group[chosen], gain[chosen], tuples[chosen], discretization=3)
     expected = known
     for i in range(n):
         one = MaxGains(
@@ -373,7 +378,7 @@ def test_candidates_merge_like_offers() -> None:
         )
         one.gain_by_group[row[i], group[i]] = gain[i]
         one.discretization_by_group[row[i], group[i]] = 3
-        one.tuples_by_group[row[i], group[i]] = np.sort(tuples[i])
+        one.tuples_by_group[row[i], group[i]] = tuples[i]
         expected = expected.merge(one)
     assert_same_bits(merged, expected)
 
@@ -473,8 +478,9 @@ class TestOnADevice:
         assert_same_bits(CudaEngine(**how).max_gains(planes, tiles, pseudocount=0.25), expected)
 
     def test_with_little_room_for_survivors(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Nothing is lost where more survive than fit: many constant columns, and a small buffer."""
+        """Nothing is lost where more survive than fit: many constant columns, and small buffers."""
         monkeypatch.setattr(device_search, "_CAPACITY", device_tuples.MIN_CAPACITY)
+        monkeypatch.setattr(device_search, "_MAX_KEPT", 10)
         codes = rng.integers(0, 2, (200, 500), dtype=np.uint8)
         codes[::2] = 0
         classes = DecisionClasses(rng.permutation(np.arange(500) % 2), [0, 1])

@@ -2,6 +2,7 @@
 
 Who calls whom::
 
+    why_no_cuda             devices.py         which GPUs there are
     CudaEngine              engine.py          one thread per device, merges
       TileSegments          tile_segments.py   tiles to list next, and their rows in order
       DeviceSearch          device_search.py   maxima: warm them, raise them
@@ -9,11 +10,12 @@ Who calls whom::
         DeviceTuples        device_tuples.py   launches: bound all tuples, or take all; score what is left
           make_*, upload_*  layout.py          planes and tiles as they lie on the device
           choose_variant    kernels.py         what the kernels are compiled for
-        merge_candidates    candidates.py      tuples that reached a maximum → MaxGains
+        lowest_of_each, …   candidates.py      tuples that reached a maximum → MaxGains
 
 The kernels are in ``core/cuda``.
 """
 
-from interplay.engines.cuda.engine import CudaEngine, cuda_devices, why_no_cuda
+from interplay.engines.cuda.devices import cuda_devices, why_no_cuda
+from interplay.engines.cuda.engine import CudaEngine
 
 __all__ = ["CudaEngine", "cuda_devices", "why_no_cuda"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
-from interplay.engines.cuda.candidates import merge_candidates
+from interplay.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
+from interplay.engines.cuda.candidates import lowest_of_each, merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, Work
 from interplay.engines.cuda.kernels import compiled
 from interplay.engines.cuda.layout import TileRecords
@@ -20,6 +22,9 @@ _TUPLES_PER_VARIABLE = 16
 _TUPLES_FOR_ALL_VARIABLES = 1 << 19
 _SAMPLE = 1 << 22
 _SAMPLE_SHARE = 0.02
+
+#: Candidates for maxima that may gather on the device before all but one of each slot go.
+_MAX_KEPT = 1 << 22
 
 
 class DeviceSearch(DeviceTuples):
@@ -48,7 +53,10 @@ class DeviceSearch(DeviceTuples):
         )
         self._known = known
         self._multiplicity_of_levels = self._cupy.asarray(tables.multiplicity_of_levels)
-        self._pending: list[tuple[IntArray, FloatArray, IntArray]] = []
+        self._order = self._cupy.asarray(tiles.order.astype(np.int32))
+        #: Candidates for maxima, on the device: slots, gains, tuples.
+        self._kept: list[tuple[Any, Any, Any]] = []
+        self._n_kept = 0
 
     def run(self, on_done: OnDone) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
@@ -66,28 +74,37 @@ class DeviceSearch(DeviceTuples):
 
     def found(self, discretization: int) -> MaxGains:
         """Return the maxima found until now, merged with those known before."""
-        if not self._pending:
+        self._compact()
+        if not self._kept:
             return self._known
-        best = self._best.get()
-        slots, gains, tuples = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
-        kept = gains == best[slots]
-        slots, gains, tuples = slots[kept], gains[kept], tuples[kept]
-        order = self._tiles.order
-        return merge_candidates(
-            self._known, order[slots // self._n_groups], slots % self._n_groups, gains, order[tuples], discretization
-        )
+        slots, gains, tuples = (part.get() for part in self._kept[0])
+        row, group = self._tiles.order[slots // self._n_groups], slots % self._n_groups
+        return merge_candidates(self._known, row, group, gains, tuples, discretization)
 
     def _score(self, tiles: ChosenTiles) -> int:
-        """Score the tuples in the buffer exactly and note what reaches a maximum; return how many there were."""
+        """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
         self._launch_gains(tiles, self._multiplicity_of_levels, best_is_fixed=False)
         n_found, n_candidates = self._counters[:2].get().tolist()
         if n_candidates:
             slots = self._candidate_slots[:n_candidates]
             gains = self._candidate_scores[:n_candidates]
             kept = self._cupy.flatnonzero(gains == self._best[slots])
-            tuples = self._tuples[self._candidate_tuples[:n_candidates][kept], 1:]
-            self._pending.append((slots[kept].get(), gains[kept].get(), tuples.get()))
+            tuples = self._order[self._tuples[self._candidate_tuples[:n_candidates][kept], 1:]]
+            self._kept.append((slots[kept], gains[kept], self._cupy.sort(tuples, axis=1)))
+            self._n_kept += len(kept)
+            if self._n_kept > _MAX_KEPT:
+                self._compact()
         return int(n_found)
+
+    def _compact(self) -> None:
+        """Leave one candidate for each slot: of those that are still maxima the lowest tuple."""
+        if not self._kept:
+            return
+        slots, gains, tuples = (self._cupy.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        reached = self._cupy.flatnonzero(gains == self._best[slots])
+        lowest = reached[lowest_of_each(slots[reached], tuples[reached], self._cupy)]
+        self._kept = [(slots[lowest], gains[lowest], tuples[lowest])]
+        self._n_kept = 0  # these do not count: they would be compacted again and again
 
     def warm(self) -> None:
         """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far."""
@@ -123,18 +140,20 @@ class DeviceSearch(DeviceTuples):
 
 def tuples_with_all(records: TileRecords, n_positions: int) -> IntArray:
     """Return some tuples of the tiles, with every variable in a few of them: (number of the tile, positions)."""
-    rng = np.random.RandomState(0)
+    rng = np.random.default_rng(0)
     n_tiles, k = records.begin.shape
     per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // k)
     found = []
     for place in range(k):
+        # A tile for each block that stands at this place, whichever is written last.
+        tile_at = np.full(n_positions, -1)
         shuffled = rng.permutation(n_tiles)
-        _, first = np.unique(records.begin[shuffled, place], return_index=True)
-        tiles = shuffled[first]  # one for each block that stands at this place
+        tile_at[records.begin[shuffled, place]] = shuffled
+        tiles = tile_at[tile_at >= 0]
         n_tries = per_place * (records.end[tiles, place] - records.begin[tiles, place])
         tile = np.repeat(tiles, n_tries)
         begin, size = records.begin[tile], records.end[tile] - records.begin[tile]
-        positions = begin + (rng.random_sample((len(tile), k)) * size).astype(np.int64)
+        positions = begin + (rng.random((len(tile), k), dtype=np.float32) * size).astype(np.int64)
         # Each variable of the block in turn.
         counted = np.arange(len(tile)) - np.repeat(np.cumsum(n_tries) - n_tries, n_tries)
         positions[:, place] = begin[:, place] + counted % size[:, place]

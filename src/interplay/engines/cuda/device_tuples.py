@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.cuda.devices import device_properties
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant, compiled
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.tables import InformationTables
@@ -27,6 +28,9 @@ _PART_OF_FREE_MEMORY = 0.25
 
 #: A launch should not take longer than this, in seconds: Ctrl-C and progress wait for it.
 _LAUNCH_SECONDS = 0.2
+
+#: A launch of fewer tuples than this takes hardly less time.
+_FIRST_TUPLES = 4e6
 
 #: For fewer tuples than this no kernel is compiled that suits just these data: with levels other than two they are
 #: scored one by one.
@@ -93,7 +97,7 @@ class DeviceTuples(ABC):
         Which of how many equal parts of the work is this device's.
     """
 
-    #: The first launch bounds this share of the tuples.
+    #: The first launch bounds this share of the tuples; where they are few, more.
     first_launch = 1 / 256
 
     def __init__(
@@ -116,7 +120,7 @@ class DeviceTuples(ABC):
         self._k = tiles.dimensions
         self._n_groups = len(tiles.partner_cells)
         self._n_steps = planes.words.shape[1] // 4
-        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+        properties = device_properties(cupy.cuda.Device().id)
         self._n_multiprocessors = int(properties["multiProcessorCount"])
         self._max_shared = int(properties["sharedMemPerMultiprocessor"])
         self._max_shared_of_block = int(properties["sharedMemPerBlockOptin"])
@@ -311,7 +315,7 @@ class DeviceTuples(ABC):
         """Bound every tuple of the work, in launches of fitting size, and score the survivors after each."""
         number, n_shares = self._share
         run, end = work.n_runs * number // n_shares, work.n_runs * (number + 1) // n_shares
-        size = max(1, int((end - run) * self.first_launch))
+        size = max(1, int((end - run) * max(self.first_launch, _FIRST_TUPLES / work.n_tuples)))
         while run < end:
             until = min(run + size, end)
             began = time.perf_counter()
@@ -324,8 +328,10 @@ class DeviceTuples(ABC):
                 continue
             on_done((until - run) / work.n_runs * work.n_tuples)
             run = until
-            # Not longer than planned, and with room for twice as many survivors as there were.
-            if took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
+            # Not longer than planned, and with room for more survivors than there were.
+            if took < _LAUNCH_SECONDS / 8 and n_found < self._capacity / 8:
+                size *= 4
+            elif took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
                 size *= 2
             elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
                 size = max(1, int(size * min(_LAUNCH_SECONDS / took, 0.5)))

@@ -1,4 +1,4 @@
-"""The engine: which devices there are, and a search shared among them."""
+"""The engine: a search, or a list, shared among the devices."""
 
 from __future__ import annotations
 
@@ -16,50 +16,16 @@ from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.device_search import DeviceSearch
 from interplay.engines.cuda.device_tuples import TooManyCells
+from interplay.engines.cuda.devices import device_numbers, device_properties, why_no_cuda
 from interplay.engines.cuda.kernels import default_counting
 from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
 from interplay.engines.cuda.tables import TablesTooLarge, make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import TupleFormula
 
-_INSTALL = 'pip install "interplay[cuda]"'
-
 #: Why tuples go to the CPU.
 _FEWER_CELLS = "fewer dimensions, divisions or classes would fit"
 _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and samples (fewer would fit)"
-
-
-def why_no_cuda() -> str | None:
-    """Return why no GPU can be used, in a line that says what to do; None if one can."""
-    try:
-        import cupy
-    except ImportError:
-        return f"engine='cuda' needs CuPy: {_INSTALL}"
-    try:
-        n_devices = cupy.cuda.runtime.getDeviceCount()
-    except Exception as error:  # whatever the driver says
-        return f"engine='cuda' found no usable NVIDIA driver ({error}): install or update it, or use engine='cpu'"
-    return None if n_devices else "engine='cuda' found no GPU: use engine='cpu'"
-
-
-def cuda_devices() -> list[dict[str, Any]]:
-    """Return the GPUs that can be used, with name, memory and compute capability."""
-    if why_no_cuda():
-        return []
-    import cupy
-
-    devices = []
-    for number in range(cupy.cuda.runtime.getDeviceCount()):
-        properties = cupy.cuda.runtime.getDeviceProperties(number)
-        devices.append(
-            {
-                "number": number,
-                "name": properties["name"].decode(),
-                "memory_gib": round(properties["totalGlobalMem"] / 2**30, 1),
-                "compute_capability": f"{properties['major']}.{properties['minor']}",
-            }
-        )
-    return devices
 
 
 @dataclass(frozen=True)
@@ -260,12 +226,11 @@ class CudaEngine:
     def _device_numbers(self) -> tuple[int, ...]:
         if self.devices is not None:
             return self.devices
-        return tuple(device["number"] for device in cuda_devices())
+        return device_numbers()
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
-        names = {device["number"]: device["name"] for device in cuda_devices()}
-        return {"name": self.name, "devices": [names.get(number, "?") for number in self._device_numbers()]}
+        return {"name": self.name, "devices": [device_properties(n)["name"].decode() for n in self._device_numbers()]}
 
 
 class _Stopped(Exception):
