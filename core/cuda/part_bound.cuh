@@ -1,6 +1,7 @@
-// products of a part, 16 × 16 tuples → the bound on each tuple's gain from one cell of the prefix
+// products of a part → the bound on each tuple's gain from one cell of the prefix
 #pragma once
 
+#include "part_products.cuh"
 #include "prefix_counts.cuh"
 
 namespace interplay {
@@ -84,16 +85,6 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
     }
   }
 }
-
-// The counts of one tuple in one cell of the prefix, as products by class and levels of l and m. With two classes, the
-// second product is of both.
-struct CellCounts {
-  u32 products[kClasses][(kRowLevels - 1) * (kColumnLevels - 1)];
-
-  __device__ __forceinline__ float operator()(int q, int row_level, int column_level) const {
-    return __uint_as_float(products[q][(row_level - 1) * (kColumnLevels - 1) + column_level - 1]) - kMagic;
-  }
-};
 
 // Parts are never empty where there are pseudocounts; without them, care is taken.
 __device__ __forceinline__ float not_zero(float size) { return kPseudocountsLast ? fmaxf(size, 1e-24f) : size; }
@@ -195,6 +186,51 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
     }
   }
   return gain;
+}
+
+// Adds the bounds of a part's tuples in one cell of the prefix. c: which of the cells that were counted together
+__device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kColumnFragments][4],
+                                           const PartProducts& products, int c, int cell, const Shared& shared,
+                                           const StripRows& rows, int first_column, const float (&pseudo)[kClasses]) {
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kClasses;
+  ColumnCounts columns[2 * kColumnFragments][2];
+  if (kClasses == 2) {
+#pragma unroll
+    for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+      for (int b = 0; b < kColumnLevels - 1; ++b) {
+        const float4 both = *reinterpret_cast<const float4*>(margins + (j * 8 + b * kBlockColumns) * kClasses);
+        columns[j][0].of_0[b] = both.x, columns[j][0].of_all[b] = both.y;
+        columns[j][1].of_0[b] = both.z, columns[j][1].of_all[b] = both.w;
+      }
+  }
+#pragma unroll
+  for (int i = 0; i < kRowFragments; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = i * 16 + half * 8 + g;
+      DividedCell cells[kRowLevels];
+      if (kClasses == 2) {
+#pragma unroll
+        for (int level = 0; level < kRowLevels; ++level) {
+          const float4 four = rows.four(cell, row, level);
+          cells[level] = {four.x, four.y, four.z, four.w, rows.fifth(cell, row, level)};
+        }
+      }
+#pragma unroll
+      for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+        for (int side = 0; side < 2; ++side) {
+          const CellCounts counts = products.of_tuple(c, i, j, half * 2 + side);
+          if (kClasses == 2) {
+            add_bound(bound[i][j][half * 2 + side], counts, cells, columns[j][side], pseudo);
+          } else {
+            bound[i][j][half * 2 + side] +=
+                gain_of_cell(counts, rows.of_classes(cell, row, 0), margins + (j * 8 + side) * kClasses, pseudo);
+          }
+        }
+    }
 }
 
 }  // namespace interplay

@@ -1,0 +1,126 @@
+// words of 16 × 16 variables, or a few times as many → their counts in the cells of a prefix, by binary matrix products
+#pragma once
+
+#include "search_piece.cuh"
+
+namespace interplay {
+
+// The counts of one tuple in one cell of the prefix, as products by class and levels of l and m. With two classes, the
+// second product is of both.
+struct CellCounts {
+  u32 products[kClasses][(kRowLevels - 1) * (kColumnLevels - 1)];
+
+  __device__ __forceinline__ float operator()(int q, int row_level, int column_level) const {
+    return __uint_as_float(products[q][(row_level - 1) * (kColumnLevels - 1) + column_level - 1]) - kMagic;
+  }
+};
+
+// Words of a warp's fragments, as they lie in the planes: of 16 rows or columns each, level by level.
+template <int kLevels, int kFragments>
+struct Fragments {
+  const uint4* planes;
+  i64 level_stride;
+  int fragment_stride;
+  uint4 held[kHeldRoom][kLevels - 1][kFragments];
+
+  // first: row of the planes of level 1; stride: to those of the next level
+  __device__ __forceinline__ Fragments(const Data& data, i64 first, i64 stride)
+      : planes(reinterpret_cast<const uint4*>(data.planes + first * data.n_steps * kWordsPerStep) + threadIdx.x % 32),
+        level_stride(stride * data.n_steps * kWordsPerStep / 4),
+        fragment_stride(data.n_steps * 32) {
+#pragma unroll
+    for (int step = 0; step < kHeldRoom; ++step) {
+      if (kHeldSteps > 0) load(step, held[step]);
+    }
+  }
+
+  __device__ __forceinline__ void load(int step, uint4 (&words)[kLevels - 1][kFragments]) const {
+#pragma unroll
+    for (int level = 0; level < kLevels - 1; ++level)
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i)
+        words[level][i] = planes[level * level_stride + i * fragment_stride + step * 32];
+  }
+};
+
+using RowFragments = Fragments<kRowLevels, kRowFragments>;
+using ColumnFragments = Fragments<kColumnLevels, kColumnFragments>;
+
+// The products of a part in some cells of the prefix.
+struct PartProducts {
+  u32 sums[kCellsAtOnce][kClasses][(kRowLevels - 1) * (kColumnLevels - 1)][kRowFragments][2 * kColumnFragments][4];
+
+  __device__ __forceinline__ void count(const Data& data, const Shared& shared, const RowFragments& rows,
+                                        const ColumnFragments& columns, int first_cell) {
+    if (kHeldSteps > 0) {
+#pragma unroll
+      for (int step = 0; step < kHeldRoom; ++step) {
+        add_step(shared, kHeldSteps, rows.held[step], columns.held[step], first_cell, step >= kHeldStepsOf0, step,
+                 step == 0 || step == kHeldStepsOf0);
+      }
+    } else {
+#pragma unroll
+      for (int q = 0; q < kClasses; ++q) {
+        const auto add = [&](int step, bool is_first) {
+          uint4 left[kRowLevels - 1][kRowFragments], right[kColumnLevels - 1][kColumnFragments];
+          rows.load(step, left);
+          columns.load(step, right);
+          add_step(shared, data.n_steps, left, right, first_cell, q, step, is_first);
+        };
+        const int end = data.class_steps[q + 1];
+        int step = data.class_steps[q];
+        add(step, true);
+#pragma unroll 3
+        for (++step; step < end; ++step) add(step, false);
+      }
+    }
+  }
+
+  __device__ __forceinline__ CellCounts of_tuple(int cell, int i, int j, int e) const {
+    CellCounts counts;
+#pragma unroll
+    for (int q = 0; q < kClasses; ++q)
+#pragma unroll
+      for (int ab = 0; ab < (kRowLevels - 1) * (kColumnLevels - 1); ++ab) {
+        counts.products[q][ab] = sums[cell][q][ab][i][j][e];
+      }
+    return counts;
+  }
+
+ private:
+  __device__ __forceinline__ void add_step(const Shared& shared, int n_steps,
+                                           const uint4 (&left)[kRowLevels - 1][kRowFragments],
+                                           const uint4 (&right)[kColumnLevels - 1][kColumnFragments], int first_cell,
+                                           int q, int step, bool is_first) {
+    const u32 magic[4] = {kMagicBits, kMagicBits, kMagicBits, kMagicBits};
+#pragma unroll
+    for (int c = 0; c < kCellsAtOnce; ++c) {
+      uint2 mask = make_uint2(~0u, ~0u);
+      if (kPrefix > 0) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
+#pragma unroll
+      for (int b = 0; b < kColumnLevels - 1; ++b)
+#pragma unroll
+        for (int j = 0; j < 2 * kColumnFragments; ++j) {
+          const uint4 words = right[b][j / 2];
+          const uint2 masked =
+              j % 2 ? make_uint2(words.y & mask.x, words.w & mask.y) : make_uint2(words.x & mask.x, words.z & mask.y);
+#pragma unroll
+          for (int a = 0; a < kRowLevels - 1; ++a)
+#pragma unroll
+            for (int i = 0; i < kRowFragments; ++i) {
+              const int ab = a * (kColumnLevels - 1) + b;
+              u32(&sum)[4] = sums[c][q][ab][i][j];
+              if (!is_first) {
+                add_products(sum, left[a][i], masked, sum);
+              } else if (kSumsOfBoth && q > 0) {
+                add_products(sum, left[a][i], masked, sums[c][0][ab][i][j]);
+              } else {
+                add_products(sum, left[a][i], masked, magic);
+              }
+            }
+        }
+    }
+  }
+};
+
+}  // namespace interplay
