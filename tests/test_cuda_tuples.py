@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import interplay
+from gpu_mark import needs_gpu
 from interplay import tuple_source
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.engines import base
@@ -27,7 +28,7 @@ from interplay.engines.tuple_formula import tuple_formula
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.tuples import listing_work
-from test_cuda import KINDS, needs_gpu, problem
+from test_cuda import KINDS, problem
 from test_tuples import small_batches
 
 

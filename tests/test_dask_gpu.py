@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import interplay
+from gpu_mark import needs_gpu
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.tuple_tiles import make_tuple_tiles
-from test_cuda import needs_gpu, problem
+from test_cuda import problem
 
 distributed = pytest.importorskip("distributed")
 
