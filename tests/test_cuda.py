@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from itertools import combinations
+from math import gcd
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTile
 from interplay.engines import base
 from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_search, device_tuples, layout, why_no_cuda
-from interplay.engines.cuda.candidates import lowest_of_each, merge_candidates
+from interplay.engines.cuda import CudaEngine, device_search, layout, shared_search, why_no_cuda, work_plan
+from interplay.engines.cuda.candidates import best_of_each, merge_candidates
 from interplay.engines.cuda.device_search import tuples_with_all
+from interplay.engines.cuda.devices import NotForDevices, common_limits
 from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
 from interplay.engines.cuda.layout import (
     covers_all_tuples,
@@ -31,6 +33,7 @@ from interplay.engines.cuda.layout import (
     words_of,
 )
 from interplay.engines.cuda.tables import make_information_tables
+from interplay.engines.cuda.work_plan import WorkPlan, scattering_stride, sum_tolerance
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
@@ -349,6 +352,102 @@ def test_the_bound_is_one() -> None:
     assert np.median(bound[usual] / divergence[usual]) < 1.03
 
 
+H200 = {
+    "multiProcessorCount": 132,
+    "sharedMemPerMultiprocessor": 233_472,
+    "sharedMemPerBlockOptin": 232_448,
+    "major": 9,
+    "minor": 0,
+}
+SMALLER = H200 | {"multiProcessorCount": 60, "sharedMemPerMultiprocessor": 102_400, "sharedMemPerBlockOptin": 101_376}
+
+
+def plan_of(planes, tiles, *devices: dict, pseudocount: float = 0.25) -> WorkPlan:  # type: ignore[no-untyped-def]
+    lanes = make_lane_layout(planes, tiles)
+    records = make_tile_records(planes, tiles, lanes)
+    limits = common_limits(devices, None)
+    return WorkPlan(planes, tiles, lanes, records, pseudocount=pseudocount, limits=limits)
+
+
+def test_shares_of_unlike_devices_make_up_the_whole() -> None:
+    """Work is cut by what all devices have, so each takes its part of the same runs."""
+    rng = np.random.default_rng(5)
+    planes, n_levels = problem(rng, n_samples=300, n_vars=90, n_contrast=10, levels=(2, 3))
+    tiles = make_tuple_tiles(n_levels, n_vars=90, dimensions=3, **TILE_SHAPE)
+    plan = plan_of(planes, tiles, H200, SMALLER)
+    seen: list[int] = []
+    for which, variant in plan.by_variant(np.arange(len(tiles))):
+        seen.extend(which.tolist())
+        if variant is None:
+            continue
+        assert variant.shared_bytes(3, planes.words.shape[1] // 4) < SMALLER["sharedMemPerMultiprocessor"]
+        work = plan.work(which, variant)
+        shares = [work.share(number, 3) for number in range(3)]
+        assert [run for begin, end in shares for run in range(begin, end)] == list(range(work.n_runs))
+        stride = scattering_stride(work.n_runs)
+        assert len({run * stride % work.n_runs for run in range(work.n_runs)}) == work.n_runs
+    assert sorted(seen) == list(range(len(tiles)))
+
+
+def test_runs_are_scattered_without_overflow() -> None:
+    for n in (1, 2, 3, 10, 1000, 2**31, 2**32 + 1, 8_700_000_000, 10**12):
+        stride = scattering_stride(n)
+        assert stride >= 1
+        assert gcd(stride, n) == 1
+        assert (n - 1) * stride < 2**63
+
+
+def test_what_devices_cannot_do_well_is_refused_before_any_work() -> None:
+    rng = np.random.default_rng(5)
+    # 14 of 23 variables: 817 190 tuples, but 23^14 ways to take one for each place.
+    planes, n_levels = problem(rng, n_samples=100, n_vars=23)
+    tiles = make_tuple_tiles(n_levels, n_vars=23, dimensions=14, **TILE_SHAPE)
+    plan = plan_of(planes, tiles, H200)
+    ((which, variant),) = plan.by_variant(np.arange(len(tiles)))
+    assert variant is None
+    with pytest.raises(NotForDevices, match="slow where tuples have so many cells"):
+        plan.check_choices(which)
+    few = make_tuple_tiles(n_levels, n_vars=23, dimensions=3, **TILE_SHAPE)
+    few_plan = plan_of(planes, few, H200)
+    few_plan.check_choices(np.arange(len(few)))
+    assert few_plan.choices_before(np.arange(len(few)))[-1] >= few.n_tuples.sum()
+    # Counters of a tuple must fit into the shared memory of the smallest device.
+    planes, n_levels = problem(rng, n_samples=300, n_vars=4, levels=(28,))
+    tiles = make_tuple_tiles(n_levels, n_vars=4, dimensions=3, **TILE_SHAPE)
+    plan_of(planes, tiles, H200)
+    with pytest.raises(NotForDevices, match="this many cells"):
+        plan_of(planes, tiles, H200, SMALLER)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 18])
+@pytest.mark.parametrize("n_samples", [2000, 100_000, 8_000_000])
+def test_tolerance_covers_sums_of_logarithms(n_classes: int, n_samples: int) -> None:
+    """Informations are sums of x·log2(x) in float32, with logarithms that are off by two units in the last place."""
+    rng = np.random.default_rng(n_classes)
+    n_prime = n_samples + 16 * 0.25 * n_classes
+    tolerance = sum_tolerance(n_prime, n_classes)
+    f32 = np.float32
+
+    def x_log_x(x: np.ndarray) -> np.ndarray:
+        off = 1 + rng.uniform(-1, 1, x.shape) * 2.0**-22
+        return (x * (np.log2(x) * off).astype(f32)).astype(f32)
+
+    worst = 0.0
+    for _ in range(200):
+        shares = rng.dirichlet(np.full(n_classes * 16, rng.choice([0.1, 1.0, 10.0])), 50)
+        counts = np.floor(shares * n_samples).reshape(50, 16, n_classes) + 0.25
+        exact = (counts * np.log2(counts)).sum((1, 2))
+        exact -= (counts.sum(2) * np.log2(counts.sum(2))).sum(1)
+        found = np.zeros(50, dtype=f32)
+        for cell in range(16):
+            for q in range(n_classes):
+                found += x_log_x(counts[:, cell, q].astype(f32))
+            found -= x_log_x(counts[:, cell].sum(1).astype(f32))
+        worst = max(worst, float(np.abs(found - exact).max()))
+    # A comparison has two such sums, of a tuple without one or the other of two members; more where the bound is one.
+    assert 2 * worst < tolerance
+
+
 def test_candidates_merge_like_offers() -> None:
     rng = np.random.default_rng(3)
     planes, n_levels = problem(rng, n_samples=100, n_vars=8, levels=(2, 3))
@@ -361,11 +460,7 @@ def test_candidates_merge_like_offers() -> None:
     gain = known.gain_by_group[row, group] + rng.choice([-1.0, 0.0, 1.0], n)
     gain[~np.isfinite(gain)] = 5.0
     tuples = np.sort(rng.integers(0, 8, (n, 2)), axis=1)
-    slots = row * n_groups + group
-    best = np.full(8 * n_groups, -np.inf)
-    np.maximum.at(best, slots, gain)
-    reached = np.flatnonzero(gain == best[slots])
-    chosen = reached[lowest_of_each(slots[reached], tuples[reached])]
+    chosen = best_of_each(row * n_groups + group, gain, tuples)
     merged = merge_candidates(known, row[chosen], group[chosen], gain[chosen], tuples[chosen], discretization=3)
     expected = known
     for i in range(n):
@@ -433,7 +528,7 @@ class TestEqualsTheCpuEngine:
         levels, n_classes = kind
         rng = np.random.default_rng([dimensions, n_classes, *levels])
         for case in range(3):
-            monkeypatch.setattr(device_tuples, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
+            monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
             n_vars = int({1: 300, 2: 300, 3: 80, 4: 40, 5: 24}[dimensions] * rng.uniform(0.5, 1.2))
             planes, n_levels = problem(
                 rng,
@@ -479,7 +574,7 @@ class TestOnADevice:
 
     def test_with_little_room_for_survivors(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is lost where more survive than fit: many constant columns, and small buffers."""
-        monkeypatch.setattr(device_search, "_CAPACITY", device_tuples.MIN_CAPACITY)
+        monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
         monkeypatch.setattr(device_search, "_MAX_KEPT", 10)
         codes = rng.integers(0, 2, (200, 500), dtype=np.uint8)
         codes[::2] = 0
@@ -503,6 +598,23 @@ class TestOnADevice:
         expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
         assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
 
+    def test_very_many_dimensions_go_to_the_cpu_with_a_message(self, rng: np.random.Generator) -> None:
+        planes, n_levels = problem(rng, n_samples=200, n_vars=20)
+        tiles = tiles_for(n_levels, 20, 9, **TILE_SHAPE)
+        expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
+        with pytest.warns(UserWarning, match="is slow where tuples have so many cells .* searched on the CPU instead"):
+            found = CudaEngine().max_gains(planes, tiles, pseudocount=0.25)
+        assert_same_bits(found, expected)
+
+    def test_bad_arguments_are_named(self) -> None:
+        for how, message in [
+            ({"devices": ()}, r"devices must be numbers of GPUs, of \(0"),
+            ({"devices": (0, 99)}, r"devices must be numbers of GPUs, .* not \(0, 99\)"),
+            ({"counting": "abacus"}, "counting must be one of tensor, popc, not 'abacus'"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                CudaEngine(**how)
+
     def test_too_many_cells_go_to_the_cpu_with_a_message(self, rng: np.random.Generator) -> None:
         planes, n_levels = problem(rng, n_samples=300, n_vars=4, levels=(60,))
         tiles = tiles_for(n_levels, 4, 3, **TILE_SHAPE)
@@ -516,8 +628,8 @@ class TestOnADevice:
         import cupy
 
         monkeypatch.setattr(layout, "_ROWS_BYTES", 1 << 20)
-        monkeypatch.setattr(device_search, "_CAPACITY", device_tuples.MIN_CAPACITY)
-        n_vars, n_samples = 4000, 20_000
+        monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
+        n_vars, n_samples = 4000, 60_000
         planes, n_levels = problem(rng, n_samples=n_samples, n_vars=n_vars)
         tiles = tiles_for(n_levels, n_vars, 2, block_size=128, middle_size=256, n_lanes=256, even=False)
         expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
@@ -525,8 +637,8 @@ class TestOnADevice:
         before = pool.get_limit()
         try:
             pool.free_all_blocks()
-            # Two planes for each variable are 20 MB, and the buffers 12.
-            pool.set_limit(size=28 << 20)
+            # Two planes for each variable are 60 MB, and the buffers 46.
+            pool.set_limit(size=90 << 20)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 found = CudaEngine().max_gains(planes, tiles, pseudocount=0.25)
@@ -536,6 +648,8 @@ class TestOnADevice:
             with pytest.warns(UserWarning, match="too little memory .* they are searched on the CPU instead"):
                 found = CudaEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
             assert_same_bits(found, expected)
+            with pytest.raises(MemoryError, match="too little memory"):
+                CudaEngine(leave_memory_errors=True).max_gains(planes, tiles, pseudocount=0.25)
             few = tiles[:2]
             with pytest.warns(UserWarning, match="too little memory .* they are listed on the CPU instead"):
                 rows = CudaEngine().interesting_tuples(planes, few, pseudocount=0.25, min_value=np.full(n_vars, 9.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -17,17 +18,17 @@ from gpu_mark import needs_gpu
 from interplay import tuple_source
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.engines import base
-from interplay.engines.base import TupleEngine, get_tuple_engine
+from interplay.engines.base import SearchWork, TupleEngine, get_tuple_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, device_listing, device_tuples, tables, tile_segments
 from interplay.engines.cuda.device_listing import DeviceListing
+from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.cuda.layout import make_lane_layout
-from interplay.engines.cuda.tables import TablesTooLarge, entropy_terms, make_statistic_tables
+from interplay.engines.cuda.tables import entropy_terms, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
-from interplay.tuples import listing_work
 from test_cuda import KINDS, problem
 from test_tuples import small_batches
 
@@ -165,7 +166,7 @@ def test_too_many_kinds_of_tuples_are_left_to_the_cpu(monkeypatch: pytest.Monkey
     assert formula is not None
     assert len(make_statistic_tables(planes, tiles, 0.25, formula).multiplicities) > 20
     monkeypatch.setattr(tables, "_MAX_VALUES", 1000)
-    with pytest.raises(TablesTooLarge):
+    with pytest.raises(NotForDevices):
         make_statistic_tables(planes, tiles, 0.25, formula)
 
 
@@ -187,15 +188,14 @@ def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
     levels = np.full(2000, 2)
     some = np.arange(2000) < 100
-    settings = {"discretizations": 1, "asked_for": None, "require": "any"}
-    small = listing_work(levels, 1000, 2, **settings)
-    large = listing_work(levels, 1000, 4, **settings)
+    work_of = partial(SearchWork.of, levels, n_vars=2000, n_samples=1000)
+    small, large = work_of(dimensions=2), work_of(dimensions=4)
     assert large.n_tuples == comb(2000, 4)
-    assert listing_work(levels, 1000, 4, **settings | {"discretizations": 3}).n_tuples == 3 * comb(2000, 4)
-    with_some = listing_work(levels, 1000, 2, **settings | {"asked_for": some})
-    assert with_some.n_tuples == comb(100, 2) + 100 * 1900
-    only_some = listing_work(levels, 1000, 2, **settings | {"asked_for": some, "require": "all"})
-    assert only_some.n_tuples == comb(100, 2)
+    assert work_of(dimensions=4, discretizations=3).n_tuples == 3 * comb(2000, 4)
+    assert work_of(dimensions=2, asked_for=some).n_tuples == comb(100, 2) + 100 * 1900
+    assert work_of(dimensions=2, asked_for=some, require="all").n_tuples == comb(100, 2)
+    with_contrast = SearchWork.of(levels, n_vars=1900, n_samples=1000, dimensions=3)
+    assert with_contrast.n_tuples == comb(1900, 3) + 100 * comb(1900, 2)
     assert get_tuple_engine("auto", work=small).name == "cpu"
     assert get_tuple_engine("auto", work=large).name == "cuda"
     assert get_tuple_engine("auto").name == "cpu"

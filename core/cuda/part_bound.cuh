@@ -42,7 +42,8 @@ __device__ __forceinline__ DividedCell make_divided_cell(float n, float n_0, flo
     cell.first = factors.x * all;
     cell.third = -3.0f * factors.y * all;
     cell.second = factors.y * all * all * all;
-    if (cell.second > kNever) cell.first = kNever, cell.second = cell.third = 0.0f;  // all such tuples are scored
+    // Where a class has next to no samples among millions: whatever deviates at all is scored.
+    if (cell.second > kLargest) cell.first = kNever, cell.second = cell.third = 0.0f;
   } else {
     cell.first = factors.x;
     cell.second = factors.y;

@@ -26,7 +26,7 @@ constexpr int kRowFloats = kRowLevels * kLevelFloats;
 // Products of the tensor cores start from 2^23: their bits then are those of the float 2^23 + count.
 constexpr u32 kMagicBits = 0x4B000000u;
 constexpr float kMagic = 8388608.0f;
-constexpr float kNever = 1e30f;
+constexpr float kNever = 1e30f, kLargest = 1e37f;
 // With two classes, the products of the second are added to those of the first: what is wanted is class 0 and the sum.
 constexpr bool kSumsOfBoth = kClasses == 2;
 

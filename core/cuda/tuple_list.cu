@@ -38,13 +38,14 @@ __device__ __forceinline__ u64 next_random(u64& state) {
 
 }  // namespace
 
-// A random sample of the tuples of all tiles, as many as `n_tries` tries give. choice_start: [n_tiles + 1], choices of
-// one variable per place before each tile, ascending or not.
+// A random sample of the tuples of all tiles, as many as tries first … end give; a try is the same whatever part it is in.
+// choice_start: [n_tiles + 1], choices of one variable per place before each tile, ascending or not.
 extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const double* choice_start, int n_tiles,
-                                         u64 seed, int n_tries, int* tuples, u32* n_found, u32 capacity) {
+                                         int first, int end, int* tuples, u32* n_found, u32 capacity) {
   const int stride = gridDim.x * blockDim.x;
-  for (int attempt = blockIdx.x * blockDim.x + threadIdx.x; attempt < n_tries; attempt += stride) {
-    u64 state = seed * 0xD1342543DE82EF95ull + attempt;
+  for (int attempt = first + blockIdx.x * blockDim.x + threadIdx.x; attempt < end; attempt += stride) {
+    // Far apart: the generator steps on by adding.
+    u64 state = attempt * 0xD1342543DE82EF95ull;
     const double choice = (next_random(state) >> 11) * 0x1p-53 * choice_start[n_tiles];
     const int number = tile_of(choice, choice_start, n_tiles);
     const Tile<DIMENSIONS>& tile = tiles[number];

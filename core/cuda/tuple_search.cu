@@ -6,8 +6,8 @@
 // information of S,
 //     gain(v) = F(prefix, l) + gain(m) − F(all but v),
 // where F(all but l) = F(prefix, m) is known, and F(all but v) for a v of the prefix is at least that of its parts
-// with l or with m alone. Tuples for which no member can reach its maximum so far are dropped, all but a few in a
-// million where most variables are noise; the rest are scored exactly by information_gain.cu.
+// with l or with m alone. Tuples for which no member can reach its maximum so far are dropped, all but some in ten
+// thousand; the rest are scored exactly by information_gain.cu.
 //
 // Bottleneck: floating-point arithmetic, 22 operations and two reciprocals for four cells; the tensor cores are busy a
 // third of that.

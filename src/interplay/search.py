@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -328,7 +327,15 @@ def search_tiles(
     n_strata = None if strata is None else strata.n_strata
     check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
 
-    worker = get_engine(engine, n_jobs=n_threads, work=_work(n_levels, table, settings, n_strata or 1))
+    work = SearchWork.of(
+        n_levels,
+        n_vars=table.n_vars,
+        n_samples=table.n_samples,
+        dimensions=settings.dimensions,
+        discretizations=settings.discretizations,
+        n_strata=n_strata or 1,
+    )
+    worker = get_engine(engine, n_jobs=n_threads, work=work)
     dimensions = [settings.dimensions] + [1] * alone
     # Shards with and without a GPU must cut alike.
     shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
@@ -375,17 +382,6 @@ def search_tiles(
     except KeyboardInterrupt as interrupt:
         loop.stop(interrupt)
     return loop
-
-
-def _work(n_levels: IntArray, table: Table, settings: SearchSettings, n_strata: int) -> SearchWork:
-    """Say how much there is to do, roughly: all tuples of real variables and those with a contrast variable."""
-    k, n_contrast = settings.dimensions, len(n_levels) - table.n_vars
-    n_tuples = float(comb(table.n_vars, k)) + n_contrast * float(comb(table.n_vars, k - 1))
-    return SearchWork(
-        n_tuples=settings.discretizations * n_tuples,
-        n_samples=table.n_samples,
-        n_cells=float(n_levels.mean()) ** k * n_strata,
-    )
 
 
 @contextmanager

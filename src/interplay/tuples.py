@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -241,10 +240,11 @@ def make_source(
     )
     n_levels = coder.n_levels if columns is None else coder.n_levels[columns]
     check_workspace(np.maximum(n_levels, 2), classes, settings.dimensions)
-    work = listing_work(
+    work = SearchWork.of(
         n_levels,
-        table.n_samples,
-        settings.dimensions,
+        n_vars=len(n_levels),
+        n_samples=table.n_samples,
+        dimensions=settings.dimensions,
         discretizations=settings.discretizations,
         asked_for=asked_for,
         require=require,
@@ -264,24 +264,6 @@ def make_source(
         average=average,
         engine=worker,
     )
-
-
-def listing_work(
-    n_levels: IntArray,
-    n_samples: int,
-    dimensions: int,
-    *,
-    discretizations: int,
-    asked_for: BoolArray | None,
-    require: str,
-) -> SearchWork:
-    """Say how much there is to do, roughly."""
-    n, k = len(n_levels), dimensions
-    n_tuples = comb(n, k)
-    if asked_for is not None:
-        n_asked = int(asked_for.sum())
-        n_tuples = comb(n_asked, k) if require == "all" else n_tuples - comb(n - n_asked, k)
-    return SearchWork(discretizations * float(n_tuples), n_samples, float(np.maximum(n_levels, 2).mean()) ** k)
 
 
 def _check_threshold(min_gain: float | None) -> float:

@@ -20,7 +20,7 @@ from interplay.compat.max_gains import (
     search_settings,
 )
 from interplay.compat.seeds import check_seed
-from interplay.engines.base import get_tuple_engine
+from interplay.engines.base import SearchWork, get_tuple_engine
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.jobs import resolve_n_jobs
 from interplay.steps.bit_planes import make_bit_planes
@@ -28,7 +28,7 @@ from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
 from interplay.tuple_listing import Listing, value_matrix, whole_table
 from interplay.tuple_source import TupleSource
-from interplay.tuples import listing_work, make_source
+from interplay.tuples import make_source
 
 #: Bytes that a list of tuples may take here; `interplay.interesting_tuples` can write longer ones to a file.
 _MAX_MEMORY = 8e9
@@ -185,8 +185,13 @@ def compute_tuples_discrete(
     everyone = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
     asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
     require = require_of(require_all_vars)
-    work = listing_work(
-        codes.n_levels, table.n_samples, dimensions, discretizations=1, asked_for=asked_for, require=require
+    work = SearchWork.of(
+        codes.n_levels,
+        n_vars=table.n_vars,
+        n_samples=table.n_samples,
+        dimensions=dimensions,
+        asked_for=asked_for,
+        require=require,
     )
     source = TupleSource(
         planes=[make_bit_planes([codes], everyone if classes is None else classes, n_jobs=n_jobs)],

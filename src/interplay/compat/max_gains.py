@@ -13,7 +13,7 @@ from interplay.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, M
 from interplay.checks import check_int, check_list, check_real
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
-from interplay.engines.base import get_engine
+from interplay.engines.base import SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.search import SearchSettings, check_search_settings, search
@@ -203,7 +203,16 @@ def compute_max_ig_discrete(
     n_levels = np.concatenate([part.n_levels for part in parts])
     check_cells(int(n_levels[0]), dimensions)
     n_jobs = resolve_n_jobs(None)
-    gains = get_engine(n_jobs=n_jobs).max_gains(
+    work = SearchWork.of(
+        n_levels,
+        n_vars=table.n_vars,
+        n_samples=table.n_samples,
+        dimensions=dimensions,
+        asked_for=asked_for,
+        require=require_of(require_all_vars),
+    )
+    engine = get_engine(n_jobs=n_jobs, work=work)
+    gains = engine.max_gains(
         make_bit_planes(parts, classes, n_jobs=n_jobs),
         make_tuple_tiles(
             n_levels,
@@ -211,6 +220,7 @@ def compute_max_ig_discrete(
             dimensions=dimensions,
             asked_for=asked_for,
             require=require_of(require_all_vars),
+            **tile_shape_for(engine, dimensions),
         ),
         pseudocount=pc_xi,
     )

@@ -6,9 +6,12 @@ import os
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import comb
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+import numpy as np
+
+from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.checks import shown
 from interplay.engines.tuple_formula import TupleFormula
 
@@ -185,6 +188,37 @@ class SearchWork:
     n_tuples: float
     n_samples: int
     n_cells: float
+
+    @classmethod
+    def of(
+        cls,
+        n_levels: IntArray,
+        *,
+        n_vars: int,
+        n_samples: int,
+        dimensions: int,
+        discretizations: int = 1,
+        asked_for: BoolArray | None = None,
+        require: str = "any",
+        n_strata: int = 1,
+    ) -> SearchWork:
+        """Count the tuples of a search; rows of `n_levels` from `n_vars` on are contrast variables.
+
+        Examples
+        --------
+        >>> SearchWork.of(np.full(500, 2), n_vars=500, n_samples=2000, dimensions=3)
+        SearchWork(n_tuples=20708500.0, n_samples=2000, n_cells=8.0)
+        """
+        k, n, n_asked = dimensions, n_vars, n_vars if asked_for is None else int(asked_for.sum())
+        n_contrast = len(n_levels) - n_vars
+        n_tuples = [comb(n_asked, m) if require == "all" else comb(n, m) - comb(n - n_asked, m) for m in (k, k - 1)]
+        if k == 1 and require != "all":  # alone, a contrast variable needs no partner
+            n_tuples[1] = 1
+        return cls(
+            n_tuples=discretizations * (float(n_tuples[0]) + n_contrast * float(n_tuples[1])),
+            n_samples=n_samples,
+            n_cells=float(np.maximum(n_levels, 2).mean()) ** k * n_strata,
+        )
 
 
 #: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.

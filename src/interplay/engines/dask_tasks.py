@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
-from interplay.engines.base import Engine, get_engine, tile_shape_for
+from interplay.engines.base import Engine, tile_shape_for
 from interplay.engines.cpu import CpuEngine
 
 #: A device is used by one task at a time, however many threads its worker has.
@@ -143,7 +143,9 @@ def _engine_of(worker: Any) -> Engine:
     """A worker started with the resource GPU searches on its device; each thread of another one is an engine."""
     if worker.state.total_resources.get("GPU", 0) > 0:
         try:
-            return get_engine("cuda")
+            from interplay.engines.cuda import CudaEngine
+
+            return CudaEngine(leave_memory_errors=True)
         except (ValueError, ImportError, RuntimeError, OSError) as error:
             logging.getLogger("distributed.worker").warning("interplay: no GPU here, using the processor: %s", error)
     return CpuEngine(n_threads=1)

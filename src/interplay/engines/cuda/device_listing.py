@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone
+from interplay.engines.cuda.devices import DeviceLimits
 from interplay.engines.cuda.tables import InformationTables, entropy_terms
 from interplay.engines.tuple_formula import TupleFormula
 
@@ -43,7 +44,7 @@ class DeviceListing(DeviceTuples):
         *,
         tables: InformationTables,
         pseudocount: float,
-        counting: str,
+        limits: DeviceLimits,
         min_value: FloatArray,
         formula: TupleFormula | None,
     ) -> None:
@@ -53,7 +54,7 @@ class DeviceListing(DeviceTuples):
             tiles,
             tables=tables,
             pseudocount=pseudocount,
-            counting=counting,
+            limits=limits,
             best=np.repeat(thresholds[:, np.newaxis], len(tiles.partner_cells), axis=1),
             capacity=_CAPACITY,
         )
@@ -91,11 +92,11 @@ class DeviceListing(DeviceTuples):
             if self._takes_all:
                 self._score_all(which, note)
             else:
-                for of_kind, variant in self._tiles_by_variant(which):
+                for of_kind, variant in self._plan.by_variant(which):
                     if variant is None:
                         self._score_all(of_kind, note)
                     else:
-                        self._search(self._make_work(of_kind, variant), note)
+                        self._search(self._plan.work(of_kind, variant), note)
             return self._sorted(begin, end)
         except _TooManyRows:
             on_done(-done)

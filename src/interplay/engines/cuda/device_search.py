@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
-from interplay.engines.cuda.candidates import lowest_of_each, merge_candidates
-from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, Work
+from interplay.engines.cuda.candidates import best_of_each, merge_candidates
+from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone
+from interplay.engines.cuda.devices import DeviceLimits
 from interplay.engines.cuda.kernels import compiled
 from interplay.engines.cuda.layout import TileRecords
 from interplay.engines.cuda.tables import InformationTables
+from interplay.engines.cuda.work_plan import Work
 
-#: Tuples that may wait to be scored.
-_CAPACITY = 1 << 23
+#: Tuples that may wait to be scored, where there is enough memory.
+CAPACITY = 1 << 23
 
 #: Before all else some tuples with every variable are scored, and then a random sample of all tuples, so that the bound
 #: has maxima to compare with.
@@ -24,7 +26,7 @@ _SAMPLE = 1 << 22
 _SAMPLE_SHARE = 0.02
 
 #: Candidates for maxima that may gather on the device before all but one of each slot go.
-_MAX_KEPT = 1 << 22
+_MAX_KEPT = 1 << 20
 
 
 class DeviceSearch(DeviceTuples):
@@ -37,8 +39,9 @@ class DeviceSearch(DeviceTuples):
         *,
         tables: InformationTables,
         pseudocount: float,
-        counting: str,
+        limits: DeviceLimits,
         known: MaxGains,
+        capacity: int,
         share: tuple[int, int] = (0, 1),
     ) -> None:
         super().__init__(
@@ -46,9 +49,9 @@ class DeviceSearch(DeviceTuples):
             tiles,
             tables=tables,
             pseudocount=pseudocount,
-            counting=counting,
+            limits=limits,
             best=known.gain_by_group,
-            capacity=_CAPACITY,
+            capacity=capacity,
             share=share,
         )
         self._known = known
@@ -60,13 +63,14 @@ class DeviceSearch(DeviceTuples):
 
     def run(self, on_done: OnDone) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
-        listed: list[IntArray] = []
         works: list[Work] = []
-        for which, variant in self._tiles_by_variant(np.arange(len(self._tiles))):
+        listed: list[IntArray] = []
+        for which, variant in self._plan.by_variant(np.arange(len(self._tiles))):
             if variant is None:
+                self._plan.check_choices(which)  # before any long work
                 listed.append(which)
             else:
-                works.append(self._make_work(which, variant))
+                works.append(self._plan.work(which, variant))
         for work in works:
             self._search(work, on_done)
         for which in listed:
@@ -97,13 +101,12 @@ class DeviceSearch(DeviceTuples):
         return int(n_found)
 
     def _compact(self) -> None:
-        """Leave one candidate for each slot: of those that are still maxima the lowest tuple."""
+        """Leave one candidate for each slot."""
         if not self._kept:
             return
         slots, gains, tuples = (self._cupy.concatenate(parts) for parts in zip(*self._kept, strict=True))
-        reached = self._cupy.flatnonzero(gains == self._best[slots])
-        lowest = reached[lowest_of_each(slots[reached], tuples[reached], self._cupy)]
-        self._kept = [(slots[lowest], gains[lowest], tuples[lowest])]
+        chosen = best_of_each(slots, gains, tuples, self._cupy)
+        self._kept = [(slots[chosen], gains[chosen], tuples[chosen])]
         self._n_kept = 0  # these do not count: they would be compacted again and again
 
     def warm(self) -> None:
@@ -121,15 +124,15 @@ class DeviceSearch(DeviceTuples):
         start = self._cupy.asarray(np.concatenate([[0.0], np.cumsum(n_choices)]))
         kernel = compiled("tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",))
         n_tries = int(min(_SAMPLE, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
-        for seed, begin in enumerate(range(0, n_tries, self._capacity)):
+        for begin in range(0, n_tries, self._capacity):
             part_size = min(self._capacity, n_tries - begin)
             self._counters.fill(0)
             arguments = (
                 tiles.records,
                 start,
                 np.int32(len(self._tiles)),
-                np.uint64(seed),
-                np.int32(part_size),
+                np.int32(begin),
+                np.int32(begin + part_size),
                 self._tuples,
                 self._counters,
                 np.uint32(self._capacity),

@@ -1,24 +1,60 @@
-"""Which GPUs there are, and what they are like."""
+"""Which GPUs there are, and what they can do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
+
+from interplay.engines.cuda.kernels import compiled, default_counting
 
 _INSTALL = 'pip install "interplay[cuda]"'
 
 
+class NotForDevices(Exception):
+    """Devices cannot do this, or not well; the text says what, and what would help."""
+
+
 def why_no_cuda() -> str | None:
     """Return why no GPU can be used, in a line that says what to do; None if one can."""
-    try:
-        import cupy
-    except ImportError:
+    if find_spec("cupy") is None:
         return f"engine='cuda' needs CuPy: {_INSTALL}"
     try:
+        import cupy
+
         n_devices = cupy.cuda.runtime.getDeviceCount()
-    except Exception as error:  # whatever the driver says
-        return f"engine='cuda' found no usable NVIDIA driver ({error}): install or update it, or use engine='cpu'"
-    return None if n_devices else "engine='cuda' found no GPU: use engine='cpu'"
+    except Exception as error:  # whatever CuPy or the driver says
+        return (
+            f"engine='cuda' found no usable CuPy and NVIDIA driver ({_line(error)}): install or update them, or use "
+            "engine='cpu'"
+        )
+    return _why_no_kernels() if n_devices else "engine='cuda' found no GPU: use engine='cpu'"
+
+
+@lru_cache
+def _why_no_kernels() -> str | None:
+    """Compile the smallest kernel: what CuPy compiles with is not part of it."""
+    try:
+        compiled("bit_planes.cu", "make_fragments", ())
+    except Exception as error:
+        return f"engine='cuda' cannot compile its kernels ({_line(error)}): {_INSTALL}, or use engine='cpu'"
+    return None
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def is_device_memory_error(error: BaseException) -> bool:
+    """Say whether a device has no memory left; what the host lacks is another matter."""
+    import cupy
+
+    if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
+        return True
+    by_driver = (cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError)
+    return isinstance(error, by_driver) and ("OUT_OF_MEMORY" in str(error) or "MemoryAllocation" in str(error))
 
 
 def device_numbers() -> tuple[int, ...]:
@@ -53,3 +89,44 @@ def cuda_devices() -> list[dict[str, Any]]:
             }
         )
     return devices
+
+
+@dataclass(frozen=True)
+class DeviceLimits:
+    """What all devices of a search can do.
+
+    Their work is cut by these, not by what each one has, so that their shares make up the whole.
+
+    Attributes
+    ----------
+    n_multiprocessors : int
+    shared_bytes, shared_bytes_of_block : int
+        Shared memory of a multiprocessor, and what a block of threads can have of it.
+    counting : {"tensor", "popc"}
+    """
+
+    n_multiprocessors: int
+    shared_bytes: int
+    shared_bytes_of_block: int
+    counting: str
+
+
+def common_limits(properties: Sequence[dict[str, Any]], counting: str | None) -> DeviceLimits:
+    """Return the least of what devices with such `properties` have; `counting` where it is not to be chosen.
+
+    Examples
+    --------
+    >>> large = {"multiProcessorCount": 132, "sharedMemPerMultiprocessor": 233_472,
+    ...          "sharedMemPerBlockOptin": 232_448, "major": 9, "minor": 0}
+    >>> small = {"multiProcessorCount": 84, "sharedMemPerMultiprocessor": 102_400,
+    ...          "sharedMemPerBlockOptin": 101_376, "major": 12, "minor": 0}
+    >>> common_limits([large, small], None)
+    DeviceLimits(n_multiprocessors=84, shared_bytes=102400, shared_bytes_of_block=101376, counting='popc')
+    """
+    chosen = {default_counting(10 * device["major"] + device["minor"]) for device in properties}
+    return DeviceLimits(
+        n_multiprocessors=min(int(device["multiProcessorCount"]) for device in properties),
+        shared_bytes=min(int(device["sharedMemPerMultiprocessor"]) for device in properties),
+        shared_bytes_of_block=min(int(device["sharedMemPerBlockOptin"]) for device in properties),
+        counting=counting or ("tensor" if chosen == {"tensor"} else "popc"),
+    )

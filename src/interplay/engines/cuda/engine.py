@@ -7,24 +7,31 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import reduce
+from importlib.util import find_spec
 from typing import Any
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.checks import shown
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
-from interplay.engines.cuda.device_search import DeviceSearch
-from interplay.engines.cuda.device_tuples import TooManyCells
-from interplay.engines.cuda.devices import device_numbers, device_properties, why_no_cuda
-from interplay.engines.cuda.kernels import default_counting
-from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
-from interplay.engines.cuda.tables import TablesTooLarge, make_information_tables, make_statistic_tables
+from interplay.engines.cuda.device_tuples import OnDone
+from interplay.engines.cuda.devices import (
+    DeviceLimits,
+    NotForDevices,
+    common_limits,
+    device_numbers,
+    device_properties,
+    is_device_memory_error,
+    why_no_cuda,
+)
+from interplay.engines.cuda.kernels import COUNTING
+from interplay.engines.cuda.shared_search import SharedSearch
+from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Why tuples go to the CPU.
-_FEWER_CELLS = "fewer dimensions, divisions or classes would fit"
 _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and samples (fewer would fit)"
 
 
@@ -40,17 +47,26 @@ class CudaEngine:
         How to count; what suits each device if not given.
     n_threads : int
         Threads of the CPU engine, which takes what a GPU cannot.
+    leave_memory_errors : bool
+        Raise MemoryError where the GPUs' memory is too small, instead of going to the CPU: in a cluster others may
+        have more.
     """
 
     devices: tuple[int, ...] | None = None
     counting: str | None = None
     n_threads: int = 1
+    leave_memory_errors: bool = False
     name: str = "cuda"
 
     def __post_init__(self) -> None:
         reason = why_no_cuda()
         if reason:
-            raise ImportError(reason) if "CuPy" in reason else RuntimeError(reason)
+            raise RuntimeError(reason) if find_spec("cupy") else ImportError(reason)
+        numbers = device_numbers()
+        if self.devices is not None and not (self.devices and set(self.devices) <= set(numbers)):
+            raise ValueError(f"devices must be numbers of GPUs, of {shown(numbers)}, not {shown(self.devices)}")
+        if self.counting is not None and self.counting not in COUNTING:
+            raise ValueError(f"counting must be one of {', '.join(COUNTING)}, not {shown(self.counting)}")
 
     def tile_shape(self, dimensions: int) -> dict[str, Any]:
         """Return how `make_tuple_tiles` should cut: full blocks, as the kernels take them."""
@@ -72,72 +88,46 @@ class CudaEngine:
         start = MaxGains.none_yet(planes, tiles) if known is None else known
         if not len(tiles):
             return start
-        tables = make_information_tables(planes, tiles, pseudocount)
-        devices = self._device_numbers()
-        # What each device found, and its search in work, which begins with that.
-        found: dict[int, MaxGains] = {}
-        searches: dict[int, DeviceSearch] = {}
-        parts, n_groups = [tiles], 1
-
-        def begin(share: int, part: TupleTiles, counting: str) -> None:
-            if share in searches:  # nothing else holds it: it leaves its memory to the next
-                found[share] = searches.pop(share).found(discretization)
-            searches[share] = DeviceSearch(
-                planes,
-                part,
-                tables=tables,
-                pseudocount=pseudocount,
-                counting=counting,
-                known=found.get(share, start),
-                share=(share, len(devices)),
-            )
-
-        def work(share: int, counting: str, report: _Report) -> None:
-            for part in parts:
-                begin(share, part, counting)
-                searches[share].warm()
-                # Every device finds the same order: all of them warm with the same tuples.
-                if part.dimensions > 3 and covers_all_tuples(part, planes.n_vars):
-                    strength = searches[share].found(discretization).gain_by_group.max(axis=1)
-                    begin(share, strongest_first(part, strength), counting)
-                searches[share].run(report)
-
-        def gathered() -> MaxGains:
-            import cupy
-
-            all_found = [start, *found.values()]
-            for share, search in searches.items():
-                with cupy.cuda.Device(devices[share]):
-                    all_found.append(search.found(discretization))
-            return reduce(MaxGains.merge, all_found)
-
+        search = SharedSearch(
+            planes,
+            tiles,
+            devices=self._device_numbers(),
+            limits=self._limits(),
+            pseudocount=pseudocount,
+            discretization=discretization,
+            known=start,
+        )
+        report = _Report(on_progress)
         why_cpu = ""
         while not why_cpu:
-            report = _Report(on_progress)
+            report.begin()
+            failure: BaseException | None = None
             try:
-                self._on_all_devices(work, report)
-                return gathered()
-            except KeyboardInterrupt:
-                raise SearchInterrupted(gathered(), report.done / float(tiles.n_tuples.sum())) from None
-            except TooManyCells:
-                why_cpu = f"cannot count tuples with this many cells ({_FEWER_CELLS})"
-            except MemoryError:  # so CuPy's is
-                # The same again, with fewer planes at a time. What was found already helps the bound.
-                start = gathered()
-                found.clear()
-                searches.clear()
-                if n_groups >= len(tiles.lane_start) - 1:
-                    why_cpu = _TOO_LITTLE_MEMORY
-                n_groups = 2 * max(n_groups, tiles.dimensions)
-                parts = parts_by_planes(tiles, n_groups)
+                self._on_all_devices(search.search, report)
+            except (KeyboardInterrupt, NotForDevices) as error:
+                failure = error
+            except Exception as error:
+                if not is_device_memory_error(error):
+                    raise
+                failure = error.with_traceback(None)  # which would hold the memory
+            if failure is None:
+                return search.found()
+            if isinstance(failure, KeyboardInterrupt):
+                raise SearchInterrupted(search.found(), report.done / float(tiles.n_tuples.sum())) from None
+            if isinstance(failure, NotForDevices):
+                why_cpu = str(failure)
+            elif not search.needs_less_memory():
+                why_cpu = _TOO_LITTLE_MEMORY
+                if self.leave_memory_errors:
+                    raise MemoryError(f"engine='cuda' {why_cpu}") from failure
         _warn_of_cpu(f"{why_cpu}: they are searched")
         return self._cpu().max_gains(
             planes,
             tiles,
             pseudocount=pseudocount,
             discretization=discretization,
-            known=start,
-            on_progress=on_progress,
+            known=search.found(),
+            on_progress=report.shown_at_least(on_progress),
         )
 
     def interesting_tuples(
@@ -157,33 +147,36 @@ class CudaEngine:
         # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
         segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
 
-        def work(share: int, counting: str, report: _Report) -> None:
+        def work(share: int, on_done: OnDone) -> None:
             listing = DeviceListing(
                 planes,
                 tiles,
                 tables=tables,
                 pseudocount=pseudocount,
-                counting=counting,
+                limits=limits,
                 min_value=min_value,
                 formula=formula,
             )
             while (segment := segments.take()) is not None:
-                rows = listing.rows(*segment, segments.most_rows, report)
+                rows = listing.rows(*segment, segments.most_rows, on_done)
                 if rows is None:
                     segments.put_back(*segment)
                 else:
                     segments.hand_in(segment[0], rows)
 
+        limits, report = self._limits(), _Report(on_progress)
         try:
             if formula is None:
                 tables = make_information_tables(planes, tiles, pseudocount)
             else:
                 tables = make_statistic_tables(planes, tiles, pseudocount, formula)
-            self._on_all_devices(work, _Report(on_progress))
+            self._on_all_devices(work, report)
             return segments.rows()
-        except (TooManyCells, TablesTooLarge):
-            why_cpu = f"cannot score tuples with this many cells or different numbers of levels ({_FEWER_CELLS})"
-        except MemoryError:  # so CuPy's is
+        except NotForDevices as error:
+            why_cpu = str(error)
+        except Exception as error:
+            if not is_device_memory_error(error):
+                raise
             why_cpu = _TOO_LITTLE_MEMORY
         _warn_of_cpu(f"{why_cpu}: they are listed")
         return self._cpu().interesting_tuples(
@@ -193,18 +186,18 @@ class CudaEngine:
             min_value=min_value,
             formula=formula,
             max_rows=max_rows,
-            on_progress=on_progress,
+            on_progress=report.shown_at_least(on_progress),
         )
 
-    def _on_all_devices(self, work: Callable[[int, str, _Report], None], report: _Report) -> None:
-        """Call `work` with the number of each device's share and how to count there, while the device is current."""
+    def _on_all_devices(self, work: Callable[[int, OnDone], None], report: _Report) -> None:
+        """Call `work` with the number of each device's share, while the device is current."""
         devices = self._device_numbers()
 
         def work_there(share: int) -> None:
             import cupy
 
-            with cupy.cuda.Device(devices[share]) as device:
-                work(share, self.counting or default_counting(int(device.compute_capability)), report)
+            with cupy.cuda.Device(devices[share]):
+                work(share, report)
 
         if len(devices) == 1:
             work_there(0)
@@ -219,6 +212,9 @@ class CudaEngine:
         for error in errors:
             if error is not None and not isinstance(error, _Stopped):
                 raise error
+
+    def _limits(self) -> DeviceLimits:
+        return common_limits([device_properties(number) for number in self._device_numbers()], self.counting)
 
     def _cpu(self) -> CpuEngine:
         return CpuEngine(n_threads=self.n_threads)
@@ -238,21 +234,36 @@ class _Stopped(Exception):
 
 
 class _Report:
-    """Told by the devices how many tuples they have done; tells the caller, and the devices when to stop."""
+    """Told by the devices how many tuples they have done; tells the caller, and the devices when to stop.
+
+    What the caller is told never falls, though work may have to be done again.
+    """
 
     def __init__(self, on_progress: OnProgress | None) -> None:
         self._on_progress = on_progress
         self._lock = threading.Lock()
+        self._shown = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Start from nothing."""
         self.done = 0.0
         self.stop = threading.Event()
 
     def __call__(self, tuples: float) -> None:
         with self._lock:
             self.done += tuples
+            self._shown = max(self._shown, int(self.done))
             if self._on_progress is not None:
-                self._on_progress(int(self.done))
+                self._on_progress(self._shown)
         if self.stop.is_set():
             raise _Stopped
+
+    def shown_at_least(self, on_progress: OnProgress | None) -> OnProgress | None:
+        """Return `on_progress` for an engine that begins anew: it is told no less than before."""
+        if on_progress is None:
+            return None
+        return lambda done, found=None: on_progress(max(done, self._shown), found)
 
 
 def _warn_of_cpu(what: str) -> None:

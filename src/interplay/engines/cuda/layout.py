@@ -124,8 +124,9 @@ def parts_by_planes(tiles: TupleTiles, n_groups: int) -> list[TupleTiles]:
     # Groups ascend with the places. Named twice, one counts once.
     needed = np.column_stack(group)
     needed[:, 1:] = np.where(needed[:, 1:] == needed[:, :-1], -1, needed[:, 1:])
-    kinds, part_of = np.unique(np.sort(needed, axis=1), axis=0, return_inverse=True)
-    return [tiles[np.flatnonzero(part_of.reshape(-1) == part)] for part in range(len(kinds))]
+    part = np.unique(np.sort(needed, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(part, kind="stable")
+    return [tiles[which] for which in np.split(order, np.flatnonzero(np.diff(part[order])) + 1)]
 
 
 def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:

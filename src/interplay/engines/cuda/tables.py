@@ -10,14 +10,11 @@ import numpy.typing as npt
 
 from interplay import _core
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Numbers in all tables of a statistic (128 MB, some tenths of a second).
 _MAX_VALUES = 1 << 24
-
-
-class TablesTooLarge(Exception):
-    """A statistic of tuples with so many different numbers of levels needs more tables than there is room for."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,9 @@ def make_statistic_tables(
             needed |= products
         products = {product * c for product in products for c in levels}
         if len(needed) > max_values or len(products) > _MAX_VALUES:
-            raise TablesTooLarge
+            raise NotForDevices(
+                "cannot score tuples of so many different numbers of levels (equal ones or fewer dimensions would do)"
+            )
     max_cells = int(planes.n_levels.max() * tiles.partner_cells[-1])
     return _filled(planes, pseudocount, np.array(sorted(needed), dtype=np.int64), max_cells, coefficients)
 

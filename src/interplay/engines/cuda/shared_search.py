@@ -1,0 +1,102 @@
+"""The maxima of some tiles, by one device or several, whose shares make up the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.engines.cuda.device_search import CAPACITY, DeviceSearch
+from interplay.engines.cuda.device_tuples import OnDone
+from interplay.engines.cuda.devices import DeviceLimits, is_device_memory_error
+from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
+from interplay.engines.cuda.tables import make_information_tables
+from interplay.engines.cuda.work_plan import MIN_CAPACITY
+
+
+class SharedSearch:
+    """A search and what was found so far, device by device.
+
+    Parameters
+    ----------
+    devices : sequence of int
+        Numbers of the GPUs; a share for each.
+    known : MaxGains
+        Gains found before.
+    """
+
+    def __init__(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        devices: Sequence[int],
+        limits: DeviceLimits,
+        pseudocount: float,
+        discretization: int,
+        known: MaxGains,
+    ) -> None:
+        self._planes, self._tiles, self._devices, self._limits = planes, tiles, devices, limits
+        self._pseudocount, self._discretization = pseudocount, discretization
+        self._tables = make_information_tables(planes, tiles, pseudocount)
+        self._known = known
+        #: What each device found, and its search in work, which began with that.
+        self._found: dict[int, MaxGains] = {}
+        self._searches: dict[int, DeviceSearch] = {}
+        self._parts, self._n_groups, self._capacity = [tiles], 1, CAPACITY
+
+    def search(self, share: int, on_done: OnDone) -> None:
+        """Search a share on its device, which is the current one."""
+        for part in self._parts:
+            self._begin(share, part)
+            self._searches[share].warm()
+            # All devices find the same order: they warm with the same tuples.
+            if part.dimensions > 3 and covers_all_tuples(part, self._planes.n_vars):
+                gain = self._searches[share].found(self._discretization).gain_by_group.max(axis=1)
+                self._begin(share, strongest_first(part, gain))
+            self._searches[share].run(on_done)
+
+    def _begin(self, share: int, part: TupleTiles) -> None:
+        if share in self._searches:  # nothing else holds it: it leaves its memory to the next
+            self._found[share] = self._searches.pop(share).found(self._discretization)
+        self._searches[share] = DeviceSearch(
+            self._planes,
+            part,
+            tables=self._tables,
+            pseudocount=self._pseudocount,
+            limits=self._limits,
+            known=self._found.get(share, self._known),
+            capacity=self._capacity,
+            share=(share, len(self._devices)),
+        )
+
+    def found(self) -> MaxGains:
+        """Return all that was found until now."""
+        import cupy
+
+        found = [self._known, *self._found.values()]
+        for share, search in self._searches.items():
+            with cupy.cuda.Device(self._devices[share]):
+                try:
+                    found.append(search.found(self._discretization))
+                except Exception as error:
+                    if not is_device_memory_error(error):  # a device that is full cannot even say what it found
+                        raise
+        return reduce(MaxGains.merge, found)
+
+    def needs_less_memory(self) -> bool:
+        """Begin again with smaller buffers, or with fewer planes at a time; say whether that is possible.
+
+        What was found already helps the bound.
+        """
+        self._known = self.found()
+        self._found.clear()
+        self._searches.clear()
+        if self._capacity > MIN_CAPACITY:
+            self._capacity = MIN_CAPACITY
+            return True
+        if self._n_groups >= len(self._tiles.lane_start) - 1:
+            return False
+        self._n_groups = 2 * max(self._n_groups, self._tiles.dimensions)
+        self._parts = parts_by_planes(self._tiles, self._n_groups)
+        return True

@@ -1,0 +1,236 @@
+"""Tiles → work for the kernels: which kernel takes which tiles, and how they are cut into items and runs.
+
+All of it is host arithmetic, and the same on every device of a search: each takes its share of the same runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import gcd, log2
+
+import numpy as np
+
+from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
+from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
+from interplay.engines.cuda.layout import LaneLayout, TileRecords
+
+#: For fewer tuples than this no kernel is compiled that suits just these data: with levels other than two they are
+#: scored one by one.
+_NOT_WORTH_COMPILING = 1e8
+
+#: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
+MIN_CAPACITY = 1 << 20
+
+#: Counts are read as floats that hold no larger whole number.
+_MAX_SAMPLES = 1 << 23
+
+#: Counters per tuple that fit into the shared memory of a warp.
+_MAX_COUNTERS = 48_000
+
+#: Where tuples are scored one by one, all choices of a variable for each place are gone through, and those in ascending
+#: order are tuples. Beyond this many choices the processor is faster where few of them are.
+_MANY_CHOICES, _CHOICES_PER_TUPLE = 1e10, 20.0
+
+
+@dataclass(frozen=True)
+class Work:
+    """Tiles of one kind, cut into items that blocks of threads take in runs.
+
+    Attributes
+    ----------
+    variant : SearchVariant
+    which : (n_tiles,) int64
+        Numbers of the tiles.
+    item_start : (n_tiles + 1,) int64
+        The first item of each tile.
+    items_per_run, prefixes_per_item : int
+    n_cells : int
+        Cells of a prefix at most.
+    n_tuples : float
+    """
+
+    variant: SearchVariant
+    which: IntArray
+    item_start: IntArray
+    items_per_run: int
+    prefixes_per_item: int
+    n_cells: int
+    n_tuples: float
+
+    @property
+    def n_items(self) -> int:
+        return int(self.item_start[-1])
+
+    @property
+    def n_runs(self) -> int:
+        return -(-self.n_items // self.items_per_run)
+
+    def share(self, number: int, n_shares: int) -> tuple[int, int]:
+        """Return the first run and the end of one of equal shares."""
+        return self.n_runs * number // n_shares, self.n_runs * (number + 1) // n_shares
+
+
+class WorkPlan:
+    """How the tuples of some tiles are searched by devices with such limits.
+
+    Attributes
+    ----------
+    pseudocounts : (n_classes,) float64
+        Of a cell of the whole tuple.
+    max_cells : int
+        Cells of a tuple at most.
+    tolerance, shrink : float
+        What the bound may lack, absolutely, and by what factor it may be too small.
+    """
+
+    def __init__(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        layout: LaneLayout,
+        records: TileRecords,
+        *,
+        pseudocount: float,
+        limits: DeviceLimits,
+    ) -> None:
+        self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
+        self._n_tuples: FloatArray = tiles.n_tuples
+        self._k = tiles.dimensions
+        self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
+        n_classes = len(self.pseudocounts)
+        self.max_cells = int(records.n_cells.max())
+        if self.max_cells * n_classes > min(_MAX_COUNTERS, (limits.shared_bytes_of_block - 1024) // 4):
+            raise NotForDevices(
+                "cannot count tuples with this many cells (fewer dimensions, divisions or classes would fit)"
+            )
+        if len(tiles.order) * len(tiles.partner_cells) >= 1 << 31:
+            raise NotForDevices("cannot number so many variables with different numbers of levels (fewer would fit)")
+        self.tolerance = sum_tolerance(float(planes.n_samples + self.max_cells * self.pseudocounts.sum()), n_classes)
+        self.shrink = 1 / 1.004
+        self._kind, self._kinds = self._find_kinds()
+
+    def _find_kinds(self) -> tuple[IntArray, list[tuple[int, int, bool]]]:
+        """Sort all tiles by levels of the last two variables, and whether these come from one small block."""
+        if self._k == 1:
+            return np.zeros(len(self._n_tuples), dtype=np.int64), []
+        records = self._records
+        levels = self._layout.n_levels[records.lane[:, -2:]].astype(np.int64)
+        in_one_block = records.lane[:, -2] == records.lane[:, -1]
+        in_one_block &= records.end[:, -1] - records.begin[:, -1] <= MAX_BLOCK
+        kinds, kind = np.unique(np.column_stack([levels, in_one_block]), axis=0, return_inverse=True)
+        return kind.reshape(-1), [(a, b, bool(c)) for a, b, c in kinds.tolist()]
+
+    def by_variant(self, among: IntArray) -> Iterator[tuple[IntArray, SearchVariant | None]]:
+        """Sort some tiles by the kernel that can search them; None for those that are scored tuple by tuple."""
+        if self._k == 1:
+            yield among, None
+            return
+        for kind, (row_levels, column_levels, rows_among_columns) in enumerate(self._kinds):
+            which = among[self._kind[among] == kind]
+            if not len(which):
+                continue
+            # By all tiles of the kind: a list comes in segments, which should not each have kernels of their own.
+            of_kind = np.flatnonzero(self._kind == kind)
+            worth_it = bool(self._n_tuples[of_kind].sum() >= _NOT_WORTH_COMPILING)
+            if self._planes.n_samples >= _MAX_SAMPLES or not (worth_it or (row_levels, column_levels) == (2, 2)):
+                yield which, None
+                continue
+            choose = partial(
+                choose_variant,
+                dimensions=self._k,
+                row_levels=row_levels,
+                column_levels=column_levels,
+                n_classes=len(self.pseudocounts),
+                prefix_levels=self._common_prefix_levels(of_kind),
+                n_cells=self._n_prefix_cells(of_kind),
+                class_steps=tuple((self._planes.class_word_start // 4).tolist()),
+                compile_for_steps=worth_it,
+                small_cells_need_care=self._small_cells_need_care(),
+                counting=self._limits.counting,
+                max_shared_bytes=self._limits.shared_bytes,
+            )
+            # Where those of one block do not fit, rows and columns may be cut into several.
+            variant = choose(rows_among_columns=True) if rows_among_columns else None
+            yield which, variant or choose(rows_among_columns=False)
+
+    def _common_prefix_levels(self, which: IntArray) -> int:
+        """Return the number of levels that all have, or 0; loops are unrolled by it, where that is no great number."""
+        if self._k == 2:
+            return 2
+        distinct = np.unique(self._layout.n_levels[self._records.lane[which, :-2]])
+        return int(distinct[0]) if len(distinct) == 1 and int(distinct[0]) ** (self._k - 2) <= 16 else 0
+
+    def _n_prefix_cells(self, which: IntArray) -> int:
+        levels = self._layout.n_levels[self._records.lane[which, :-2]].astype(np.int64)
+        return int(levels.prod(axis=1).max())
+
+    def _small_cells_need_care(self) -> bool:
+        """Say whether differences of floats could lose the pseudocounts of an empty part."""
+        return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
+
+    def work(self, which: IntArray, variant: SearchVariant) -> Work:
+        """Cut tiles of one kind into items and runs."""
+        begin, end, lane = self._records.begin[which], self._records.end[which], self._records.lane[which]
+
+        def n_pieces(place: int, size: int) -> IntArray:
+            shift = (begin[:, place] - self._layout.first_position[lane[:, place]]) % 16
+            return np.asarray(-(-(end[:, place] - begin[:, place] + shift) // size))
+
+        n_prefixes = (end - begin)[:, :-2].prod(axis=1)
+        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
+        n_rectangles = n_pieces(self._k - 2, variant.block_rows) * n_pieces(self._k - 1, variant.block_columns)
+        # There must be enough items for all.
+        enough = 8 * self._limits.n_multiprocessors * variant.blocks_per_multiprocessor
+        prefixes_per_item = int(np.clip((n_rectangles * n_prefixes).sum() // enough, 1, min(per_run, n_prefixes.max())))
+        n_items = n_rectangles * -(-n_prefixes // prefixes_per_item)
+        item_start = np.concatenate([[0], np.cumsum(n_items)]).astype(np.int64)
+        return Work(
+            variant=variant,
+            which=which,
+            item_start=item_start,
+            items_per_run=int(np.clip(item_start[-1] // enough, 1, max(per_run // prefixes_per_item, 1))),
+            prefixes_per_item=prefixes_per_item,
+            n_cells=self._n_prefix_cells(which),
+            n_tuples=float(self._n_tuples[which].sum()),
+        )
+
+    def check_choices(self, which: IntArray) -> None:
+        """Refuse to go through the choices of tiles where few of them are tuples."""
+        n_choices = float(self._n_choices(which).sum())
+        if n_choices > max(_MANY_CHOICES, _CHOICES_PER_TUPLE * float(self._n_tuples[which].sum())):
+            raise NotForDevices("is slow where tuples have so many cells (fewer dimensions or levels would be fast)")
+
+    def choices_before(self, which: IntArray) -> IntArray:
+        """Return how many choices of one variable for each place the tiles have, summed up from 0."""
+        return np.concatenate([[0], np.cumsum(self._n_choices(which))]).astype(np.int64)
+
+    def _n_choices(self, which: IntArray) -> FloatArray:
+        return np.asarray((self._records.end[which] - self._records.begin[which]).astype(np.float64).prod(axis=1))
+
+
+def sum_tolerance(n_prime: float, n_classes: int) -> float:
+    """Return by how much informations may be off that are sums of n·log2(n) in float32.
+
+    Logarithms on a device are off by up to 2⁻²² of their value. With more than two classes the bound is such a sum too.
+    """
+    n_sums = 1.0 if n_classes == 2 else 2.0 + n_classes / 8
+    return 0.002 + 1.2e-6 * n_sums * log2(max(n_prime, 2.0)) * n_prime
+
+
+def scattering_stride(n: int) -> int:
+    """Return a step that visits 0 … n − 1 in a scattered order: near the golden section of n, and coprime to it.
+
+    Its products with these numbers stay below 2**63.
+
+    Examples
+    --------
+    >>> scattering_stride(10)
+    7
+    """
+    stride = max(1, min(int(n * 0.6180339887), (2**63 - 1) // n - 64))
+    while gcd(stride, n) != 1:
+        stride += 1
+    return stride
