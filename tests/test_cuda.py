@@ -576,12 +576,12 @@ class TestOnADevice:
         """Nothing is lost where more survive than fit: many constant columns, and small buffers."""
         monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
         monkeypatch.setattr(device_search, "_MAX_KEPT", 10)
-        codes = rng.integers(0, 2, (200, 500), dtype=np.uint8)
+        codes = rng.integers(0, 2, (400, 500), dtype=np.uint8)
         codes[::2] = 0
         classes = DecisionClasses(rng.permutation(np.arange(500) % 2), [0, 1])
-        n_levels = np.full(200, 2, dtype=np.int64)
+        n_levels = np.full(400, 2, dtype=np.int64)
         planes = make_bit_planes([DiscreteCodes(codes, n_levels)], classes)
-        tiles = tiles_for(n_levels, 200, 3, **TILE_SHAPE)
+        tiles = tiles_for(n_levels, 400, 3, **TILE_SHAPE)
         expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
         assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
 

@@ -20,7 +20,7 @@ from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRow
 from interplay.engines import base
 from interplay.engines.base import SearchWork, TupleEngine, get_tuple_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_listing, device_tuples, tables, tile_segments
+from interplay.engines.cuda import CudaEngine, device_listing, tables, tile_segments, work_plan
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.cuda.layout import make_lane_layout
@@ -288,7 +288,7 @@ class TestEqualsTheCpuEngine:
         levels, n_classes = kind
         rng = np.random.default_rng([7, dimensions, n_classes, *levels])
         for case in range(3):
-            monkeypatch.setattr(device_tuples, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
+            monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
             n_vars = int({1: 200, 2: 90, 3: 40, 4: 20, 5: 13}[dimensions] * rng.uniform(0.6, 1.2))
             planes, n_levels = problem(
                 rng,
@@ -384,7 +384,7 @@ class TestOnADevice:
 
     def test_with_little_room(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """More survive than fit into the buffer, and segments turn out to have too many rows: nothing comes twice."""
-        monkeypatch.setattr(device_listing, "_CAPACITY", device_tuples.MIN_CAPACITY)
+        monkeypatch.setattr(device_listing, "_CAPACITY", work_plan.MIN_CAPACITY)
         monkeypatch.setattr(tile_segments, "_MAX_ROWS", 100_000)
         monkeypatch.setattr(DeviceListing, "first_launch", 1.0)
         overflows = []
@@ -396,12 +396,12 @@ class TestOnADevice:
             return n_found
 
         monkeypatch.setattr(DeviceListing, "_score", count_overflows)
-        planes, n_levels = problem(rng, n_samples=300, n_vars=200)
+        planes, n_levels = problem(rng, n_samples=300, n_vars=300)
         # One large tile overflows the buffer; the many small ones after it are too many at once.
         for shape in (CudaEngine().tile_shape(3), {"block_size": 20, "middle_size": 40, "n_lanes": 100}):
-            tiles = make_tuple_tiles(n_levels, n_vars=200, dimensions=3, **shape)
-            min_value = np.full(200, 2.0)
-            min_value[:100] = 20.0  # few rows at first, then many
+            tiles = make_tuple_tiles(n_levels, n_vars=300, dimensions=3, **shape)
+            min_value = np.full(300, 2.0)
+            min_value[:150] = 20.0  # few rows at first, then many
             given: dict[str, Any] = {"pseudocount": 0.25, "min_value": min_value}
             expected = CpuEngine().interesting_tuples(planes, tiles, **given)
             assert len(expected) > 300_000
