@@ -137,6 +137,12 @@ def measured_list(what: str, X: np.ndarray, y: np.ndarray, repeats: int = 7) -> 
     return entry
 
 
+def write(planes: BitPlanes, results: list[dict[str, object]], lists: list[dict[str, object]]) -> None:
+    device = cuda_devices()[0]
+    stem = device["name"].lower().replace("nvidia ", "").replace(" ", "_")
+    write_result(f"cuda_{stem}", {"device": device, "n_samples": planes.n_samples, "results": results, "lists": lists})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out 5D and p = 1 000 000")
@@ -156,11 +162,10 @@ def main() -> None:
         results.append(measured("2D p = 1 000 000, noise", random_planes(1_000_000, two), 2, repeats=1))
         results.append(measured(f"5D {source}", two, 5, repeats=2))
     lists = [measured_list(f"3D {source}, list", X, y)]
+    write(two, results, lists)
     if arguments.long:
         results.append(measured_discretizations(f"5D {source}, 30 discretisations", X, y, 30))
-    device = cuda_devices()[0]
-    stem = device["name"].lower().replace("nvidia ", "").replace(" ", "_")
-    write_result(f"cuda_{stem}", {"device": device, "n_samples": two.n_samples, "results": results, "lists": lists})
+        write(two, results, lists)
 
 
 if __name__ == "__main__":
