@@ -686,7 +686,7 @@ class TestOnADevice:
         assert tables[0].equals(tables[1])
 
     def test_orders_of_the_paper(self, madelon: tuple[np.ndarray, np.ndarray]) -> None:
-        """4D and 5D over Madelon: variables by gain; in 5D the five base variables' clusters come first."""
+        """5D over Madelon: by gain, the clusters of the five base variables come first."""
         X, y = madelon
         clusters = [{154, 282, 434}, {29, 319, 452}, {49, 379}, {242, 476}, {456}, {454, 494}, {339}]
         found = interplay.max_information_gain(X, y, dimensions=5, engine="cuda")
