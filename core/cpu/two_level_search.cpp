@@ -222,8 +222,32 @@ class TwoLevelSearcher final : public TileSearcher {
     // Lanes come after the last member.
     const Index last = n_members == 0 ? -1 : members[n_members - 1];
     const Index first_lane = last < 0 ? 0 : std::min(first_lane_after(begin_[last] + local_[last]), n_lanes_);
+    float* information = table.information.data() + entry * kLanes;
     information_kernels()[n_parts_][n_members](data_.model(), counts, static_cast<int>(first_lane),
-                                               static_cast<int>(n_lanes_), table.information.data() + entry * kLanes);
+                                               static_cast<int>(n_lanes_), information);
+    if (n_parts_ == 2 && subsets_[full_ >> 1].table == &table) {
+      Places chosen{};
+      for (int member = 0; member < n_members; ++member) chosen[member] = local_[members[member]];
+      keep_vertices(chosen, std::max(begin_[n_prefix_ - 1], last < 0 ? 0 : begin_[last] + local_[last] + 1),
+                    lanes + 4 * kLanes, information);
+    }
+  }
+
+  // All of the prefix but its last member is chosen, and met with pairs. Such a pair may be that member and a vertex:
+  // what was found serves the whole prefix with that vertex.
+  void keep_vertices(Places chosen, Index first_place, const LaneCount* counts, const float* information) {
+    const int last = n_prefix_ - 1;
+    pairs_.for_runs_within(first_place, begin_[last] + size_[last], [&](const PairRun& run) {
+      chosen[last] = run.first_place - begin_[last];
+      const Index entry = vertex_table_.entry(chosen, n_prefix_);
+      for (Index q = 0; q < 2; ++q) {
+        std::copy_n(counts + q * kLanes + run.lane, run.n_lanes,
+                    vertex_table_.counts.data() + (2 * entry + q) * n_vertices_ + run.second);
+      }
+      std::copy_n(information + run.lane, run.n_lanes,
+                  vertex_table_.information.data() + entry * n_vertices_ + run.second);
+      vertex_table_.known[entry] = run.is_last;
+    });
   }
 
   // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since each of its chunks needs them.
