@@ -105,6 +105,7 @@ class TwoLevelSearcher final : public TileSearcher {
         n_lanes_ = pairs_.n_lanes;
         rows_ = pairs_.rows;
         prefix_end_ = pairs_.last_first;
+        keep_lists_ = first + n_lanes_ < pairs_.n_pairs;
         search_chunk();
       }
     }
@@ -250,7 +251,7 @@ class TwoLevelSearcher final : public TileSearcher {
     });
   }
 
-  // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since each of its chunks needs them.
+  // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since chunks that follow need them.
   std::array<std::int32_t, 2> list_prefix(Index place) {
     KeptLists* kept = n_parts_ == 2 ? &vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)] : nullptr;
     if (kept && kept->first >= 0) {
@@ -263,7 +264,7 @@ class TwoLevelSearcher final : public TileSearcher {
       return kept->ones;
     }
     const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
-    if (kept && vertex_table_.kept.size() < kMaxKept) {
+    if (keep_lists_ && vertex_table_.kept.size() < kMaxKept) {
       *kept = {static_cast<Index>(vertex_table_.kept.size()), ones};
       for (int q = 0; q < 2; ++q) {
         vertex_table_.kept.insert(vertex_table_.kept.end(), listed_[q], listed_[q] + n_listed_[q]);
@@ -462,6 +463,7 @@ class TwoLevelSearcher final : public TileSearcher {
   Index n_lanes_ = 0;
   Index prefix_end_ = 0;  // variables of the prefix come before this place, else no lane is left
   const Word* rows_ = nullptr;
+  bool keep_lists_ = false;  // pairs: another chunk follows
   bool contrast_ = false;
   bool stopped_ = false;
   std::uint64_t tuples_ = 0;
