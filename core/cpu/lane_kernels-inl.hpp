@@ -221,14 +221,8 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
         to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
                                                    Simd::set_float(job.best_of_member[member])));
       }
-      int mask = Simd::at_least(Simd::multiply_add(sums[half], factor, slack), to_beat);
-      while (mask) {
-        const int survivor = first + lowest_bit(mask);
-        mask &= mask - 1;
-        if (survivor >= job.first_lane && survivor < job.last_lane) {
-          job.survivors[n_survivors++] = static_cast<std::int16_t>(survivor);
-        }
-      }
+      n_survivors =
+          list_survivors<Simd>(Simd::multiply_add(sums[half], factor, slack), to_beat, first, job, n_survivors);
     }
   }
   return n_survivors;

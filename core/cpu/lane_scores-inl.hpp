@@ -57,24 +57,20 @@ struct RationalScore {
 template <class Simd, bool Upper>
 struct PolynomialScore {
   using Floats = typename Simd::Floats;
-  Floats share, pseudo, a, b, c, d, e;
+  Floats share, pseudo, coefficients[5];
 
   PolynomialScore(const interplay::LaneModel& model, float multiplicity)
-      : share(Simd::set_float(model.share)),
-        pseudo(Simd::set_float(multiplicity * model.pseudo)),
-        a(Simd::set_float(model.a)),
-        b(Simd::set_float(model.b)),
-        c(Simd::set_float(model.c)),
-        d(Simd::set_float(model.d)),
-        e(Simd::set_float(Upper ? model.e_upper : model.e_lower)) {}
+      : share(Simd::set_float(model.share)), pseudo(Simd::set_float(multiplicity * model.pseudo)) {
+    for (int power = 0; power < 5; ++power) {
+      coefficients[power] = Simd::set_float((Upper ? model.upper : model.lower)[power]);
+    }
+  }
 
   Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
     const Floats difference = Simd::negative_multiply_add(share, total, of_class_0);
     const Floats delta = Simd::multiply(difference, Simd::reciprocal(Simd::add(total, pseudo)));
-    Floats factor = Simd::multiply_add(e, delta, d);
-    factor = Simd::multiply_add(factor, delta, c);
-    factor = Simd::multiply_add(factor, delta, b);
-    factor = Simd::multiply_add(factor, delta, a);
+    Floats factor = coefficients[4];
+    for (int power = 3; power >= 0; --power) factor = Simd::multiply_add(factor, delta, coefficients[power]);
     return Simd::multiply_add(Simd::multiply(difference, delta), factor, sum);
   }
   static float factor(const interplay::LaneModel& model) { return Upper ? model.inflation : 2.0f - model.inflation; }
@@ -126,5 +122,21 @@ struct ClassesScore {
     return sum;
   }
 };
+
+// Add those of eight lanes, from `first` on, whose bound reaches what there is to beat; returns how many there are now.
+template <class Simd, class Job>
+INTERPLAY_INLINE int list_survivors(typename Simd::Floats bound, typename Simd::Floats to_beat, int first,
+                                    const Job& job, int n_survivors) {
+  int mask = Simd::at_least(bound, to_beat);
+  if (!mask) return n_survivors;
+  float bounds[8];
+  Simd::store_floats(bounds, bound);
+  for (; mask; mask &= mask - 1) {
+    const int lane = lowest_bit(mask);
+    if (first + lane < job.first_lane || first + lane >= job.last_lane) continue;
+    job.survivors[n_survivors++] = {static_cast<std::int16_t>(first + lane), bounds[lane]};
+  }
+  return n_survivors;
+}
 
 }  // namespace

@@ -400,7 +400,7 @@ class LevelSearcher final : public TileSearcher {
     job.survivors = survivors_.data();
     trial_.start();
     const int n_survivors = scores_[trial_.use_polynomial()](data_.model(), job);
-    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i].lane, survivors_[i].bound);
     trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
@@ -417,7 +417,19 @@ class LevelSearcher final : public TileSearcher {
     return rounded_down(data_.information_of(tables_.to_bits(fixed), n_cells_));
   }
 
-  void score_exactly(int lane) {
+  // Whether a member may gain more than it did so far by a tuple that has at most this much information.
+  bool may_gain(int member, int lane, double most) const {
+    const float without = member < n_prefix_ ? job_.without_member[member][lane] : job_.without_lane;
+    return most - static_cast<double>(without) >= best_.gain[slot(members_[member], member)];
+  }
+
+  void score_exactly(int lane, float bound) {
+    members_[n_prefix_] = problem_.blocks.order[lane_begin_ + lane];
+    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    const int first_member = contrast_ ? n_prefix_ : 0;
+    int member = first_member;
+    while (member < k_ && !may_gain(member, lane, static_cast<double>(bound))) ++member;
+    if (member == k_) return;
     const Index n_patterns = shape_.n_patterns, lane_levels = shape_.lane_levels;
     lane_cells_.resize(static_cast<std::size_t>(n_patterns));
     for (Index q = 0; q < n_classes_; ++q) {
@@ -438,17 +450,13 @@ class LevelSearcher final : public TileSearcher {
         }
       }
     }
-    members_[n_prefix_] = problem_.blocks.order[lane_begin_ + lane];
     const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells_, n_classes_);
     const double most = data_.information_of(tables_.to_bits(whole), n_cells_);
     Index outer = 1;
-    for (int member = 0; member < k_; outer *= levels_[member], ++member) {
-      // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
-      if (contrast_ && member < n_prefix_) continue;
-      const Index row = members_[member];
+    for (member = 0; member < k_; outer *= levels_[member], ++member) {
       // Mostly one member made the tuple survive; the others are told by the bounds at hand.
-      const float without_lower = member < n_prefix_ ? job_.without_member[member][lane] : job_.without_lane;
-      if (most - static_cast<double>(without_lower) < best_.gain[slot(row, member)]) continue;
+      if (member < first_member || !may_gain(member, lane, most)) continue;
+      const Index row = members_[member];
       const Index n_levels = levels_[member], inner = n_cells_ / (outer * n_levels);
       const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), outer, n_levels, inner,
                                                n_classes_, summed_.data());
@@ -497,7 +505,7 @@ class LevelSearcher final : public TileSearcher {
   std::vector<std::int32_t> prefix_cells_;
   AlignedBuffer<LaneCount> scratch_;
   std::array<float, kLanes> best_of_lane_{};
-  std::array<std::int16_t, kLanes> survivors_{};
+  std::array<Survivor, kLanes> survivors_{};
   LevelScoreJob job_{};
   std::array<Index, kMaxFastDimensions> members_{};
   std::vector<Count> cells_, summed_;

@@ -367,7 +367,7 @@ class TwoLevelSearcher final : public TileSearcher {
     trial_.start();
     const auto& kernels = trial_.use_polynomial() ? kernels_.score_polynomial : kernels_.score_rational;
     const int n_survivors = kernels[n_parts_][n_prefix_](data_.model(), job);
-    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i].lane, survivors_[i].bound);
     trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
@@ -408,7 +408,19 @@ class TwoLevelSearcher final : public TileSearcher {
     pairs_.spread(counts, lower, job_.first_lane, fresh_.data(), without_part_[0].data(), without_part_[1].data());
   }
 
-  void score_exactly(int lane) {
+  // Whether a member may gain more than it did so far by a tuple that has at most this much information.
+  bool may_gain(int member, int lane, double most) const {
+    const float* without = member < n_prefix_ ? job_.without_member[member] : job_.without_part[member - n_prefix_];
+    return most - static_cast<double>(without[lane]) >= best_.gain[slot(members_[member])];
+  }
+
+  void score_exactly(int lane, float bound) {
+    const int k = n_prefix_ + n_parts_;
+    for (int part = 0; part < n_parts_; ++part) members_[n_prefix_ + part] = lane_member(lane, part);
+    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    int member = contrast_ ? k - 1 : 0;
+    while (member < k && !may_gain(member, lane, static_cast<double>(bound))) ++member;
+    if (member == k) return;
     for (int q = 0; q < 2; ++q) {
       std::array<std::int32_t, 4 * kMaxSubsets> counts;
       std::copy_n(job_.counts.prefix_cells[q], full_ + 1, counts.data());
@@ -422,17 +434,12 @@ class TwoLevelSearcher final : public TileSearcher {
         cells_[2 * cell + q] = static_cast<Count>(counts[cell]);
       }
     }
-    for (int part = 0; part < n_parts_; ++part) members_[n_prefix_ + part] = lane_member(lane, part);
     const Index n_cells = (n_families_ + 1) * (full_ + 1);
     const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, 2);
-    const int k = n_prefix_ + n_parts_;
-    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
     const double most = data_.information_of(tables_.to_bits(whole));
-    for (int member = contrast_ ? k - 1 : 0; member < k; ++member) {
+    for (; member < k; ++member) {
       // Mostly one member made the tuple survive; the others are told by the bounds at hand.
-      const float* without_lower =
-          member < n_prefix_ ? job_.without_member[member] : job_.without_part[member - n_prefix_];
-      if (most - static_cast<double>(without_lower[lane]) < best_.gain[slot(members_[member])]) continue;
+      if (!may_gain(member, lane, most)) continue;
       const Index inner = Index{1} << member;
       const Fixed without =
           summed_information(tables_.summed_over(2), cells_.data(), n_cells / (2 * inner), 2, inner, 2, summed_.data());
@@ -482,7 +489,7 @@ class TwoLevelSearcher final : public TileSearcher {
   AlignedBuffer<LaneCount> fresh_;            // counts of the whole prefix: families * 2 * kLanes
   AlignedBuffer<LaneCount> of_chunk_;         // counts of a chunk of vertices: 2 * kLanes
   std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{}, without_part_{};
-  std::array<std::int16_t, kLanes> survivors_{};
+  std::array<Survivor, kLanes> survivors_{};
   LaneScoreJob job_{};
   std::array<Index, kMaxFastDimensions> members_{};
   std::array<Count, 4 * kMaxSubsets> cells_{}, summed_{};

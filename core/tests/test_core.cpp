@@ -508,7 +508,7 @@ void test_level_bounds(std::mt19937& rng) {
         LevelScoreJob job{};
         job.counts = {{1, {3}, 3, 3, static_cast<int>(stride)}, with_lane.data(), prefix_cells.data(), scratch.data()};
         std::vector<float> exact(stride), none(stride, 0.0f);
-        std::vector<std::int16_t> survivors(stride);
+        std::vector<Survivor> survivors(stride);
         for (Index lane = 0; lane < stride; ++lane) {
           const double bits = tables.to_bits(information(tables.of_tuple(), cells[lane].data(), 9, n_classes));
           exact[lane] = static_cast<float>(levels.information_of(bits, 9));
@@ -609,7 +609,7 @@ void test_bounds(std::mt19937& rng) {
           }
           sub_information[l] = static_cast<float>(sum);
         }
-        std::int16_t survivors[kLanes];
+        Survivor survivors[kLanes];
         job.without_member[0] = none.data();
         job.best_of_member[0] = std::numeric_limits<float>::infinity();
         job.best_of_part[0] = exact_down.data();

@@ -42,11 +42,10 @@ inline constexpr Index kListMultiple = 16;
 struct LaneModel {
   float share;   // of class 0
   float pseudo;  // pseudocounts of a cell of the full table, of both classes
-  // n·KL lies between D²/n · (a + b·δ + c·δ² + d·δ³ + e·δ⁴) with the lower and the upper e; D = n·δ, δ = share in the
-  // cell − share of all.
-  float a, b, c, d, e_lower, e_upper;
-  float inflation;  // makes up for the rounding of these polynomials
-  float slack;      // and for that of sums, in bits
+  // n·KL lies between D²/n · P(δ) with the lower and the upper P; D = n·δ, δ = share in the cell − share of all.
+  float lower[5], upper[5];  // coefficients of P, of δ⁰ on
+  float inflation;           // makes up for the rounding of these polynomials
+  float slack;               // and for that of sums, in bits
 };
 
 // Non-empty subsets of a lane's parts are numbered like bits: 1 the first part, 2 the second, 3 both.
@@ -59,6 +58,13 @@ struct LaneCounts {
   std::int32_t prefix_cells[2][kMaxSubsets];                 // IN [class][cell of the prefix]: samples in that cell
 };
 
+// A lane that may beat a best gain, and the upper bound of its tuple's information: best gains rise while others of the
+// same prefix are scored, and may make scoring it needless.
+struct Survivor {
+  std::int16_t lane;
+  float bound;
+};
+
 struct LaneScoreJob {
   LaneCounts counts;
   const float* without_member[kMaxPrefix];  // IN per lane: lower bound of the information without that prefix member
@@ -66,7 +72,7 @@ struct LaneScoreJob {
   const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
   const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
   int first_lane, last_lane;                // lanes to look at
-  std::int16_t* survivors;                  // OUT lanes that may beat a best gain; room for kLanes
+  Survivor* survivors;                      // OUT room for kLanes
 };
 
 using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);
@@ -110,7 +116,7 @@ struct LevelScoreJob {
   float without_lane;
   const float* best_of_lane;
   int first_lane, last_lane;
-  std::int16_t* survivors;
+  Survivor* survivors;
 };
 
 using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);
