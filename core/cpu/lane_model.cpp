@@ -54,12 +54,13 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
     return (ratio(delta, q) - (((d * delta + c) * delta + b) * delta + a)) / (apart * apart);
   };
   double e_lower = left_over(0), e_upper = e_lower;
-  constexpr int n_steps = 4000;
+  constexpr int n_steps = 1000;
   for (int step = 0; step <= n_steps; ++step) {
     const double delta = -q + static_cast<double>(step) / n_steps;
     if (std::abs(std::abs(delta) - near) < 0.05 * near) continue;  // cancellation, where it makes next to no difference
-    e_lower = std::min(e_lower, left_over(delta));
-    e_upper = std::max(e_upper, left_over(delta));
+    const double e = left_over(delta);
+    e_lower = std::min(e_lower, e);
+    e_upper = std::max(e_upper, e);
   }
   e_lower -= 1e-3 * std::abs(e_lower);
   e_upper += 1e-3 * std::abs(e_upper);
