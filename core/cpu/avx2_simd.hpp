@@ -16,6 +16,16 @@ struct Avx2Simd {
   static Bits load_bits(const std::uint64_t* words) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(words));
   }
+  static void store_bits(std::uint64_t* words, Bits a) { _mm256_store_si256(reinterpret_cast<__m256i*>(words), a); }
+  static Bits set_words(std::uint64_t word) { return _mm256_set1_epi64x(static_cast<long long>(word)); }
+  template <int N>
+  static Bits shift_left(Bits a) {
+    return _mm256_slli_epi64(a, N);
+  }
+  template <int N>
+  static Bits shift_right(Bits a) {
+    return _mm256_srli_epi64(a, N);
+  }
   static Bits and_bits(Bits a, Bits b) { return _mm256_and_si256(a, b); }
   static Bits xor_bits(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
   // a + b + c = 2 · carry + sum, bit by bit. `sum` may be one of the summands.

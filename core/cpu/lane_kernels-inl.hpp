@@ -22,6 +22,31 @@ using interplay::LaneModel;
 using interplay::LaneScoreJob;
 using interplay::Word;
 
+// Swap the upper right and the lower left quarter of every square of 2 · Width words by 2 · Width bits.
+template <class Simd, int Width>
+INTERPLAY_INLINE void swap_quarters(Word* words) {
+  const auto lower = Simd::set_words(~Word{0} / ((Word{1} << Width) + 1));
+  for (int first = 0; first < 64; first += 2 * Width) {
+    for (int i = first; i < first + Width; ++i) {
+      const auto above = Simd::load_bits(words + i * kWordsPerRow);
+      const auto below = Simd::load_bits(words + (i + Width) * kWordsPerRow);
+      const auto differ = Simd::and_bits(Simd::xor_bits(Simd::template shift_right<Width>(above), below), lower);
+      Simd::store_bits(words + i * kWordsPerRow, Simd::xor_bits(above, Simd::template shift_left<Width>(differ)));
+      Simd::store_bits(words + (i + Width) * kWordsPerRow, Simd::xor_bits(below, differ));
+    }
+  }
+}
+
+template <class Simd>
+void transpose(Word* words) {
+  swap_quarters<Simd, 32>(words);
+  swap_quarters<Simd, 16>(words);
+  swap_quarters<Simd, 8>(words);
+  swap_quarters<Simd, 4>(words);
+  swap_quarters<Simd, 2>(words);
+  swap_quarters<Simd, 1>(words);
+}
+
 // The set bits of every byte and their number, for list_samples.
 struct BitsOfByte {
   std::uint8_t positions[8];
@@ -257,6 +282,7 @@ constexpr void set_information_kernels(LaneKernels& kernels) {
 template <class Simd>
 constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
+  kernels.transpose = transpose<Simd>;
   kernels.list_samples = list_samples<Simd>;
   kernels.list_within = list_within<Simd>;
   kernels.count_lanes = count_lanes<Simd>;

@@ -20,6 +20,16 @@ struct PortableSimd {
 
   static Bits zero_bits() { return Bits{{0, 0, 0, 0}}; }
   static Bits load_bits(const std::uint64_t* words) { return Bits{{words[0], words[1], words[2], words[3]}}; }
+  static void store_bits(std::uint64_t* words, const Bits& a) { std::memcpy(words, a.word, sizeof a.word); }
+  static Bits set_words(std::uint64_t word) { return Bits{{word, word, word, word}}; }
+  template <int N>
+  static Bits shift_left(const Bits& a) {
+    return Bits{{a.word[0] << N, a.word[1] << N, a.word[2] << N, a.word[3] << N}};
+  }
+  template <int N>
+  static Bits shift_right(const Bits& a) {
+    return Bits{{a.word[0] >> N, a.word[1] >> N, a.word[2] >> N, a.word[3] >> N}};
+  }
   static Bits and_bits(const Bits& a, const Bits& b) {
     Bits r;
     for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] & b.word[i];

@@ -26,7 +26,8 @@ class PairLanes {
   static constexpr Index kMaxKeptWords = Index{1} << 21;  // 16 MB
 
  public:
-  PairLanes(const SearchProblem& problem, const TwoLevelData& data) : problem_(problem), data_(data) {}
+  PairLanes(const SearchProblem& problem, const TwoLevelData& data, const LaneKernels& kernels)
+      : problem_(problem), data_(data), kernels_(kernels) {}
 
   // All pairs of a variable of a middle block with a later one of a lane block of up to 256.
   void set_up(Index first_block, Index lane_block) {
@@ -83,10 +84,12 @@ class PairLanes {
     rows = rows_.data() + chunk * data_.layout().n_words;
     if (n_kept_ && rows_made_[chunk]) return;
     const BitPlanes& planes = problem_.planes;
-    const auto word_of = [&](Index lane, Index word) {
-      return planes.plane(members[lane][0], 1)[word] & planes.plane(members[lane][1], 1)[word];
-    };
-    fill_sample_rows(planes, data_.layout(), n_lanes, word_of, rows_.data() + chunk * data_.layout().n_words);
+    LanePlanes first{}, second{};
+    for (Index lane = 0; lane < n_lanes; ++lane) {
+      first[lane] = planes.plane(members[lane][0], 1);
+      second[lane] = planes.plane(members[lane][1], 1);
+    }
+    fill_sample_rows(planes, data_.layout(), kernels_, first, &second, rows_.data() + chunk * data_.layout().n_words);
     if (n_kept_) rows_made_[chunk] = 1;
   }
 
@@ -170,6 +173,7 @@ class PairLanes {
 
   const SearchProblem& problem_;
   const TwoLevelData& data_;
+  const LaneKernels& kernels_;
   Index first_begin_ = 0, first_end_ = 0, second_begin_ = 0, first_vertex_ = 0, first_pair_ = 0;
   std::vector<Index> start_;  // first pair of each first variable
   std::vector<PairRun> runs_;

@@ -54,7 +54,7 @@ class TwoLevelSearcher final : public TileSearcher {
         kernels_(kernels),
         best_(best),
         progress_(progress),
-        pairs_(problem, data),
+        pairs_(problem, data, kernels),
         n_parts_(n_parts),
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),

@@ -467,7 +467,7 @@ void test_level_bounds(std::mt19937& rng) {
                                   partner_cells,
                                   data.pseudocount,
                                   0};
-      const LevelData levels(problem);
+      const LevelData levels(problem, lane_kernels_portable());
       const std::vector<Index> distinct{3};
       const InformationTables tables(data.sizes, data.pseudocount, distinct, 9);
       const Index stride = LevelData::lane_stride(3);
@@ -559,7 +559,7 @@ void test_bounds(std::mt19937& rng) {
                                   cells,
                                   data.pseudocount,
                                   0};
-      const TwoLevelData two_level(problem);
+      const TwoLevelData two_level(problem, lane_kernels_portable());
       const std::vector<Index> levels{2};
       const InformationTables tables(data.sizes, data.pseudocount, levels, 4);
       for (int repeat = 0; repeat < 50; ++repeat) {

@@ -137,6 +137,9 @@ struct LevelKernels {
 };
 
 struct LaneKernels {
+  // Transpose kWordsPerRow matrices of 64 × 64 bits, whose words lie side by side: bit j of word i becomes bit i of
+  // word j. 32-byte aligned.
+  void (*transpose)(Word* words);
   // List the set bits of a & b, and after them kListMultiple times `padding`; returns their number. `list` needs room
   // for 64 · n_words + kListMultiple entries.
   Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list);
