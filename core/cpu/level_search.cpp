@@ -12,6 +12,7 @@
 #include "interplay/bit_planes.hpp"
 #include "interplay/level_data.hpp"
 #include "level_tables.hpp"
+#include "restricted_rows.hpp"
 #include "rounded_down.hpp"
 
 namespace interplay {
@@ -27,13 +28,6 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct PatternSource {
   int subset;
   Index pattern;  // among those of the subset
-};
-
-// Rows of the samples of one pattern and class, one after the other, and a row of zeros.
-struct RestrictedRows {
-  const Word* rows;
-  LaneCount n_samples;
-  int n_bytes;  // that hold the samples of any one word
 };
 
 class LevelSearcher final : public TileSearcher {
@@ -185,7 +179,7 @@ class LevelSearcher final : public TileSearcher {
       if (subsets_[subset].n_leading == depth) fill(subsets_[subset], 0, masks_[depth].data(), n_masks(depth));
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
-    if (depth > 0 && depth + 1 == n_prefix_ && after < end_of(depth)) restrict_rows();
+    if (depth > 0 && depth + 1 == n_prefix_ && after < end_of(depth)) restrict_to_masks();
     for (Index place = std::max(begin_[depth], after); place < end_of(depth) && !stopped_; ++place) {
       local_[depth] = place - begin_[depth];
       if (depth + 1 == n_prefix_) {
@@ -274,34 +268,20 @@ class LevelSearcher final : public TileSearcher {
     }
   }
 
-  // All of the prefix but its last member is chosen: copy the rows of the samples of each mask. Lists for the many last
-  // members then are made from fewer bits, and the rows come closer together.
-  void restrict_rows() {
+  // All of the prefix but its last member is chosen.
+  void restrict_to_masks() {
     const Index n = n_masks(n_prefix_ - 1);
     restricted_.clear();
-    restricted_rows_.resize((planes_.n_words * 64 + n * n_classes_) * kWordsPerRow);
+    restricted_rows_.resize(restricted_words(planes_.n_words * 64, n * n_classes_));
     Word* target = restricted_rows_.data();
     for (Index i = 0; i < n; ++i) {
       const Word* mask = masks_[n_prefix_ - 1].data() + i * planes_.n_words;
       for (Index q = 0; q < n_classes_; ++q) {
-        const Index n_samples = list_samples(mask, mask, q);
-        const Word* rows = rows_ + data_.layout().class_start[q];
-        restricted_.push_back({target, static_cast<LaneCount>(n_samples), bytes_of(mask, q)});
-        for (Index s = 0; s < n_samples; ++s, target += kWordsPerRow) {
-          std::copy_n(rows + Index{lists_[q].data()[s]} * kWordsPerRow, kWordsPerRow, target);
-        }
-        std::fill_n(target, kWordsPerRow, 0);
-        target += kWordsPerRow;
+        const Index n_words = (planes_.class_sizes[q] + 63) / 64;
+        restricted_.push_back(restrict_rows(kernels_, mask + planes_.class_word_start[q], n_words,
+                                            rows_ + data_.layout().class_start[q], lists_[q].data(), target));
       }
     }
-  }
-
-  int bytes_of(const Word* mask, Index q) const {
-    int most = 0;
-    for (Index w = planes_.class_word_start[q]; w < planes_.class_word_start[q + 1]; ++w) {
-      most = std::max(most, std::popcount(mask[w]));
-    }
-    return (most + 7) / 8;
   }
 
   // What count_patterns does for the last member of the prefix, with these rows.

@@ -21,9 +21,8 @@
 namespace interplay {
 namespace {
 
-// Pairs pay where they fill the registers this much better: they are counted with longer lists, and their rows have to
-// be made, which in 3D only the variables of one block share.
-constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.0 : 1.5; }
+// Pairs pay where they fill the registers this much better: they are counted with longer lists.
+constexpr double kPairsMustSave = 1.5;
 
 // Entries of a table, of 2 to 4 KB each: a thread holds a few tables.
 constexpr Index kMaxEntries = Index{1} << 15;
@@ -546,7 +545,7 @@ class TwoLevelChooser final : public TileSearcher {
     Index n_pairs = 0;
     for (Index first = first_begin; first < first_end; ++first) n_pairs += lane_end - std::max(lane_begin, first + 1);
     const double n_chunks = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
-    return n_chunks * pairs_must_save(k) < static_cast<double>(first_end - first_begin);
+    return n_chunks * kPairsMustSave < static_cast<double>(first_end - first_begin);
   }
 
   const SearchProblem& problem_;
