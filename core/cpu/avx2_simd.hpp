@@ -104,6 +104,23 @@ struct Avx2Simd {
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
   static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
+
+  // Counts of two classes side by side: 8 lanes in a register.
+  static Counts load_pairs(const std::uint32_t* pairs) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(pairs));
+  }
+  static void store_pairs(std::uint32_t* target, Counts class_0, Counts class_1) {
+    const Counts low = low_pairs(class_0, class_1), high = high_pairs(class_0, class_1);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target), _mm256_permute2x128_si256(low, high, 0x20));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target + 8), _mm256_permute2x128_si256(low, high, 0x31));
+  }
+  static Counts set_pairs(std::uint32_t pair) { return _mm256_set1_epi32(static_cast<int>(pair)); }
+  static Floats sum_of_products(Counts pairs, Counts factors) {
+    return _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, factors));
+  }
+  static Counts low_pairs(Counts class_0, Counts class_1) { return _mm256_unpacklo_epi16(class_0, class_1); }
+  static Counts high_pairs(Counts class_0, Counts class_1) { return _mm256_unpackhi_epi16(class_0, class_1); }
+
   // Lanes 0–3 and 8–11, 4–7 and 12–15: what unpacking gives without a way from one half of a register to the other.
   static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256())); }
   static Floats high_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(a, _mm256_setzero_si256())); }

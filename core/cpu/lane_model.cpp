@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace interplay {
 namespace {
@@ -66,6 +67,10 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
   e_upper += 1e-3 * std::abs(e_upper);
 
   LaneModel model{};
+  const Index divisor = std::gcd(class_sizes[0], class_sizes[1]);
+  model.weights[0] = static_cast<std::int16_t>(class_sizes[1] / divisor);
+  model.weights[1] = static_cast<std::int16_t>(-(class_sizes[0] / divisor));
+  model.scale = static_cast<float>(static_cast<double>(divisor) / n);
   model.share = static_cast<float>(q);
   model.pseudo = static_cast<float>(beta * n);
   // A relative error of the reciprocal, so of δ, grows by this much on its way through δ·P(δ); 1e-4 for all the rest.

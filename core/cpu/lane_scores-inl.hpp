@@ -10,6 +10,21 @@
 
 namespace {
 
+// What a cell of two classes has in all, and how far class 0 is from its share: D_0 / scale. From eight lanes of
+// ClassCounts.
+template <class Simd>
+struct TwoClassSums {
+  typename Simd::Counts ones, weights;
+
+  explicit TwoClassSums(const interplay::LaneModel& model)
+      : ones(Simd::set_pairs(1 | 1 << 16)),
+        weights(Simd::set_pairs(static_cast<std::uint16_t>(model.weights[0]) |
+                                static_cast<std::uint32_t>(static_cast<std::uint16_t>(model.weights[1])) << 16)) {}
+
+  typename Simd::Floats total(typename Simd::Counts pairs) const { return Simd::sum_of_products(pairs, ones); }
+  typename Simd::Floats weighed(typename Simd::Counts pairs) const { return Simd::sum_of_products(pairs, weights); }
+};
+
 // φ(x) lies between 3x² / (2·(3 + x)), which is Bernstein's inequality, and x²·(3 + x) / (6 + 4x). The latter follows
 // from ln(1 + x) ≤ x·(6 + x) / (6 + 4x): both sides are 0 at x = 0, and the derivative of their difference is
 // 4x³ / ((6 + 4x)²·(1 + x)), which has the sign of x. Applied to 1 / (1 + x) the same gives the former. With W = 3T,
@@ -22,19 +37,20 @@ inline constexpr float kRationalInflation = 1.0f + 0x1p-11f;  // a reciprocal is
 template <class Simd, bool Upper>
 struct RationalScore {
   using Floats = typename Simd::Floats;
-  Floats share, share_3, pseudo, three, two;
+  Floats scale, share_3, pseudo, three, two;
 
   RationalScore(const interplay::LaneModel& model, float multiplicity)
-      : share(Simd::set_float(model.share)),
+      : scale(Simd::set_float(model.scale)),
         share_3(Simd::set_float(3.0f * model.share)),
         pseudo(Simd::set_float(multiplicity * model.pseudo)),
         three(Simd::set_float(3.0f)),
         two(Simd::set_float(2.0f)) {}
 
-  // `total` and `of_class_0` without pseudocounts: these are shared out like the classes, so they drop out of D.
-  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
+  // `total` and `weighed` (D / scale) without pseudocounts: these are shared out like the classes, so they drop out of
+  // D.
+  Floats add_cell(Floats sum, Floats total, Floats weighed) const {
     const Floats n = Simd::add(total, pseudo);
-    const Floats d = Simd::negative_multiply_add(share, total, of_class_0);
+    const Floats d = Simd::multiply(weighed, scale);
     const Floats w_0 = Simd::multiply(share_3, n);
     const Floats w_1 = Simd::negative_multiply_add(share_3, n, Simd::multiply(three, n));
     const Floats near_0 = Simd::add(w_0, d), near_1 = Simd::subtract(w_1, d);
@@ -57,21 +73,21 @@ struct RationalScore {
 template <class Simd, bool Upper>
 struct PolynomialScore {
   using Floats = typename Simd::Floats;
-  Floats share, pseudo, coefficients[5];
+  Floats pseudo, coefficients[5];
 
   PolynomialScore(const interplay::LaneModel& model, float multiplicity)
-      : share(Simd::set_float(model.share)), pseudo(Simd::set_float(multiplicity * model.pseudo)) {
-    for (int power = 0; power < 5; ++power) {
-      coefficients[power] = Simd::set_float((Upper ? model.upper : model.lower)[power]);
+      : pseudo(Simd::set_float(multiplicity * model.pseudo)) {
+    float unit = model.scale * model.scale;  // of D²; another for every δ
+    for (int power = 0; power < 5; ++power, unit *= model.scale) {
+      coefficients[power] = Simd::set_float((Upper ? model.upper : model.lower)[power] * unit);
     }
   }
 
-  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
-    const Floats difference = Simd::negative_multiply_add(share, total, of_class_0);
-    const Floats delta = Simd::multiply(difference, Simd::reciprocal(Simd::add(total, pseudo)));
+  Floats add_cell(Floats sum, Floats total, Floats weighed) const {
+    const Floats delta = Simd::multiply(weighed, Simd::reciprocal(Simd::add(total, pseudo)));
     Floats factor = coefficients[4];
     for (int power = 3; power >= 0; --power) factor = Simd::multiply_add(factor, delta, coefficients[power]);
-    return Simd::multiply_add(Simd::multiply(difference, delta), factor, sum);
+    return Simd::multiply_add(Simd::multiply(weighed, delta), factor, sum);
   }
   static float factor(const interplay::LaneModel& model) { return Upper ? model.inflation : 2.0f - model.inflation; }
 };

@@ -117,26 +117,11 @@ class PairLanes {
   // kStep more, which may be read.
   static constexpr Index kStep = 16;
 
-  // vertices: [class][chunk][vertex_lanes] → lanes: [first, second][class][kLanes]
-  void spread_counts(const LaneCount* vertices, Index from_lane, LaneCount* lanes) const {
-    const Index of_class = n_vertex_chunks * vertex_lanes;
+  // vertices: [chunk][vertex_lanes] → of_first, of_second: [kLanes]
+  template <class T>
+  void spread(const T* vertices, Index from_lane, T* of_first, T* of_second) const {
     in_steps(from_lane, [&](const PairRun& run, Index lane, auto width) {
-      for (Index q = 0; q < 2; ++q) {
-        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
-      }
-    });
-  }
-
-  // The same with the information of the prefix with each vertex: without the first variable of a pair the second is
-  // left, and the other way round.
-  void spread(const LaneCount* vertices, const float* information, Index from_lane, LaneCount* lanes,
-              float* without_first, float* without_second) const {
-    const Index of_class = n_vertex_chunks * vertex_lanes;
-    in_steps(from_lane, [&](const PairRun& run, Index lane, auto width) {
-      for (Index q = 0; q < 2; ++q) {
-        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
-      }
-      spread<width>(information, run, lane, without_second, without_first);
+      spread_step<width>(vertices, run, lane, of_first, of_second);
     });
   }
 
@@ -152,7 +137,7 @@ class PairLanes {
  private:
   // `width` lanes of a run, from its `lane`-th on.
   template <Index width, class T>
-  static void spread(const T* of_vertex, const PairRun& run, Index lane, T* of_first, T* of_second) {
+  static void spread_step(const T* of_vertex, const PairRun& run, Index lane, T* of_first, T* of_second) {
     std::fill_n(of_first + run.lane + lane, width, of_vertex[run.first]);
     std::memcpy(of_second + run.lane + lane, of_vertex + run.second + lane, width * sizeof(T));
   }
