@@ -10,6 +10,9 @@ namespace {
 // Of the approximate reciprocal, relative.
 constexpr double kReciprocalError = 1.5 * 0x1p-12;
 
+// Of the eight operations that make a polynomial, relative to all that is added up.
+constexpr double kRoundingError = 8 * 0x1p-24;
+
 // Where the polynomials are exact, in standard deviations of one sample. Tuples of such cells say much, and looser
 // bounds would leave many of them to be scored exactly.
 constexpr double kExactAt = 0.45;
@@ -31,6 +34,30 @@ double slope_of_ratio(double delta, double q) {
   const double slope_of_divergence = std::log2((q + delta) / q * (1 - q) / (1 - q - delta));
   return (slope_of_divergence / delta - 2 * ratio(delta, q)) / delta;
 }
+
+// A polynomial as SquaredPolynomial has it, of δ itself.
+struct Squared {
+  double first, second, third, fourth, last;
+
+  // From the coefficients of δ⁰ … δ⁴.
+  explicit Squared(const double (&of_power)[5]) : last(of_power[4]) {
+    first = of_power[3] / (2 * last);
+    second = (of_power[2] / last - first * first) / 2;
+    third = of_power[1] / last - 2 * first * second;
+    fourth = of_power[0] / last - second * second;
+  }
+
+  // All that is added up, which rounding is in proportion to.
+  double size_at(double x) const {
+    const double square = x * x + std::abs(first * x) + std::abs(second);
+    return last * (square * square + std::abs(third * x) + std::abs(fourth));
+  }
+
+  SquaredPolynomial scaled(double scale) const {
+    const auto per = [&](double value, int power) { return static_cast<float>(value / std::pow(scale, power)); };
+    return {per(first, 1), per(second, 2), per(third, 3), per(fourth, 4), per(last, -6)};
+  }
+};
 
 }  // namespace
 
@@ -73,11 +100,13 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
   model.scale = static_cast<float>(static_cast<double>(divisor) / n);
   model.share = static_cast<float>(q);
   model.pseudo = static_cast<float>(beta * n);
-  // A relative error of the reciprocal, so of δ, grows by this much on its way through δ·P(δ); 1e-4 for all the rest.
-  double sensitivity = 0;
+  // A relative error of the reciprocal, so of δ, grows by `sensitivity` on its way through δ·P(δ), one of rounding
+  // within P by `sizes`; 1e-4 for all the rest.
+  double sensitivity = 0, sizes = 0;
   for (const bool upper : {false, true}) {
     const double e = upper ? e_upper : e_lower;
     const double coefficients[] = {a + e * squared * squared, b, c - 2 * e * squared, d, e};
+    const Squared polynomial(coefficients);
     for (int step = 0; step <= n_steps; ++step) {
       const double x = -q + static_cast<double>(step) / n_steps;
       double value = 0, slope = 0;
@@ -86,10 +115,11 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
         value = value * x + coefficients[power];
       }
       sensitivity = std::max(sensitivity, std::abs(1 + x * slope / value));
+      sizes = std::max(sizes, polynomial.size_at(x) / std::abs(value));
     }
-    std::copy_n(coefficients, 5, upper ? model.upper : model.lower);
+    (upper ? model.upper : model.lower) = polynomial.scaled(static_cast<double>(divisor) / n);
   }
-  model.inflation = static_cast<float>(1 + 1e-4 + sensitivity * kReciprocalError);
+  model.inflation = static_cast<float>(1 + 1e-4 + sensitivity * kReciprocalError + sizes * kRoundingError);
   // Sums are rounded in proportion to all that is counted, pseudocounts included.
   model.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + n_cells * beta));
   return model;

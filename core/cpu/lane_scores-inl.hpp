@@ -69,27 +69,32 @@ struct RationalScore {
   }
 };
 
-// Two classes of nearly equal shares: cheaper, and as tight. Polynomials in D / n, see LaneModel.
+// Two classes of nearly equal shares: cheaper, and as tight. Polynomials P in δ = D / n, see LaneModel. They are
+// computed as last · ((δ² + first·δ + second)² + third·δ + fourth), with three multiplications instead of the four of
+// Horner's rule: multiplications are what there is most of.
 template <class Simd, bool Upper>
 struct PolynomialScore {
   using Floats = typename Simd::Floats;
-  Floats pseudo, coefficients[5];
+  Floats pseudo, first, second, third, fourth;
 
   PolynomialScore(const interplay::LaneModel& model, float multiplicity)
       : pseudo(Simd::set_float(multiplicity * model.pseudo)) {
-    float unit = model.scale * model.scale;  // of D²; another for every δ
-    for (int power = 0; power < 5; ++power, unit *= model.scale) {
-      coefficients[power] = Simd::set_float((Upper ? model.upper : model.lower)[power] * unit);
-    }
+    const interplay::SquaredPolynomial& p = Upper ? model.upper : model.lower;
+    first = Simd::set_float(p.first);
+    second = Simd::set_float(p.second);
+    third = Simd::set_float(p.third);
+    fourth = Simd::set_float(p.fourth);
   }
 
   Floats add_cell(Floats sum, Floats total, Floats weighed) const {
     const Floats delta = Simd::multiply(weighed, Simd::reciprocal(Simd::add(total, pseudo)));
-    Floats factor = coefficients[4];
-    for (int power = 3; power >= 0; --power) factor = Simd::multiply_add(factor, delta, coefficients[power]);
+    const Floats square = Simd::multiply_add(Simd::add(delta, first), delta, second);
+    const Floats factor = Simd::multiply_add(square, square, Simd::multiply_add(third, delta, fourth));
     return Simd::multiply_add(Simd::multiply(weighed, delta), factor, sum);
   }
-  static float factor(const interplay::LaneModel& model) { return Upper ? model.inflation : 2.0f - model.inflation; }
+  static float factor(const interplay::LaneModel& model) {
+    return Upper ? model.upper.last * model.inflation : model.lower.last * (2.0f - model.inflation);
+  }
 };
 
 // Any number of classes; `Classes` is that number, or 0 if it is only known at run time.

@@ -47,6 +47,11 @@ constexpr int bit_of_lane(int lane) {
 // Sample lists are padded to a multiple of this with the number of a row of zeros.
 inline constexpr Index kListMultiple = 16;
 
+// last · ((x² + first·x + second)² + third·x + fourth), times D² / n: of x = δ / scale and D / scale.
+struct SquaredPolynomial {
+  float first, second, third, fourth, last;
+};
+
 // Constants of a search. All informations are Σ n·KL(class shares of the cell ‖ class shares of all), in bits: what
 // U(decision) − U(tuple) would be with the pseudocounts of the full table in both.
 struct LaneModel {
@@ -56,9 +61,9 @@ struct LaneModel {
   float share;   // of class 0
   float pseudo;  // pseudocounts of a cell of the full table, of both classes
   // n·KL lies between D²/n · P(δ) with the lower and the upper P; D = n·δ, δ = share in the cell − share of all.
-  float lower[5], upper[5];  // coefficients of P, of δ⁰ on
-  float inflation;           // makes up for the rounding of these polynomials
-  float slack;               // and for that of sums, in bits
+  SquaredPolynomial lower, upper;
+  float inflation;  // makes up for the rounding of these polynomials
+  float slack;      // and for that of sums, in bits
 };
 
 // Non-empty subsets of a lane's parts are numbered like bits: 1 the first part, 2 the second, 3 both.
