@@ -31,8 +31,8 @@ from machine import write_result
 
 PLAIN = {"n_samples": 2000, "levels": 2, "classes": 2, "share": 0.5, "threads": 1, "simd_level": "avx2"}
 
-#: Nanoseconds per tuple of two levels, two classes and 2000 samples, as derived for one Zen 3 core with AVX2 and a bound
-#: of more operations than it now has: a Zen 4 core goes below.
+#: Nanoseconds per tuple of two levels, two classes and 2000 samples, as derived for one Zen 3 core with AVX2 and a
+#: bound of more operations than it now has: a Zen 4 core goes below.
 FLOOR = {3: 4.8, 4: 8.6, 5: 16.7}
 
 #: What is varied, and how.
