@@ -16,6 +16,16 @@ struct Avx2Simd {
   static Bits load_bits(const std::uint64_t* words) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(words));
   }
+  static void store_bits(std::uint64_t* words, Bits a) { _mm256_store_si256(reinterpret_cast<__m256i*>(words), a); }
+  static Bits set_words(std::uint64_t word) { return _mm256_set1_epi64x(static_cast<long long>(word)); }
+  template <int N>
+  static Bits shift_left(Bits a) {
+    return _mm256_slli_epi64(a, N);
+  }
+  template <int N>
+  static Bits shift_right(Bits a) {
+    return _mm256_srli_epi64(a, N);
+  }
   static Bits and_bits(Bits a, Bits b) { return _mm256_and_si256(a, b); }
   static Bits xor_bits(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
   // a + b + c = 2 · carry + sum, bit by bit. `sum` may be one of the summands.
@@ -94,6 +104,23 @@ struct Avx2Simd {
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
   static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
+
+  // Counts of two classes side by side: 8 lanes in a register.
+  static Counts load_pairs(const std::uint32_t* pairs) {
+    return _mm256_load_si256(reinterpret_cast<const __m256i*>(pairs));
+  }
+  static void store_pairs(std::uint32_t* target, Counts class_0, Counts class_1) {
+    const Counts low = low_pairs(class_0, class_1), high = high_pairs(class_0, class_1);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target), _mm256_permute2x128_si256(low, high, 0x20));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target + 8), _mm256_permute2x128_si256(low, high, 0x31));
+  }
+  static Counts set_pairs(std::uint32_t pair) { return _mm256_set1_epi32(static_cast<int>(pair)); }
+  static Floats sum_of_products(Counts pairs, Counts factors) {
+    return _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, factors));
+  }
+  static Counts low_pairs(Counts class_0, Counts class_1) { return _mm256_unpacklo_epi16(class_0, class_1); }
+  static Counts high_pairs(Counts class_0, Counts class_1) { return _mm256_unpackhi_epi16(class_0, class_1); }
+
   // Lanes 0–3 and 8–11, 4–7 and 12–15: what unpacking gives without a way from one half of a register to the other.
   static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256())); }
   static Floats high_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(a, _mm256_setzero_si256())); }

@@ -2,6 +2,25 @@
 
 namespace interplay {
 
+namespace {
+
+constexpr Word kOnes = 0x0101010101010101;  // in every byte
+
+// Up to this many planes are made one after the other; beyond, each sample goes to its own.
+constexpr Index kFewPlanes = 6;
+
+// The bytes that are 0 or 1 as bits, the first byte's lowest.
+Word as_bits(Word bytes) { return (bytes * 0x0102040810204080) >> 56; }
+
+// 1 in every byte that is `byte`, else 0.
+Word equal_bytes(Word bytes, Word byte) {
+  const Word differ = bytes ^ (byte * kOnes);
+  // A sum of seven bits has the eighth unless all are 0, and carries into no other byte.
+  return ~((((differ & (0x7f * kOnes)) + 0x7f * kOnes) | differ) >> 7) & kOnes;
+}
+
+}  // namespace
+
 void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> sample_order,
                      std::span<const Index> class_sizes, std::span<const Index> class_word_start,
                      std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words) {
@@ -10,16 +29,24 @@ void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index>
   for (Index row = first_row; row < last_row; ++row) {
     const std::uint8_t* code = codes.data() + row * n_samples;
     Word* planes = words.data() + plane_start[row] * n_words;
-    const bool one_plane = plane_start[row + 1] - plane_start[row] == 1;
+    const Index n_planes = plane_start[row + 1] - plane_start[row];
     const Index* sample = sample_order.data();
     for (std::size_t q = 0; q < class_sizes.size(); ++q) {
       Index word = class_word_start[q];
       for (Index left = class_sizes[q]; left > 0; left -= 64, ++word) {
         const int n_bits = static_cast<int>(left < 64 ? left : 64);
-        if (one_plane) {
+        if (n_planes == 1) {
           Word bits = 0;
           for (int bit = 0; bit < n_bits; ++bit) bits |= Word{code[sample[bit]]} << bit;
           planes[word] = bits;
+        } else if (n_planes <= kFewPlanes) {
+          Word eight[8] = {};
+          for (int bit = 0; bit < n_bits; ++bit) eight[bit / 8] |= Word{code[sample[bit]]} << (bit % 8 * 8);
+          for (Index plane = 0; plane < n_planes; ++plane) {
+            Word bits = 0;
+            for (int i = 0; i < 8; ++i) bits |= as_bits(equal_bytes(eight[i], static_cast<Word>(plane + 1))) << (8 * i);
+            planes[plane * n_words + word] = bits;
+          }
         } else {
           for (int bit = 0; bit < n_bits; ++bit) {
             const Index level = code[sample[bit]];

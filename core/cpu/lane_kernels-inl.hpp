@@ -11,6 +11,7 @@
 
 namespace {
 
+using interplay::ClassCounts;
 using interplay::Index;
 using interplay::kLanes;
 using interplay::kMaxSubsets;
@@ -21,6 +22,31 @@ using interplay::LaneKernels;
 using interplay::LaneModel;
 using interplay::LaneScoreJob;
 using interplay::Word;
+
+// Swap the upper right and the lower left quarter of every square of 2 · Width words by 2 · Width bits.
+template <class Simd, int Width>
+INTERPLAY_INLINE void swap_quarters(Word* words) {
+  const auto lower = Simd::set_words(~Word{0} / ((Word{1} << Width) + 1));
+  for (int first = 0; first < 64; first += 2 * Width) {
+    for (int i = first; i < first + Width; ++i) {
+      const auto above = Simd::load_bits(words + i * kWordsPerRow);
+      const auto below = Simd::load_bits(words + (i + Width) * kWordsPerRow);
+      const auto differ = Simd::and_bits(Simd::xor_bits(Simd::template shift_right<Width>(above), below), lower);
+      Simd::store_bits(words + i * kWordsPerRow, Simd::xor_bits(above, Simd::template shift_left<Width>(differ)));
+      Simd::store_bits(words + (i + Width) * kWordsPerRow, Simd::xor_bits(below, differ));
+    }
+  }
+}
+
+template <class Simd>
+void transpose(Word* words) {
+  swap_quarters<Simd, 32>(words);
+  swap_quarters<Simd, 16>(words);
+  swap_quarters<Simd, 8>(words);
+  swap_quarters<Simd, 4>(words);
+  swap_quarters<Simd, 2>(words);
+  swap_quarters<Simd, 1>(words);
+}
 
 // The set bits of every byte and their number, for list_samples.
 struct BitsOfByte {
@@ -147,11 +173,21 @@ void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCo
   }
 }
 
+template <class Simd>
+void count_both_classes(const Word* const rows[2], const LaneCount* const lists[2], const Index n_padded[2],
+                        ClassCounts* counts) {
+  alignas(32) LaneCount of_class[2][kLanes];
+  for (int q = 0; q < 2; ++q) count_lanes<Simd>(rows[q], lists[q], n_padded[q], of_class[q]);
+  for (int lane = 0; lane < kLanes; lane += 16) {
+    Simd::store_pairs(counts + lane, Simd::load_counts(of_class[0] + lane), Simd::load_counts(of_class[1] + lane));
+  }
+}
+
 // Samples of each cell of the prefix with the lane at 1, from the counts of "at least these are 1".
 template <class Simd, int Prefix>
-void cells_with_lane(const LaneCount* const* with_lane, int lane, typename Simd::Counts* cells) {
+INTERPLAY_INLINE void cells_with_lane(const ClassCounts* const* with_lane, int lane, typename Simd::Counts* cells) {
   constexpr int n = 1 << Prefix;
-  for (int s = 0; s < n; ++s) cells[s] = Simd::load_counts(with_lane[s] + lane);
+  for (int s = 0; s < n; ++s) cells[s] = Simd::load_pairs(with_lane[s] + lane);
   for (int member = 0; member < Prefix; ++member) {
     for (int s = 0; s < n; ++s) {
       if (!(s >> member & 1)) cells[s] = Simd::sub_counts(cells[s], cells[s | 1 << member]);
@@ -159,77 +195,56 @@ void cells_with_lane(const LaneCount* const* with_lane, int lane, typename Simd:
   }
 }
 
-// Sum of a score over all cells, for lanes lane … lane + 15. Inlined by force: its constants then stay in registers.
+// Sum of a score over all cells, for lanes lane … lane + 7. Inlined by force: its constants then stay in registers.
 template <class Simd, int Prefix, int Parts, class Score>
-INTERPLAY_INLINE void score_16_lanes(const LaneCounts& counts, const Score& score, int lane,
-                                     typename Simd::Floats (&sums)[2]) {
+INTERPLAY_INLINE typename Simd::Floats score_8_lanes(const LaneCounts& counts, const TwoClassSums<Simd>& of,
+                                                     const Score& score, int lane) {
   using Counts = typename Simd::Counts;
   constexpr int n_families = (1 << Parts) - 1;
-  Counts cells[2][n_families][1 << Prefix];
-  for (int q = 0; q < 2; ++q) {
-    for (int family = 0; family < n_families; ++family) {
-      cells_with_lane<Simd, Prefix>(counts.with_lane[q][family], lane, cells[q][family]);
-    }
+  Counts cells[n_families][1 << Prefix];
+  for (int family = 0; family < n_families; ++family) {
+    cells_with_lane<Simd, Prefix>(counts.with_lane[family], lane, cells[family]);
   }
-  sums[0] = sums[1] = Simd::set_float(0.0f);
-  const auto add_cell = [&](Counts of_class_0, Counts of_class_1) {
-    const Counts total = Simd::add_counts(of_class_0, of_class_1);
-    sums[0] = score.add_cell(sums[0], Simd::low_floats(total), Simd::low_floats(of_class_0));
-    sums[1] = score.add_cell(sums[1], Simd::high_floats(total), Simd::high_floats(of_class_0));
+  // Two sums: an addition waits for the one before.
+  typename Simd::Floats sums[2] = {Simd::set_float(0.0f), Simd::set_float(0.0f)};
+  const auto add_cells = [&](Counts a, Counts b) {
+    sums[0] = score.add_cell(sums[0], of.total(a), of.weighed(a));
+    sums[1] = score.add_cell(sums[1], of.total(b), of.weighed(b));
   };
   for (int s = 0; s < 1 << Prefix; ++s) {
     // Parts of the lane at 0 by subtraction: from the prefix's cell, and from one another.
-    Counts rest[2], first[2], second[2];
-    for (int q = 0; q < 2; ++q) {
-      rest[q] = Simd::set_counts(static_cast<LaneCount>(counts.prefix_cells[q][s]));
-      rest[q] = Simd::sub_counts(rest[q], cells[q][0][s]);
-      if constexpr (Parts == 2) {
-        first[q] = Simd::sub_counts(cells[q][0][s], cells[q][2][s]);
-        second[q] = Simd::sub_counts(cells[q][1][s], cells[q][2][s]);
-        rest[q] = Simd::sub_counts(rest[q], second[q]);
-      }
-    }
-    add_cell(rest[0], rest[1]);
-    add_cell(cells[0][n_families - 1][s], cells[1][n_families - 1][s]);
+    Counts rest = Simd::sub_counts(Simd::set_pairs(counts.prefix_cells[s]), cells[0][s]);
     if constexpr (Parts == 2) {
-      add_cell(first[0], first[1]);
-      add_cell(second[0], second[1]);
+      const Counts second = Simd::sub_counts(cells[1][s], cells[2][s]);
+      rest = Simd::sub_counts(rest, second);
+      add_cells(Simd::sub_counts(cells[0][s], cells[2][s]), second);
     }
+    add_cells(rest, cells[n_families - 1][s]);
   }
-  Simd::put_in_order(sums);
+  return Simd::add(sums[0], sums[1]);
 }
 
 template <class Simd, int Parts, int Prefix, class Score>
 int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   using Floats = typename Simd::Floats;
   const Score score(model, 1.0f);
+  const TwoClassSums<Simd> of(model);
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(model.slack);
   int n_survivors = 0;
-  for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
-    Floats sums[2];
-    score_16_lanes<Simd, Prefix, Parts>(job.counts, score, lane, sums);
-    for (int half = 0; half < 2; ++half) {
-      const int first = lane + 8 * half;
-      const auto part_to_beat = [&](int part) {
-        return Simd::add(Simd::load_floats(job.best_of_part[part] + first),
-                         Simd::load_floats(job.without_part[part] + first));
-      };
-      Floats to_beat = part_to_beat(0);
-      if constexpr (Parts == 2) to_beat = Simd::minimum(to_beat, part_to_beat(1));
-      for (int member = 0; member < Prefix; ++member) {
-        to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
-                                                   Simd::set_float(job.best_of_member[member])));
-      }
-      int mask = Simd::at_least(Simd::multiply_add(sums[half], factor, slack), to_beat);
-      while (mask) {
-        const int survivor = first + lowest_bit(mask);
-        mask &= mask - 1;
-        if (survivor >= job.first_lane && survivor < job.last_lane) {
-          job.survivors[n_survivors++] = static_cast<std::int16_t>(survivor);
-        }
-      }
+  for (int lane = job.first_lane & ~7; lane < job.last_lane; lane += 8) {
+    const Floats sum = score_8_lanes<Simd, Prefix, Parts>(job.counts, of, score, lane);
+    const auto part_to_beat = [&](int part) {
+      return Simd::add(Simd::load_floats(job.best_of_part[part] + lane),
+                       Simd::load_floats(job.without_part[part] + lane));
+    };
+    Floats to_beat = part_to_beat(0);
+    if constexpr (Parts == 2) to_beat = Simd::minimum(to_beat, part_to_beat(1));
+    for (int member = 0; member < Prefix; ++member) {
+      to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + lane),
+                                                 Simd::set_float(job.best_of_member[member])));
     }
+    n_survivors = list_survivors<Simd>(Simd::multiply_add(sum, factor, slack), to_beat, lane, job, n_survivors);
   }
   return n_survivors;
 }
@@ -238,13 +253,12 @@ template <class Simd, int Parts, int Prefix, class Score>
 void information_lanes(const LaneModel& model, const LaneCounts& counts, int first_lane, int last_lane, float* lower) {
   using Floats = typename Simd::Floats;
   const Score score(model, 2.0f);  // a sub-tuple's cell gathers two cells of the full table
+  const TwoClassSums<Simd> of(model);
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(-model.slack);
-  for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
-    Floats sums[2];
-    score_16_lanes<Simd, Prefix, Parts>(counts, score, lane, sums);
-    Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
-    Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
+  for (int lane = first_lane & ~7; lane < last_lane; lane += 8) {
+    const Floats sum = score_8_lanes<Simd, Prefix, Parts>(counts, of, score, lane);
+    Simd::store_floats(lower + lane, Simd::multiply_add(sum, factor, slack));
   }
 }
 
@@ -263,9 +277,11 @@ constexpr void set_information_kernels(LaneKernels& kernels) {
 template <class Simd>
 constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
+  kernels.transpose = transpose<Simd>;
   kernels.list_samples = list_samples<Simd>;
   kernels.list_within = list_within<Simd>;
   kernels.count_lanes = count_lanes<Simd>;
+  kernels.count_both_classes = count_both_classes<Simd>;
   set_score_kernels<Simd, 1, 1>(kernels);
   set_score_kernels<Simd, 1, 2>(kernels);
   set_score_kernels<Simd, 1, 3>(kernels);

@@ -20,6 +20,16 @@ struct PortableSimd {
 
   static Bits zero_bits() { return Bits{{0, 0, 0, 0}}; }
   static Bits load_bits(const std::uint64_t* words) { return Bits{{words[0], words[1], words[2], words[3]}}; }
+  static void store_bits(std::uint64_t* words, const Bits& a) { std::memcpy(words, a.word, sizeof a.word); }
+  static Bits set_words(std::uint64_t word) { return Bits{{word, word, word, word}}; }
+  template <int N>
+  static Bits shift_left(const Bits& a) {
+    return Bits{{a.word[0] << N, a.word[1] << N, a.word[2] << N, a.word[3] << N}};
+  }
+  template <int N>
+  static Bits shift_right(const Bits& a) {
+    return Bits{{a.word[0] >> N, a.word[1] >> N, a.word[2] >> N, a.word[3] >> N}};
+  }
   static Bits and_bits(const Bits& a, const Bits& b) {
     Bits r;
     for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] & b.word[i];
@@ -100,6 +110,40 @@ struct PortableSimd {
   static Counts sub_counts(const Counts& a, const Counts& b) {
     Counts r;
     for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] - b.lane[i]);
+    return r;
+  }
+  static Counts load_pairs(const std::uint32_t* pairs) {
+    Counts r;
+    for (int i = 0; i < 8; ++i) {
+      r.lane[2 * i] = static_cast<std::uint16_t>(pairs[i]);
+      r.lane[2 * i + 1] = static_cast<std::uint16_t>(pairs[i] >> 16);
+    }
+    return r;
+  }
+  static void store_pairs(std::uint32_t* target, const Counts& class_0, const Counts& class_1) {
+    for (int i = 0; i < 16; ++i) target[i] = class_0.lane[i] | static_cast<std::uint32_t>(class_1.lane[i]) << 16;
+  }
+  static Counts set_pairs(std::uint32_t pair) {
+    Counts r;
+    for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(pair >> (i % 2 * 16));
+    return r;
+  }
+  static Floats sum_of_products(const Counts& pairs, const Counts& factors) {
+    const auto product = [&](int i) {
+      return static_cast<std::int16_t>(pairs.lane[i]) * static_cast<std::int16_t>(factors.lane[i]);
+    };
+    Floats r;
+    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<float>(product(2 * i) + product(2 * i + 1));
+    return r;
+  }
+  static Counts low_pairs(const Counts& class_0, const Counts& class_1) { return interleave(class_0, class_1, 0); }
+  static Counts high_pairs(const Counts& class_0, const Counts& class_1) { return interleave(class_0, class_1, 8); }
+  static Counts interleave(const Counts& class_0, const Counts& class_1, int first) {
+    Counts r;
+    for (int i = 0; i < 8; ++i) {
+      r.lane[2 * i] = class_0.lane[first + i];
+      r.lane[2 * i + 1] = class_1.lane[first + i];
+    }
     return r;
   }
   static Floats low_floats(const Counts& a) {

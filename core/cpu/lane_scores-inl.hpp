@@ -10,6 +10,21 @@
 
 namespace {
 
+// What a cell of two classes has in all, and how far class 0 is from its share: D_0 / scale. From eight lanes of
+// ClassCounts.
+template <class Simd>
+struct TwoClassSums {
+  typename Simd::Counts ones, weights;
+
+  explicit TwoClassSums(const interplay::LaneModel& model)
+      : ones(Simd::set_pairs(1 | 1 << 16)),
+        weights(Simd::set_pairs(static_cast<std::uint16_t>(model.weights[0]) |
+                                static_cast<std::uint32_t>(static_cast<std::uint16_t>(model.weights[1])) << 16)) {}
+
+  typename Simd::Floats total(typename Simd::Counts pairs) const { return Simd::sum_of_products(pairs, ones); }
+  typename Simd::Floats weighed(typename Simd::Counts pairs) const { return Simd::sum_of_products(pairs, weights); }
+};
+
 // φ(x) lies between 3x² / (2·(3 + x)), which is Bernstein's inequality, and x²·(3 + x) / (6 + 4x). The latter follows
 // from ln(1 + x) ≤ x·(6 + x) / (6 + 4x): both sides are 0 at x = 0, and the derivative of their difference is
 // 4x³ / ((6 + 4x)²·(1 + x)), which has the sign of x. Applied to 1 / (1 + x) the same gives the former. With W = 3T,
@@ -22,19 +37,20 @@ inline constexpr float kRationalInflation = 1.0f + 0x1p-11f;  // a reciprocal is
 template <class Simd, bool Upper>
 struct RationalScore {
   using Floats = typename Simd::Floats;
-  Floats share, share_3, pseudo, three, two;
+  Floats scale, share_3, pseudo, three, two;
 
   RationalScore(const interplay::LaneModel& model, float multiplicity)
-      : share(Simd::set_float(model.share)),
+      : scale(Simd::set_float(model.scale)),
         share_3(Simd::set_float(3.0f * model.share)),
         pseudo(Simd::set_float(multiplicity * model.pseudo)),
         three(Simd::set_float(3.0f)),
         two(Simd::set_float(2.0f)) {}
 
-  // `total` and `of_class_0` without pseudocounts: these are shared out like the classes, so they drop out of D.
-  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
+  // `total` and `weighed` (D / scale) without pseudocounts: these are shared out like the classes, so they drop out of
+  // D.
+  Floats add_cell(Floats sum, Floats total, Floats weighed) const {
     const Floats n = Simd::add(total, pseudo);
-    const Floats d = Simd::negative_multiply_add(share, total, of_class_0);
+    const Floats d = Simd::multiply(weighed, scale);
     const Floats w_0 = Simd::multiply(share_3, n);
     const Floats w_1 = Simd::negative_multiply_add(share_3, n, Simd::multiply(three, n));
     const Floats near_0 = Simd::add(w_0, d), near_1 = Simd::subtract(w_1, d);
@@ -53,31 +69,32 @@ struct RationalScore {
   }
 };
 
-// Two classes of nearly equal shares: cheaper, and as tight. Polynomials in D / n, see LaneModel.
+// Two classes of nearly equal shares: cheaper, and as tight. Polynomials P in δ = D / n, see LaneModel. They are
+// computed as last · ((δ² + first·δ + second)² + third·δ + fourth), with three multiplications instead of the four of
+// Horner's rule: multiplications are what there is most of.
 template <class Simd, bool Upper>
 struct PolynomialScore {
   using Floats = typename Simd::Floats;
-  Floats share, pseudo, a, b, c, d, e;
+  Floats pseudo, first, second, third, fourth;
 
   PolynomialScore(const interplay::LaneModel& model, float multiplicity)
-      : share(Simd::set_float(model.share)),
-        pseudo(Simd::set_float(multiplicity * model.pseudo)),
-        a(Simd::set_float(model.a)),
-        b(Simd::set_float(model.b)),
-        c(Simd::set_float(model.c)),
-        d(Simd::set_float(model.d)),
-        e(Simd::set_float(Upper ? model.e_upper : model.e_lower)) {}
-
-  Floats add_cell(Floats sum, Floats total, Floats of_class_0) const {
-    const Floats difference = Simd::negative_multiply_add(share, total, of_class_0);
-    const Floats delta = Simd::multiply(difference, Simd::reciprocal(Simd::add(total, pseudo)));
-    Floats factor = Simd::multiply_add(e, delta, d);
-    factor = Simd::multiply_add(factor, delta, c);
-    factor = Simd::multiply_add(factor, delta, b);
-    factor = Simd::multiply_add(factor, delta, a);
-    return Simd::multiply_add(Simd::multiply(difference, delta), factor, sum);
+      : pseudo(Simd::set_float(multiplicity * model.pseudo)) {
+    const interplay::SquaredPolynomial& p = Upper ? model.upper : model.lower;
+    first = Simd::set_float(p.first);
+    second = Simd::set_float(p.second);
+    third = Simd::set_float(p.third);
+    fourth = Simd::set_float(p.fourth);
   }
-  static float factor(const interplay::LaneModel& model) { return Upper ? model.inflation : 2.0f - model.inflation; }
+
+  Floats add_cell(Floats sum, Floats total, Floats weighed) const {
+    const Floats delta = Simd::multiply(weighed, Simd::reciprocal(Simd::add(total, pseudo)));
+    const Floats square = Simd::multiply_add(Simd::add(delta, first), delta, second);
+    const Floats factor = Simd::multiply_add(square, square, Simd::multiply_add(third, delta, fourth));
+    return Simd::multiply_add(Simd::multiply(weighed, delta), factor, sum);
+  }
+  static float factor(const interplay::LaneModel& model) {
+    return Upper ? model.upper.last * model.inflation : model.lower.last * (2.0f - model.inflation);
+  }
 };
 
 // Any number of classes; `Classes` is that number, or 0 if it is only known at run time.
@@ -126,5 +143,21 @@ struct ClassesScore {
     return sum;
   }
 };
+
+// Add those of eight lanes, from `first` on, whose bound reaches what there is to beat; returns how many there are now.
+template <class Simd, class Job>
+INTERPLAY_INLINE int list_survivors(typename Simd::Floats bound, typename Simd::Floats to_beat, int first,
+                                    const Job& job, int n_survivors) {
+  int mask = Simd::at_least(bound, to_beat);
+  if (!mask) return n_survivors;
+  float bounds[8];
+  Simd::store_floats(bounds, bound);
+  for (; mask; mask &= mask - 1) {
+    const int lane = lowest_bit(mask);
+    if (first + lane < job.first_lane || first + lane >= job.last_lane) continue;
+    job.survivors[n_survivors++] = {static_cast<std::int16_t>(first + lane), bounds[lane]};
+  }
+  return n_survivors;
+}
 
 }  // namespace

@@ -24,7 +24,8 @@ bool LevelData::applies_to(const SearchProblem& problem) {
          *std::max_element(planes.class_sizes.begin(), planes.class_sizes.end()) <= kMaxFastClassSize;
 }
 
-LevelData::LevelData(const SearchProblem& problem) : problem_(problem), layout_(problem.planes) {
+LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels)
+    : problem_(problem), layout_(problem.planes) {
   const VariableBlocks& blocks = problem.blocks;
   Index n_chunks = 0;
   for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
@@ -43,12 +44,13 @@ LevelData::LevelData(const SearchProblem& problem) : problem_(problem), layout_(
   for (const std::vector<LevelChunk>& chunks : chunks_) {
     for (const LevelChunk& chunk : chunks) {
       const Index n_levels = levels_at(chunk.begin), stride = lane_stride(n_levels);
-      const auto word_of = [&](Index at, Index word) {
-        const Index level = at / stride + 1, place = chunk.begin + at % stride;
-        return level < n_levels && place < chunk.end ? problem_.planes.plane(blocks.order[place], level)[word]
-                                                     : Word{0};
-      };
-      fill_sample_rows(problem_.planes, layout_, kLanes, word_of, rows_.data() + chunk.rows);
+      LanePlanes lanes{};
+      for (Index level = 1; level < n_levels; ++level) {
+        for (Index place = chunk.begin; place < chunk.end; ++place) {
+          lanes[(level - 1) * stride + place - chunk.begin] = problem_.planes.plane(blocks.order[place], level);
+        }
+      }
+      fill_sample_rows(problem_.planes, layout_, kernels, lanes, nullptr, rows_.data() + chunk.rows);
     }
   }
   make_model();

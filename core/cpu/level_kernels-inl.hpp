@@ -16,12 +16,14 @@ struct TwoClassesScore {
   using Floats = typename Simd::Floats;
   using Counts = typename Simd::Counts;
   Score score;
+  TwoClassSums<Simd> of;
 
-  TwoClassesScore(const interplay::LevelModel& model, float multiplicity) : score(model.two_classes, multiplicity) {}
+  TwoClassesScore(const interplay::LevelModel& model, float multiplicity)
+      : score(model.two_classes, multiplicity), of(model.two_classes) {}
   INTERPLAY_INLINE void add_cell(Floats (&sums)[2], const Counts* counts) const {
-    const Counts total = Simd::add_counts(counts[0], counts[1]);
-    sums[0] = score.add_cell(sums[0], Simd::low_floats(total), Simd::low_floats(counts[0]));
-    sums[1] = score.add_cell(sums[1], Simd::high_floats(total), Simd::high_floats(counts[0]));
+    const Counts low = Simd::low_pairs(counts[0], counts[1]), high = Simd::high_pairs(counts[0], counts[1]);
+    sums[0] = score.add_cell(sums[0], of.total(low), of.weighed(low));
+    sums[1] = score.add_cell(sums[1], of.total(high), of.weighed(high));
   }
   static float factor(const interplay::LevelModel& model) { return Score::factor(model.two_classes); }
 };
@@ -106,14 +108,8 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
         to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
                                                    Simd::set_float(job.best_of_member[member])));
       }
-      int mask = Simd::at_least(Simd::multiply_add(sums[half], factor, slack), to_beat);
-      while (mask) {
-        const int survivor = first + lowest_bit(mask);
-        mask &= mask - 1;
-        if (survivor >= job.first_lane && survivor < job.last_lane) {
-          job.survivors[n_survivors++] = static_cast<std::int16_t>(survivor);
-        }
-      }
+      n_survivors =
+          list_survivors<Simd>(Simd::multiply_add(sums[half], factor, slack), to_beat, first, job, n_survivors);
     }
   }
   return n_survivors;

@@ -12,6 +12,7 @@
 #include "interplay/bit_planes.hpp"
 #include "interplay/level_data.hpp"
 #include "level_tables.hpp"
+#include "restricted_rows.hpp"
 #include "rounded_down.hpp"
 
 namespace interplay {
@@ -27,13 +28,6 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct PatternSource {
   int subset;
   Index pattern;  // among those of the subset
-};
-
-// Rows of the samples of one pattern and class, one after the other, and a row of zeros.
-struct RestrictedRows {
-  const Word* rows;
-  LaneCount n_samples;
-  int n_bytes;  // that hold the samples of any one word
 };
 
 class LevelSearcher final : public TileSearcher {
@@ -185,7 +179,7 @@ class LevelSearcher final : public TileSearcher {
       if (subsets_[subset].n_leading == depth) fill(subsets_[subset], 0, masks_[depth].data(), n_masks(depth));
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
-    if (depth > 0 && depth + 1 == n_prefix_ && after < end_of(depth)) restrict_rows();
+    if (depth > 0 && depth + 1 == n_prefix_ && after < end_of(depth)) restrict_to_masks();
     for (Index place = std::max(begin_[depth], after); place < end_of(depth) && !stopped_; ++place) {
       local_[depth] = place - begin_[depth];
       if (depth + 1 == n_prefix_) {
@@ -274,34 +268,20 @@ class LevelSearcher final : public TileSearcher {
     }
   }
 
-  // All of the prefix but its last member is chosen: copy the rows of the samples of each mask. Lists for the many last
-  // members then are made from fewer bits, and the rows come closer together.
-  void restrict_rows() {
+  // All of the prefix but its last member is chosen.
+  void restrict_to_masks() {
     const Index n = n_masks(n_prefix_ - 1);
     restricted_.clear();
-    restricted_rows_.resize((planes_.n_words * 64 + n * n_classes_) * kWordsPerRow);
+    restricted_rows_.resize(restricted_words(planes_.n_words * 64, n * n_classes_));
     Word* target = restricted_rows_.data();
     for (Index i = 0; i < n; ++i) {
       const Word* mask = masks_[n_prefix_ - 1].data() + i * planes_.n_words;
       for (Index q = 0; q < n_classes_; ++q) {
-        const Index n_samples = list_samples(mask, mask, q);
-        const Word* rows = rows_ + data_.layout().class_start[q];
-        restricted_.push_back({target, static_cast<LaneCount>(n_samples), bytes_of(mask, q)});
-        for (Index s = 0; s < n_samples; ++s, target += kWordsPerRow) {
-          std::copy_n(rows + Index{lists_[q].data()[s]} * kWordsPerRow, kWordsPerRow, target);
-        }
-        std::fill_n(target, kWordsPerRow, 0);
-        target += kWordsPerRow;
+        const Index n_words = (planes_.class_sizes[q] + 63) / 64;
+        restricted_.push_back(restrict_rows(kernels_, mask + planes_.class_word_start[q], n_words,
+                                            rows_ + data_.layout().class_start[q], lists_[q].data(), target));
       }
     }
-  }
-
-  int bytes_of(const Word* mask, Index q) const {
-    int most = 0;
-    for (Index w = planes_.class_word_start[q]; w < planes_.class_word_start[q + 1]; ++w) {
-      most = std::max(most, std::popcount(mask[w]));
-    }
-    return (most + 7) / 8;
   }
 
   // What count_patterns does for the last member of the prefix, with these rows.
@@ -400,7 +380,7 @@ class LevelSearcher final : public TileSearcher {
     job.survivors = survivors_.data();
     trial_.start();
     const int n_survivors = scores_[trial_.use_polynomial()](data_.model(), job);
-    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i].lane, survivors_[i].bound);
     trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
@@ -417,7 +397,19 @@ class LevelSearcher final : public TileSearcher {
     return rounded_down(data_.information_of(tables_.to_bits(fixed), n_cells_));
   }
 
-  void score_exactly(int lane) {
+  // Whether a member may gain more than it did so far by a tuple that has at most this much information.
+  bool may_gain(int member, int lane, double most) const {
+    const float without = member < n_prefix_ ? job_.without_member[member][lane] : job_.without_lane;
+    return most - static_cast<double>(without) >= best_.gain[slot(members_[member], member)];
+  }
+
+  void score_exactly(int lane, float bound) {
+    members_[n_prefix_] = problem_.blocks.order[lane_begin_ + lane];
+    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    const int first_member = contrast_ ? n_prefix_ : 0;
+    int member = first_member;
+    while (member < k_ && !may_gain(member, lane, static_cast<double>(bound))) ++member;
+    if (member == k_) return;
     const Index n_patterns = shape_.n_patterns, lane_levels = shape_.lane_levels;
     lane_cells_.resize(static_cast<std::size_t>(n_patterns));
     for (Index q = 0; q < n_classes_; ++q) {
@@ -438,17 +430,13 @@ class LevelSearcher final : public TileSearcher {
         }
       }
     }
-    members_[n_prefix_] = problem_.blocks.order[lane_begin_ + lane];
     const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells_, n_classes_);
     const double most = data_.information_of(tables_.to_bits(whole), n_cells_);
     Index outer = 1;
-    for (int member = 0; member < k_; outer *= levels_[member], ++member) {
-      // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
-      if (contrast_ && member < n_prefix_) continue;
-      const Index row = members_[member];
+    for (member = 0; member < k_; outer *= levels_[member], ++member) {
       // Mostly one member made the tuple survive; the others are told by the bounds at hand.
-      const float without_lower = member < n_prefix_ ? job_.without_member[member][lane] : job_.without_lane;
-      if (most - static_cast<double>(without_lower) < best_.gain[slot(row, member)]) continue;
+      if (member < first_member || !may_gain(member, lane, most)) continue;
+      const Index row = members_[member];
       const Index n_levels = levels_[member], inner = n_cells_ / (outer * n_levels);
       const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), outer, n_levels, inner,
                                                n_classes_, summed_.data());
@@ -497,7 +485,7 @@ class LevelSearcher final : public TileSearcher {
   std::vector<std::int32_t> prefix_cells_;
   AlignedBuffer<LaneCount> scratch_;
   std::array<float, kLanes> best_of_lane_{};
-  std::array<std::int16_t, kLanes> survivors_{};
+  std::array<Survivor, kLanes> survivors_{};
   LevelScoreJob job_{};
   std::array<Index, kMaxFastDimensions> members_{};
   std::vector<Count> cells_, summed_;

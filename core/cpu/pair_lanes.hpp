@@ -12,12 +12,22 @@
 
 namespace interplay {
 
+// Lanes that share their first variable: consecutive second variables.
+struct PairRun {
+  Index lane, n_lanes;
+  Index first;        // vertex of the first variable
+  Index second;       // vertex of the second variable of the first lane
+  Index first_place;  // the first variable, as a place in the order
+  bool is_last;       // no pair of that variable comes after these
+};
+
 class PairLanes {
  private:
   static constexpr Index kMaxKeptWords = Index{1} << 21;  // 16 MB
 
  public:
-  PairLanes(const SearchProblem& problem, const TwoLevelData& data) : problem_(problem), data_(data) {}
+  PairLanes(const SearchProblem& problem, const TwoLevelData& data, const LaneKernels& kernels)
+      : problem_(problem), data_(data), kernels_(kernels) {}
 
   // All pairs of a variable of a middle block with a later one of a lane block of up to 256.
   void set_up(Index first_block, Index lane_block) {
@@ -64,7 +74,8 @@ class PairLanes {
       const Index first = first_begin_ + i;
       last_first = first;
       const Index second = std::max(second_begin_, first + 1) + (begin - start_[i]);
-      runs_.push_back({begin - first_pair, end - begin, first_vertex_ + i, second - second_begin_});
+      runs_.push_back(
+          {begin - first_pair, end - begin, first_vertex_ + i, second - second_begin_, first, end == start_[i + 1]});
       for (Index n = 0; n < end - begin; ++n) {
         members[begin - first_pair + n] = {problem_.blocks.order[first], problem_.blocks.order[second + n]};
       }
@@ -73,10 +84,12 @@ class PairLanes {
     rows = rows_.data() + chunk * data_.layout().n_words;
     if (n_kept_ && rows_made_[chunk]) return;
     const BitPlanes& planes = problem_.planes;
-    const auto word_of = [&](Index lane, Index word) {
-      return planes.plane(members[lane][0], 1)[word] & planes.plane(members[lane][1], 1)[word];
-    };
-    fill_sample_rows(planes, data_.layout(), n_lanes, word_of, rows_.data() + chunk * data_.layout().n_words);
+    LanePlanes first{}, second{};
+    for (Index lane = 0; lane < n_lanes; ++lane) {
+      first[lane] = planes.plane(members[lane][0], 1);
+      second[lane] = planes.plane(members[lane][1], 1);
+    }
+    fill_sample_rows(planes, data_.layout(), kernels_, first, &second, rows_.data() + chunk * data_.layout().n_words);
     if (n_kept_) rows_made_[chunk] = 1;
   }
 
@@ -91,30 +104,24 @@ class PairLanes {
     return std::clamp<Index>(place + 1 - vertex_begin[chunk], 0, n_vertices[chunk]);
   }
 
+  // Runs whose first variable is at one of these places; none unless each is paired with every vertex after it.
+  template <class Visit>
+  void for_runs_within(Index begin, Index end, Visit visit) const {
+    if (n_vertex_chunks > 1) return;
+    for (const PairRun& run : runs_) {
+      if (run.first_place >= begin && run.first_place < end) visit(run);
+    }
+  }
+
   // Values per vertex → values per lane, for lanes from some run on. The vertices are followed by room for
   // kStep more, which may be read.
   static constexpr Index kStep = 16;
 
-  // vertices: [class][chunk][vertex_lanes] → lanes: [first, second][class][kLanes]
-  void spread_counts(const LaneCount* vertices, Index from_lane, LaneCount* lanes) const {
-    const Index of_class = n_vertex_chunks * vertex_lanes;
-    in_steps(from_lane, [&](const Run& run, Index lane, auto width) {
-      for (Index q = 0; q < 2; ++q) {
-        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
-      }
-    });
-  }
-
-  // The same with the information of the prefix with each vertex: without the first variable of a pair the second is
-  // left, and the other way round.
-  void spread(const LaneCount* vertices, const float* information, Index from_lane, LaneCount* lanes,
-              float* without_first, float* without_second) const {
-    const Index of_class = n_vertex_chunks * vertex_lanes;
-    in_steps(from_lane, [&](const Run& run, Index lane, auto width) {
-      for (Index q = 0; q < 2; ++q) {
-        spread<width>(vertices + q * of_class, run, lane, lanes + q * kLanes, lanes + (2 + q) * kLanes);
-      }
-      spread<width>(information, run, lane, without_second, without_first);
+  // vertices: [chunk][vertex_lanes] → of_first, of_second: [kLanes]
+  template <class T>
+  void spread(const T* vertices, Index from_lane, T* of_first, T* of_second) const {
+    in_steps(from_lane, [&](const PairRun& run, Index lane, auto width) {
+      spread_step<width>(vertices, run, lane, of_first, of_second);
     });
   }
 
@@ -128,16 +135,9 @@ class PairLanes {
   std::array<std::array<Index, 2>, kLanes> members{};  // row numbers
 
  private:
-  // Lanes that share their first variable: consecutive second variables.
-  struct Run {
-    Index lane, n_lanes;
-    Index first;   // vertex of the first variable
-    Index second;  // vertex of the second variable of the first lane
-  };
-
   // `width` lanes of a run, from its `lane`-th on.
   template <Index width, class T>
-  static void spread(const T* of_vertex, const Run& run, Index lane, T* of_first, T* of_second) {
+  static void spread_step(const T* of_vertex, const PairRun& run, Index lane, T* of_first, T* of_second) {
     std::fill_n(of_first + run.lane + lane, width, of_vertex[run.first]);
     std::memcpy(of_second + run.lane + lane, of_vertex + run.second + lane, width * sizeof(T));
   }
@@ -146,7 +146,7 @@ class PairLanes {
   // beyond the last lane, one by one.
   template <class Step>
   void in_steps(Index from_lane, Step step) const {
-    for (const Run& run : runs_) {
+    for (const PairRun& run : runs_) {
       if (run.lane + run.n_lanes <= from_lane) continue;
       Index lane = 0;
       for (; lane < run.n_lanes && run.lane + lane + kStep <= kLanes; lane += kStep) {
@@ -158,9 +158,10 @@ class PairLanes {
 
   const SearchProblem& problem_;
   const TwoLevelData& data_;
+  const LaneKernels& kernels_;
   Index first_begin_ = 0, first_end_ = 0, second_begin_ = 0, first_vertex_ = 0, first_pair_ = 0;
   std::vector<Index> start_;  // first pair of each first variable
-  std::vector<Run> runs_;
+  std::vector<PairRun> runs_;
   Index first_block_ = -1, lane_block_ = -1;
   Index n_kept_ = 0;  // chunks whose rows are kept
   std::vector<std::uint8_t> rows_made_;

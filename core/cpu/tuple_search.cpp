@@ -49,8 +49,9 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   std::optional<TwoLevelData> two_level;
   std::optional<LevelData> any_level;
   if (!options.direct_only && !problem.statistic) {
-    if (TwoLevelData::applies_to(problem)) two_level.emplace(problem);
-    if (LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) any_level.emplace(problem);
+    const LaneKernels& kernels = lane_kernels(options.simd_level);
+    if (TwoLevelData::applies_to(problem)) two_level.emplace(problem, kernels);
+    if (LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) any_level.emplace(problem, kernels);
   }
 
   SearchProgress progress;

@@ -21,7 +21,8 @@ bool TwoLevelData::applies_to_all(const SearchProblem& problem) {
                                             [&](Index row) { return problem.planes.n_levels[row] == 2; });
 }
 
-TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem), layout_(problem.planes) {
+TwoLevelData::TwoLevelData(const SearchProblem& problem, const LaneKernels& kernels)
+    : problem_(problem), layout_(problem.planes) {
   const VariableBlocks& blocks = problem.blocks;
   const BitPlanes& planes = problem.planes;
   chunk_start_.push_back(0);
@@ -35,8 +36,9 @@ TwoLevelData::TwoLevelData(const SearchProblem& problem) : problem_(problem), la
     for (Index chunk = chunk_start_[b]; chunk < chunk_start_[b + 1]; ++chunk) {
       const Index begin = blocks.lane_start[b] + (chunk - chunk_start_[b]) * kLanes;
       const Index n_lanes = std::min(kLanes, blocks.lane_start[b + 1] - begin);
-      const auto word_of = [&](Index lane, Index word) { return planes.plane(blocks.order[begin + lane], 1)[word]; };
-      fill_sample_rows(planes, layout_, n_lanes, word_of, rows_.data() + chunk * layout_.n_words);
+      LanePlanes lanes{};
+      for (Index lane = 0; lane < n_lanes; ++lane) lanes[lane] = planes.plane(blocks.order[begin + lane], 1);
+      fill_sample_rows(planes, layout_, kernels, lanes, nullptr, rows_.data() + chunk * layout_.n_words);
     }
   }
   make_model();

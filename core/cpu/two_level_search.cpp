@@ -21,9 +21,8 @@
 namespace interplay {
 namespace {
 
-// Pairs pay where they fill the registers this much better: they are counted with longer lists, and their rows have to
-// be made, which in 3D only the variables of one block share.
-constexpr double pairs_must_save(Index dimensions) { return dimensions == 3 ? 4.0 : 1.5; }
+// Pairs pay where they fill the registers this much better: they are counted with longer lists.
+constexpr double kPairsMustSave = 1.5;
 
 // Entries of a table, of 2 to 4 KB each: a thread holds a few tables.
 constexpr Index kMaxEntries = Index{1} << 15;
@@ -34,8 +33,7 @@ constexpr std::size_t kMaxKept = std::size_t{1} << 20;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Counts of "these are 1" → counts of cells; `stride` apart, for `n_members` members.
-template <class Number>
-void subsets_to_cells(Number* counts, int n_members, int stride = 1) {
+void subsets_to_cells(ClassCounts* counts, int n_members, int stride = 1) {
   for (int member = 0; member < n_members; ++member) {
     for (int s = 0; s < 1 << n_members; ++s) {
       if (!(s >> member & 1)) counts[s * stride] -= counts[(s | 1 << member) * stride];
@@ -54,7 +52,7 @@ class TwoLevelSearcher final : public TileSearcher {
         kernels_(kernels),
         best_(best),
         progress_(progress),
-        pairs_(problem, data),
+        pairs_(problem, data, kernels),
         n_parts_(n_parts),
         n_families_((1 << n_parts) - 1),
         n_prefix_(static_cast<int>(problem.tiles.dimensions) - n_parts),
@@ -66,8 +64,8 @@ class TwoLevelSearcher final : public TileSearcher {
     for (auto& mask : inner_masks_) mask.resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());
     for (auto& list : lists_) list.resize(planes_.n_words * 64 + kListMultiple);
-    fresh_.resize(n_families_ * 2 * kLanes);
-    of_chunk_.resize(2 * kLanes);
+    fresh_.resize(n_families_ * kLanes);
+    of_chunk_.resize(kLanes);
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
       for (int subset = 0; subset < full_; ++subset) {
@@ -105,6 +103,7 @@ class TwoLevelSearcher final : public TileSearcher {
         n_lanes_ = pairs_.n_lanes;
         rows_ = pairs_.rows;
         prefix_end_ = pairs_.last_first;
+        keep_lists_ = first + n_lanes_ < pairs_.n_pairs;
         search_chunk();
       }
     }
@@ -193,17 +192,18 @@ class TwoLevelSearcher final : public TileSearcher {
   void fill_entry(SubsetTable& table, const Word* a, const Word* b) {
     const SubsetEntries& entries = subsets_[table.subset];
     const Index entry = entries.entry(local_);
-    LaneCount* lanes = table.lanes.data() + entry * n_families_ * 2 * kLanes;
+    ClassCounts* lanes = table.lanes.data() + entry * n_families_ * kLanes;
+    ClassCounts* of_all_parts = lanes + (n_families_ - 1) * kLanes;
     table.ones[entry] = list_samples(a, b);
-    count(rows_, lanes + (n_families_ - 1) * 2 * kLanes);
+    count(rows_, of_all_parts);
     if (n_parts_ == 2) {
       const Index vertex_entry = entries.vertex_entry(local_);
-      LaneCount* vertices = table.vertices.data() + vertex_entry * 2 * n_vertices_;
+      ClassCounts* vertices = table.vertices.data() + vertex_entry * n_vertices_;
       if (!table.vertices_known[vertex_entry]) {
         table.vertices_known[vertex_entry] = 1;
         count_vertices(vertices);
       }
-      pairs_.spread_counts(vertices, 0, lanes);
+      pairs_.spread(vertices, 0, lanes, lanes + kLanes);
     }
     if (!table.has_information) return;
     // The sub-tuple's own subsets, numbered by its members.
@@ -218,28 +218,49 @@ class TwoLevelSearcher final : public TileSearcher {
       for (int member = 0; member < n_members; ++member) subset |= (s >> member & 1) << members[member];
       point_to(subset, s, counts);
     }
-    for (int q = 0; q < 2; ++q) subsets_to_cells(counts.prefix_cells[q], n_members);
+    subsets_to_cells(counts.prefix_cells, n_members);
     // Lanes come after the last member.
     const Index last = n_members == 0 ? -1 : members[n_members - 1];
     const Index first_lane = last < 0 ? 0 : std::min(first_lane_after(begin_[last] + local_[last]), n_lanes_);
+    float* information = table.information.data() + entry * kLanes;
     information_kernels()[n_parts_][n_members](data_.model(), counts, static_cast<int>(first_lane),
-                                               static_cast<int>(n_lanes_), table.information.data() + entry * kLanes);
+                                               static_cast<int>(n_lanes_), information);
+    if (n_parts_ == 2 && subsets_[full_ >> 1].table == &table) {
+      Places chosen{};
+      for (int member = 0; member < n_members; ++member) chosen[member] = local_[members[member]];
+      keep_vertices(chosen, std::max(begin_[n_prefix_ - 1], last < 0 ? 0 : begin_[last] + local_[last] + 1),
+                    of_all_parts, information);
+    }
   }
 
-  // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since each of its chunks needs them.
-  std::array<std::int32_t, 2> list_prefix(Index place) {
+  // All of the prefix but its last member is chosen, and met with pairs. Such a pair may be that member and a vertex:
+  // what was found serves the whole prefix with that vertex.
+  void keep_vertices(Places chosen, Index first_place, const ClassCounts* counts, const float* information) {
+    const int last = n_prefix_ - 1;
+    pairs_.for_runs_within(first_place, begin_[last] + size_[last], [&](const PairRun& run) {
+      chosen[last] = run.first_place - begin_[last];
+      const Index entry = vertex_table_.entry(chosen, n_prefix_);
+      const Index first = entry * n_vertices_ + run.second;
+      std::copy_n(counts + run.lane, run.n_lanes, vertex_table_.counts.data() + first);
+      std::copy_n(information + run.lane, run.n_lanes, vertex_table_.information.data() + first);
+      vertex_table_.known[entry] = run.is_last;
+    });
+  }
+
+  // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since chunks that follow need them.
+  ClassCounts list_prefix(Index place) {
     KeptLists* kept = n_parts_ == 2 ? &vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)] : nullptr;
     if (kept && kept->first >= 0) {
       const LaneCount* list = vertex_table_.kept.data() + kept->first;
       for (int q = 0; q < 2; ++q) {
-        n_listed_[q] = padded(kept->ones[q]);
+        n_listed_[q] = padded(count_of_class(kept->ones, q));
         listed_[q] = list;
         list += n_listed_[q];
       }
       return kept->ones;
     }
-    const std::array<std::int32_t, 2> ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
-    if (kept && vertex_table_.kept.size() < kMaxKept) {
+    const ClassCounts ones = list_samples(masks_[n_prefix_ - 1].data(), plane_at(place));
+    if (keep_lists_ && vertex_table_.kept.size() < kMaxKept) {
       *kept = {static_cast<Index>(vertex_table_.kept.size()), ones};
       for (int q = 0; q < 2; ++q) {
         vertex_table_.kept.insert(vertex_table_.kept.end(), listed_[q], listed_[q] + n_listed_[q]);
@@ -251,7 +272,7 @@ class TwoLevelSearcher final : public TileSearcher {
   static Index padded(Index n) { return (n + kListMultiple - 1) / kListMultiple * kListMultiple; }
 
   // List the samples of both classes in which a & b is 1; returns their numbers.
-  std::array<std::int32_t, 2> list_samples(const Word* a, const Word* b) {
+  ClassCounts list_samples(const Word* a, const Word* b) {
     std::array<std::int32_t, 2> ones{};
     for (int q = 0; q < 2; ++q) {
       const Index first = planes_.class_word_start[q];
@@ -263,24 +284,20 @@ class TwoLevelSearcher final : public TileSearcher {
       n_listed_[q] = padded(n);
       listed_[q] = list;
     }
-    return ones;
+    return class_counts(ones[0], ones[1]);
   }
 
-  // Listed samples in which each lane is 1: kLanes counts per class.
-  void count(const Word* rows, LaneCount* counts) const {
-    for (int q = 0; q < 2; ++q) {
-      kernels_.count_lanes(rows + data_.layout().class_start[q], listed_[q], n_listed_[q], counts + q * kLanes);
-    }
+  // Listed samples in which each lane is 1: kLanes counts.
+  void count(const Word* rows, ClassCounts* counts) const {
+    const Word* of_class[2] = {rows + data_.layout().class_start[0], rows + data_.layout().class_start[1]};
+    kernels_.count_both_classes(of_class, listed_.data(), n_listed_.data(), counts);
   }
 
-  // The same for the vertices, chunk after chunk: n_vertices_ per class.
-  void count_vertices(LaneCount* counts) {
+  // The same for the vertices, chunk after chunk.
+  void count_vertices(ClassCounts* counts) {
     for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
       count(data_.rows(pairs_.vertex_chunk[v]), of_chunk_.data());
-      for (Index q = 0; q < 2; ++q) {
-        std::copy_n(of_chunk_.data() + q * kLanes, pairs_.vertex_lanes,
-                    counts + q * n_vertices_ + v * pairs_.vertex_lanes);
-      }
+      std::copy_n(of_chunk_.data(), pairs_.vertex_lanes, counts + v * pairs_.vertex_lanes);
     }
   }
 
@@ -288,13 +305,9 @@ class TwoLevelSearcher final : public TileSearcher {
   void point_to(int subset, int s, LaneCounts& counts) const {
     const SubsetTable& table = *subsets_[subset].table;
     const Index entry = subsets_[subset].entry(local_);
-    const LaneCount* lanes = table.lanes.data() + entry * n_families_ * 2 * kLanes;
-    for (int q = 0; q < 2; ++q) {
-      for (int family = 0; family < n_families_; ++family) {
-        counts.with_lane[q][family][s] = lanes + (family * 2 + q) * kLanes;
-      }
-      counts.prefix_cells[q][s] = table.ones[entry][q];
-    }
+    const ClassCounts* lanes = table.lanes.data() + entry * n_families_ * kLanes;
+    for (int family = 0; family < n_families_; ++family) counts.with_lane[family][s] = lanes + family * kLanes;
+    counts.prefix_cells[s] = table.ones[entry];
   }
 
   const InformationKernel (*information_kernels() const)[kMaxPrefix + 1] {
@@ -312,16 +325,13 @@ class TwoLevelSearcher final : public TileSearcher {
     job.first_lane = static_cast<int>(std::min(first_lane_after(place), n_lanes_));
     job.last_lane = static_cast<int>(n_lanes_);
     if (job.first_lane >= job.last_lane) return;
-    const std::array<std::int32_t, 2> ones = list_prefix(place);
-    count(rows_, fresh_.data() + (n_families_ - 1) * 2 * kLanes);
+    job.counts.prefix_cells[full_] = list_prefix(place);
+    count(rows_, fresh_.data() + (n_families_ - 1) * kLanes);
     for (int subset = 0; subset < full_; ++subset) point_to(subset, subset, job.counts);
-    for (int q = 0; q < 2; ++q) {
-      for (int family = 0; family < n_families_; ++family) {
-        job.counts.with_lane[q][family][full_] = fresh_.data() + (family * 2 + q) * kLanes;
-      }
-      job.counts.prefix_cells[q][full_] = ones[q];
-      subsets_to_cells(job.counts.prefix_cells[q], n_prefix_);
+    for (int family = 0; family < n_families_; ++family) {
+      job.counts.with_lane[family][full_] = fresh_.data() + family * kLanes;
     }
+    subsets_to_cells(job.counts.prefix_cells, n_prefix_);
     for (int member = 0; member < n_prefix_; ++member) {
       members_[member] = problem_.blocks.order[begin_[member] + local_[member]];
       const SubsetEntries& without = subsets_[full_ & ~(1 << member)];
@@ -342,7 +352,7 @@ class TwoLevelSearcher final : public TileSearcher {
     trial_.start();
     const auto& kernels = trial_.use_polynomial() ? kernels_.score_polynomial : kernels_.score_rational;
     const int n_survivors = kernels[n_parts_][n_prefix_](data_.model(), job);
-    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i]);
+    for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i].lane, survivors_[i].bound);
     trial_.stop(job.last_lane - job.first_lane);
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
@@ -350,64 +360,71 @@ class TwoLevelSearcher final : public TileSearcher {
 
   float information_of_prefix() {
     for (int s = 0; s <= full_; ++s) {
-      for (int q = 0; q < 2; ++q) cells_[2 * s + q] = static_cast<Count>(job_.counts.prefix_cells[q][s]);
+      set_cell(s, job_.counts.prefix_cells[s]);
     }
     const Fixed fixed = information(tables_.summed_over(2), cells_.data(), full_ + 1, 2);
     return rounded_down(data_.information_of(tables_.to_bits(fixed)));
   }
 
+  void set_cell(int cell, ClassCounts counts) {
+    for (int q = 0; q < 2; ++q) cells_[2 * cell + q] = static_cast<Count>(count_of_class(counts, q));
+  }
+
   // Counts and informations of the prefix with one variable of each pair.
   void look_up_vertices() {
     const Index entry = vertex_table_.entry(local_, n_prefix_);
-    LaneCount* counts = vertex_table_.counts.data() + entry * 2 * n_vertices_;
+    ClassCounts* counts = vertex_table_.counts.data() + entry * n_vertices_;
     float* lower = vertex_table_.information.data() + entry * n_vertices_;
     if (!vertex_table_.known[entry]) {
       vertex_table_.known[entry] = 1;
       count_vertices(counts);
       for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
         LaneCounts with_vertex = job_.counts;
-        for (int q = 0; q < 2; ++q) {
-          for (int subset = 0; subset < full_; ++subset) {
-            const SubsetEntries& entries = subsets_[subset];
-            with_vertex.with_lane[q][0][subset] = entries.table->vertices.data() +
-                                                  (entries.vertex_entry(local_) * 2 + q) * n_vertices_ +
-                                                  v * pairs_.vertex_lanes;
-          }
-          with_vertex.with_lane[q][0][full_] = counts + q * n_vertices_ + v * pairs_.vertex_lanes;
+        const Index first_of_chunk = v * pairs_.vertex_lanes;
+        for (int subset = 0; subset < full_; ++subset) {
+          const SubsetEntries& entries = subsets_[subset];
+          with_vertex.with_lane[0][subset] =
+              entries.table->vertices.data() + entries.vertex_entry(local_) * n_vertices_ + first_of_chunk;
         }
+        with_vertex.with_lane[0][full_] = counts + first_of_chunk;
         const Index first = pairs_.first_vertex_after(begin_[n_prefix_ - 1] + local_[n_prefix_ - 1], v);
         information_kernels()[1][n_prefix_](data_.model(), with_vertex, static_cast<int>(first),
-                                            static_cast<int>(pairs_.n_vertices[v]), lower + v * pairs_.vertex_lanes);
+                                            static_cast<int>(pairs_.n_vertices[v]), lower + first_of_chunk);
       }
     }
-    pairs_.spread(counts, lower, job_.first_lane, fresh_.data(), without_part_[0].data(), without_part_[1].data());
+    pairs_.spread(counts, job_.first_lane, fresh_.data(), fresh_.data() + kLanes);
+    // Without the first variable of a pair the second is left, and the other way round.
+    pairs_.spread(lower, job_.first_lane, without_part_[1].data(), without_part_[0].data());
   }
 
-  void score_exactly(int lane) {
-    for (int q = 0; q < 2; ++q) {
-      std::array<std::int32_t, 4 * kMaxSubsets> counts;
-      std::copy_n(job_.counts.prefix_cells[q], full_ + 1, counts.data());
-      for (int family = 0; family < n_families_; ++family) {
-        std::int32_t* of_family = counts.data() + (family + 1) * (full_ + 1);
-        for (int s = 0; s <= full_; ++s) of_family[s] = job_.counts.with_lane[q][family][s][lane];
-        subsets_to_cells(of_family, n_prefix_);
-      }
-      for (int s = 0; s <= full_; ++s) subsets_to_cells(counts.data() + s, n_parts_, full_ + 1);
-      for (int cell = 0; cell < (n_families_ + 1) * (full_ + 1); ++cell) {
-        cells_[2 * cell + q] = static_cast<Count>(counts[cell]);
-      }
-    }
+  // Whether a member may gain more than it did so far by a tuple that has at most this much information.
+  bool may_gain(int member, int lane, double most) const {
+    const float* without = member < n_prefix_ ? job_.without_member[member] : job_.without_part[member - n_prefix_];
+    return most - static_cast<double>(without[lane]) >= best_.gain[slot(members_[member])];
+  }
+
+  void score_exactly(int lane, float bound) {
+    const int k = n_prefix_ + n_parts_;
     for (int part = 0; part < n_parts_; ++part) members_[n_prefix_ + part] = lane_member(lane, part);
+    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    int member = contrast_ ? k - 1 : 0;
+    while (member < k && !may_gain(member, lane, static_cast<double>(bound))) ++member;
+    if (member == k) return;
+    std::array<ClassCounts, 4 * kMaxSubsets> counts;
+    std::copy_n(job_.counts.prefix_cells, full_ + 1, counts.data());
+    for (int family = 0; family < n_families_; ++family) {
+      ClassCounts* of_family = counts.data() + (family + 1) * (full_ + 1);
+      for (int s = 0; s <= full_; ++s) of_family[s] = job_.counts.with_lane[family][s][lane];
+      subsets_to_cells(of_family, n_prefix_);
+    }
+    for (int s = 0; s <= full_; ++s) subsets_to_cells(counts.data() + s, n_parts_, full_ + 1);
+    for (int cell = 0; cell < (n_families_ + 1) * (full_ + 1); ++cell) set_cell(cell, counts[cell]);
     const Index n_cells = (n_families_ + 1) * (full_ + 1);
     const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, 2);
-    const int k = n_prefix_ + n_parts_;
-    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
     const double most = data_.information_of(tables_.to_bits(whole));
-    for (int member = contrast_ ? k - 1 : 0; member < k; ++member) {
+    for (; member < k; ++member) {
       // Mostly one member made the tuple survive; the others are told by the bounds at hand.
-      const float* without_lower =
-          member < n_prefix_ ? job_.without_member[member] : job_.without_part[member - n_prefix_];
-      if (most - static_cast<double>(without_lower[lane]) < best_.gain[slot(members_[member])]) continue;
+      if (!may_gain(member, lane, most)) continue;
       const Index inner = Index{1} << member;
       const Fixed without =
           summed_information(tables_.summed_over(2), cells_.data(), n_cells / (2 * inner), 2, inner, 2, summed_.data());
@@ -438,6 +455,7 @@ class TwoLevelSearcher final : public TileSearcher {
   Index n_lanes_ = 0;
   Index prefix_end_ = 0;  // variables of the prefix come before this place, else no lane is left
   const Word* rows_ = nullptr;
+  bool keep_lists_ = false;  // pairs: another chunk follows
   bool contrast_ = false;
   bool stopped_ = false;
   std::uint64_t tuples_ = 0;
@@ -453,10 +471,10 @@ class TwoLevelSearcher final : public TileSearcher {
   std::array<AlignedBuffer<LaneCount>, 2> lists_;
   std::array<Index, 2> n_listed_{};
   std::array<const LaneCount*, 2> listed_{};  // the lists at hand: these, or kept ones
-  AlignedBuffer<LaneCount> fresh_;            // counts of the whole prefix: families * 2 * kLanes
-  AlignedBuffer<LaneCount> of_chunk_;         // counts of a chunk of vertices: 2 * kLanes
+  AlignedBuffer<ClassCounts> fresh_;          // counts of the whole prefix: families * kLanes
+  AlignedBuffer<ClassCounts> of_chunk_;       // counts of a chunk of vertices: kLanes
   std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{}, without_part_{};
-  std::array<std::int16_t, kLanes> survivors_{};
+  std::array<Survivor, kLanes> survivors_{};
   LaneScoreJob job_{};
   std::array<Index, kMaxFastDimensions> members_{};
   std::array<Count, 4 * kMaxSubsets> cells_{}, summed_{};
@@ -513,7 +531,7 @@ class TwoLevelChooser final : public TileSearcher {
     Index n_pairs = 0;
     for (Index first = first_begin; first < first_end; ++first) n_pairs += lane_end - std::max(lane_begin, first + 1);
     const double n_chunks = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
-    return n_chunks * pairs_must_save(k) < static_cast<double>(first_end - first_begin);
+    return n_chunks * kPairsMustSave < static_cast<double>(first_end - first_begin);
   }
 
   const SearchProblem& problem_;

@@ -22,14 +22,14 @@ struct SubsetTable {
   bool has_information = false;         // one place is missing: the information without it is needed
   std::array<int, kMaxPrefix> inner{};  // places after the gap
   int n_inner = 0;
-  Places stride{};                                // of each place in the entries
-  AlignedBuffer<LaneCount> lanes;                 // entries * families * 2 classes * kLanes
-  AlignedBuffer<float> information;               // entries * kLanes, lower bounds
-  std::vector<std::array<std::int32_t, 2>> ones;  // entries: samples in which the subset is 1, by class
+  Places stride{};                   // of each place in the entries
+  AlignedBuffer<ClassCounts> lanes;  // entries * families * kLanes
+  AlignedBuffer<float> information;  // entries * kLanes, lower bounds
+  std::vector<ClassCounts> ones;     // entries: samples in which the subset is 1
   // Pairs only: counts with every vertex. They are kept for a tile, since each of its chunks needs them, and so are for
   // all variables that the places before the gap may hold, too.
   Places vertex_stride{};
-  AlignedBuffer<LaneCount> vertices;         // vertex entries * 2 classes * vertices
+  AlignedBuffer<ClassCounts> vertices;       // vertex entries * vertices
   std::vector<std::uint8_t> vertices_known;  // vertex entries
 
   SubsetTable(int subset_, int n_prefix) : subset(subset_), n_leading(std::countr_one(static_cast<unsigned>(subset_))) {
@@ -46,7 +46,7 @@ struct SubsetTable {
       stride[inner[i]] = n_entries;
       n_entries *= size[inner[i]];
     }
-    lanes.resize(n_entries * n_families * 2 * kLanes);
+    lanes.resize(n_entries * n_families * kLanes);
     if (has_information) information.resize(n_entries * kLanes);
     ones.resize(static_cast<std::size_t>(n_entries));
     if (n_vertices == 0) return;
@@ -55,7 +55,7 @@ struct SubsetTable {
       vertex_stride[place] = n_entries;
       n_entries *= size[place];
     }
-    vertices.resize(n_entries * 2 * n_vertices + kReadBeyond);
+    vertices.resize(n_entries * n_vertices + kReadBeyond);
     vertices_known.assign(static_cast<std::size_t>(n_entries), 0);
   }
 };
@@ -103,16 +103,16 @@ inline SubsetEntries find_subset(int subset, int n_prefix, const Places& block, 
 // The samples of a prefix, listed: class 0, then class 1, both padded.
 struct KeptLists {
   Index first = -1;  // among all that is kept; −1 if it is not
-  std::array<std::int32_t, 2> ones{};
+  ClassCounts ones = 0;
 };
 
 // What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
 struct VertexTable {
   Places stride{};
-  AlignedBuffer<LaneCount> counts;   // entries * 2 classes * vertices
-  AlignedBuffer<float> information;  // entries * vertices
-  std::vector<std::uint8_t> known;   // entries
-  std::vector<KeptLists> lists;      // entries
+  AlignedBuffer<ClassCounts> counts;  // entries * vertices
+  AlignedBuffer<float> information;   // entries * vertices
+  std::vector<std::uint8_t> known;    // entries
+  std::vector<KeptLists> lists;       // entries
   std::vector<LaneCount> kept;
 
   void make_room(const Places& size, int n_prefix, Index n_vertices) {
@@ -121,7 +121,7 @@ struct VertexTable {
       stride[place] = n_entries;
       n_entries *= size[place];
     }
-    counts.resize(n_entries * 2 * n_vertices + kReadBeyond);
+    counts.resize(n_entries * n_vertices + kReadBeyond);
     information.resize(n_entries * n_vertices + kReadBeyond);
     known.assign(static_cast<std::size_t>(n_entries), 0);
     lists.assign(static_cast<std::size_t>(n_entries), KeptLists{});

@@ -38,8 +38,8 @@ __device__ __forceinline__ u64 next_random(u64& state) {
 
 }  // namespace
 
-// A random sample of the tuples of all tiles, as many as tries first … end give; a try is the same whatever part it is in.
-// choice_start: [n_tiles + 1], choices of one variable per place before each tile, ascending or not.
+// A random sample of the tuples of all tiles, as many as tries first … end give; a try is the same whatever part it is
+// in. choice_start: [n_tiles + 1], choices of one variable per place before each tile, ascending or not.
 extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const double* choice_start, int n_tiles,
                                          int first, int end, int* tuples, u32* n_found, u32 capacity) {
   const int stride = gridDim.x * blockDim.x;

@@ -23,7 +23,7 @@ def show_bound_choices(show: Callable[[str], None]) -> None:
     logger.setLevel(logging.DEBUG)
     try:
         for share in SHARES:
-            x, y, _ = make_madelon(1000, 80, random_state=1)
+            x, y, _ = make_madelon(1000, 200, random_state=1)
             rare = np.random.default_rng(0).random(len(y)) < 2 * share
             handler.prefix = f"{'bound':<12} rarer class {share:.0%}, "
             max_information_gain(x, np.where(rare, y, 0), dimensions=3, engine=CpuEngine(), progress=False)

@@ -7,8 +7,8 @@
 // cells follow by subtraction. So for a fixed prefix only the samples in which the whole prefix is 1 matter. They are
 // listed, and the bit rows of these samples (one bit per lane) are added up by carry-save adders.
 //
-// Bottleneck: bit operations of the adders, then the arithmetic of the bound. Overflow: counts are 16 bits wide, and
-// two classes are added up in 16 bits, so a class may have at most 32767 samples.
+// Bottleneck: bit operations of the adders, then the arithmetic of the bound. Overflow: counts are 16 bits wide and
+// multiplied as signed numbers, so a class may have at most 32767 samples.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,16 @@ inline constexpr int kMaxSubsets = 1 << kMaxPrefix;
 
 using LaneCount = std::uint16_t;
 
+// The counts of both classes, class 0 in the lower half. A difference of two is that of both counts: none is negative.
+using ClassCounts = std::uint32_t;
+
+constexpr ClassCounts class_counts(std::int32_t class_0, std::int32_t class_1) {
+  return static_cast<ClassCounts>(class_0) | static_cast<ClassCounts>(class_1) << 16;
+}
+constexpr std::int32_t count_of_class(ClassCounts counts, int q) {
+  return static_cast<std::int32_t>(counts >> (16 * q) & 0xffff);
+}
+
 // The bit of a lane in its row: where registers of bytes, made from bits by shifts and masks, leave the counts in
 // order.
 constexpr int bit_of_lane(int lane) {
@@ -37,14 +47,21 @@ constexpr int bit_of_lane(int lane) {
 // Sample lists are padded to a multiple of this with the number of a row of zeros.
 inline constexpr Index kListMultiple = 16;
 
+// last · ((x² + first·x + second)² + third·x + fourth), times D² / n: of x = δ / scale and D / scale.
+struct SquaredPolynomial {
+  float first, second, third, fourth, last;
+};
+
 // Constants of a search. All informations are Σ n·KL(class shares of the cell ‖ class shares of all), in bits: what
 // U(decision) − U(tuple) would be with the pseudocounts of the full table in both.
 struct LaneModel {
+  // D = scale · Σ weight · count: the sizes of the other class, reduced, that of class 0 with a minus.
+  std::int16_t weights[2];
+  float scale;
   float share;   // of class 0
   float pseudo;  // pseudocounts of a cell of the full table, of both classes
-  // n·KL lies between D²/n · (a + b·δ + c·δ² + d·δ³ + e·δ⁴) with the lower and the upper e; D = n·δ, δ = share in the
-  // cell − share of all.
-  float a, b, c, d, e_lower, e_upper;
+  // n·KL lies between D²/n · P(δ) with the lower and the upper P; D = n·δ, δ = share in the cell − share of all.
+  SquaredPolynomial lower, upper;
   float inflation;  // makes up for the rounding of these polynomials
   float slack;      // and for that of sums, in bits
 };
@@ -55,8 +72,15 @@ inline constexpr int kMaxFamilies = (1 << kMaxParts) - 1;
 
 // The counts of a tuple's sub-tuples: with parts of the lane, and of the prefix alone.
 struct LaneCounts {
-  const LaneCount* with_lane[2][kMaxFamilies][kMaxSubsets];  // IN [class][parts − 1][subset of the prefix]: kLanes each
-  std::int32_t prefix_cells[2][kMaxSubsets];                 // IN [class][cell of the prefix]: samples in that cell
+  const ClassCounts* with_lane[kMaxFamilies][kMaxSubsets];  // IN [parts − 1][subset of the prefix]: kLanes each
+  ClassCounts prefix_cells[kMaxSubsets];                    // IN samples in each cell of the prefix
+};
+
+// A lane that may beat a best gain, and the upper bound of its tuple's information: best gains rise while others of the
+// same prefix are scored, and may make scoring it needless.
+struct Survivor {
+  std::int16_t lane;
+  float bound;
 };
 
 struct LaneScoreJob {
@@ -66,7 +90,7 @@ struct LaneScoreJob {
   const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
   const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
   int first_lane, last_lane;                // lanes to look at
-  std::int16_t* survivors;                  // OUT lanes that may beat a best gain; room for kLanes
+  Survivor* survivors;                      // OUT room for kLanes
 };
 
 using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);
@@ -110,7 +134,7 @@ struct LevelScoreJob {
   float without_lane;
   const float* best_of_lane;
   int first_lane, last_lane;
-  std::int16_t* survivors;
+  Survivor* survivors;
 };
 
 using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);
@@ -131,6 +155,9 @@ struct LevelKernels {
 };
 
 struct LaneKernels {
+  // Transpose kWordsPerRow matrices of 64 × 64 bits, whose words lie side by side: bit j of word i becomes bit i of
+  // word j. 32-byte aligned.
+  void (*transpose)(Word* words);
   // List the set bits of a & b, and after them kListMultiple times `padding`; returns their number. `list` needs room
   // for 64 · n_words + kListMultiple entries.
   Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list);
@@ -139,6 +166,9 @@ struct LaneKernels {
                        LaneCount* list);
   // Add up the rows of the listed samples. The list is padded; rows: n_rows * kWordsPerRow words, 32-byte aligned.
   void (*count_lanes)(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts);
+  // The same for two classes: counts side by side.
+  void (*count_both_classes)(const Word* const rows[2], const LaneCount* const lists[2], const Index n_padded[2],
+                             ClassCounts* counts);
   // [parts of the lane][members of the prefix]: number of survivors of the bound.
   ScoreKernel score_polynomial[kMaxParts + 1][kMaxPrefix + 1];
   // The same with another bound, for decisions so unbalanced that polynomials are loose.

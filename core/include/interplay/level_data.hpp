@@ -22,7 +22,7 @@ class LevelData {
   // Whether the level kernels can search any tile of this problem.
   static bool applies_to(const SearchProblem& problem);
 
-  explicit LevelData(const SearchProblem& problem);
+  LevelData(const SearchProblem& problem, const LaneKernels& kernels);
 
   // Whether a tile has few enough levels and cells.
   bool applies_to(const std::int32_t* tile) const;

@@ -18,7 +18,7 @@ class TwoLevelData {
   // Whether there is nothing else to search.
   static bool applies_to_all(const SearchProblem& problem);
 
-  explicit TwoLevelData(const SearchProblem& problem);
+  TwoLevelData(const SearchProblem& problem, const LaneKernels& kernels);
 
   // Whether a tile holds two-level variables only.
   bool applies_to(const std::int32_t* tile) const;

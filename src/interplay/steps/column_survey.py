@@ -27,6 +27,10 @@ FEW_RANKS = 4
 MANY_SAMPLES = 256
 RANK_TYPES = ("f8", "f4", "i2", "i4", "i8")
 
+#: A table that is one block of at most this many bytes is kept for the second pass: cutting out and transposing takes a
+#: good part of a small search.
+MAX_KEPT_BYTES = 2**21
+
 #: Ranks are drawn for as many columns at a time as have about this many levels in all discretisations together.
 LEVELS_AT_ONCE = 2**16
 
@@ -59,6 +63,7 @@ class ColumnSurvey:
         self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
         self.thresholds: Values = np.zeros(shape, dtype=table.dtype)
         self.level_thresholds: list[Values | None] = [None] * n_vars
+        self.only_block: Values | None = None
         # Genotypes all have the same levels: keep them once.
         self._known_levels: dict[bytes, Values] = {}
         self.n_levels: IntArray = np.zeros(n_vars, dtype=np.int64)
@@ -79,6 +84,8 @@ class ColumnSurvey:
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""
         values = self._table.block(rows.start, rows.stop)
+        if len(values) == self._table.n_vars and values.nbytes <= MAX_KEPT_BYTES:
+            self.only_block = values
         if self._is_plain(values, self._forced[rows]) and self._find_thresholds(values, rows):
             return
         in_order = _sorted_rows(values)

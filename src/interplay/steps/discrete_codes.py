@@ -53,6 +53,8 @@ class Coder:
         Thresholds of the variables discretised by rank.
     level_thresholds : list, n_vars entries
         Thresholds of the discrete variables: their levels but the last; None for the others.
+    only_block : (n_vars, n_samples) array, optional
+        All values, if they are one block that was read already.
     """
 
     table: Table
@@ -65,6 +67,7 @@ class Coder:
     n_missing: IntArray
     thresholds: Values
     level_thresholds: list[Values | None]
+    only_block: Values | None
     block_columns: int
     n_jobs: int
 
@@ -89,7 +92,7 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self.table.block(rows.start, rows.stop)
+        values = self.table.block(rows.start, rows.stop) if self.only_block is None else self.only_block[rows]
         gaps = np.flatnonzero(self.n_missing[rows])
         if self.missing == "impute" and len(gaps):
             values = imputed(values, gaps, self.first_variable + rows.start, self.seed)
@@ -188,6 +191,7 @@ def make_coder(
         n_missing=survey.n_missing,
         thresholds=survey.thresholds,
         level_thresholds=survey.level_thresholds,
+        only_block=survey.only_block,
         block_columns=block_columns,
         n_jobs=n_jobs,
     )

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Values = npt.NDArray[Any]
 Which = slice | IntArray
 
+#: Samples that are transposed at a time: few enough that all cache lines they touch stay in cache.
+_STRIP = 128
+
 
 class Table(ABC):
     """Samples by variables, read by blocks of variables.
@@ -121,7 +124,17 @@ class ArrayTable(Table):
 
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
-        return np.ascontiguousarray(self._read(which).T, dtype=self.dtype)
+        return _transposed(self._read(which), self.dtype)
+
+
+def _transposed(values: Values, dtype: np.dtype[Any]) -> Values:
+    """Return `values`, transposed, as a C-contiguous array of `dtype`: the same memory where that is what it is."""
+    if values.dtype == dtype and values.flags.f_contiguous:
+        return values.T
+    by_column = np.empty(values.shape[::-1], dtype=dtype)
+    for start in range(0, len(values), _STRIP):
+        by_column[:, start : start + _STRIP] = values[start : start + _STRIP].T
+    return by_column
 
 
 class ColumnTable(Table):
