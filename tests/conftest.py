@@ -8,10 +8,16 @@ import threading
 import time
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
 from shared_data import NO_DATA, SHARED
+
+# Whether a change lands must not be luck: problems are then drawn the same way every time. Elsewhere they are new ones.
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+if os.environ.get("INTERPLAY_REQUIRE_ALL") == "1":
+    hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
