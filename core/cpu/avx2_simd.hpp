@@ -102,7 +102,6 @@ struct Avx2Simd {
     _mm256_store_si256(reinterpret_cast<__m256i*>(target), counts);
   }
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
-  static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
 
   // Counts of two classes side by side: 8 lanes in a register.

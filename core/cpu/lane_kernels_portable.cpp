@@ -102,11 +102,6 @@ struct PortableSimd {
     for (auto& lane : r.lane) lane = count;
     return r;
   }
-  static Counts add_counts(const Counts& a, const Counts& b) {
-    Counts r;
-    for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] + b.lane[i]);
-    return r;
-  }
   static Counts sub_counts(const Counts& a, const Counts& b) {
     Counts r;
     for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] - b.lane[i]);

@@ -203,13 +203,14 @@ def compute_max_ig_discrete(
     n_levels = np.concatenate([part.n_levels for part in parts])
     check_cells(int(n_levels[0]), dimensions)
     n_jobs = resolve_n_jobs(None)
+    require = require_of(require_all_vars)
     work = SearchWork.of(
         n_levels,
         n_vars=table.n_vars,
         n_samples=table.n_samples,
         dimensions=dimensions,
         asked_for=asked_for,
-        require=require_of(require_all_vars),
+        require=require,
     )
     engine = get_engine(n_jobs=n_jobs, work=work)
     gains = engine.max_gains(
@@ -219,7 +220,7 @@ def compute_max_ig_discrete(
             n_vars=table.n_vars,
             dimensions=dimensions,
             asked_for=asked_for,
-            require=require_of(require_all_vars),
+            require=require,
             **tile_shape_for(engine, dimensions),
         ),
         pseudocount=pc_xi,
