@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import interplay
+from cuda_problems import problem
 from gpu_mark import needs_gpu
 from interplay import tuple_source
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
@@ -29,7 +30,7 @@ from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
-from test_cuda import KINDS, problem
+from test_cuda import KINDS
 from test_tuples import small_batches
 
 

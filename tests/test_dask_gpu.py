@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import interplay
+from cuda_problems import problem
 from gpu_mark import needs_gpu
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.tuple_tiles import make_tuple_tiles
-from test_cuda import problem
 
 distributed = pytest.importorskip("distributed")
 

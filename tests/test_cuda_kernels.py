@@ -1,0 +1,144 @@
+"""Kernels of the CUDA engine without a device: they compile, their variants fit, and the bound is one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
+
+KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
+
+
+def variants() -> list[SearchVariant]:
+    """Kernels of every kind: levels, classes, prefix, careful or not, with tensor cores and without."""
+    chosen = []
+    for dimensions, levels, n_classes, counting, care, hold in [
+        (2, 2, 2, "tensor", False, True),
+        (3, 2, 2, "popc", True, True),
+        (5, 2, 2, "tensor", False, True),
+        (5, 2, 2, "tensor", True, False),
+        (4, 3, 2, "tensor", True, True),
+        (3, 2, 3, "tensor", True, False),
+    ]:
+        variant = choose_variant(
+            dimensions=dimensions,
+            row_levels=levels,
+            column_levels=levels,
+            n_classes=n_classes,
+            prefix_levels=levels if dimensions < 5 else 2,
+            rows_among_columns=dimensions != 4,
+            n_cells=levels ** (dimensions - 2),
+            class_steps=tuple(range(0, 4 * n_classes + 1, 4)),
+            compile_for_steps=hold,
+            small_cells_need_care=care,
+            counting=counting,
+            max_shared_bytes=102_400,
+        )
+        assert variant is not None
+        chosen.append(variant)
+    return chosen
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA device: no nvcc")
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
+    compile_ = ["nvcc", "-std=c++17", "-cubin", f"-arch={architecture}", "-o", str(tmp_path / "kernel.cubin")]
+    for name, options in [
+        ("bit_planes.cu", ()),
+        ("tuple_list.cu", ("-DDIMENSIONS=4",)),
+        ("information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
+        ("information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4")),
+        ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
+        ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
+        *(("tuple_search.cu", variant.defines()) for variant in variants()),
+    ]:
+        (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
+        done = subprocess.run([*compile_, *options, str(tmp_path / name)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_variants_stay_within_shared_memory() -> None:
+    for max_shared_bytes in (65_536, 102_400, 233_472):
+        for dimensions, levels in [(2, 2), (3, 2), (5, 2), (7, 2), (4, 3), (3, 4)]:
+            n_cells = levels ** (dimensions - 2)
+            variant = choose_variant(
+                dimensions=dimensions,
+                row_levels=levels,
+                column_levels=levels,
+                n_classes=2,
+                prefix_levels=levels,
+                rows_among_columns=False,
+                n_cells=n_cells,
+                class_steps=(0, 4, 8),
+                compile_for_steps=True,
+                small_cells_need_care=False,
+                counting="tensor",
+                max_shared_bytes=max_shared_bytes,
+            )
+            if variant is not None:
+                blocks = variant.blocks_per_multiprocessor
+                assert blocks * (variant.shared_bytes(n_cells, 8) + 1024) <= max_shared_bytes
+                assert blocks * variant.threads <= 512
+
+
+def test_too_many_levels_are_left_to_other_kernels() -> None:
+    variant = choose_variant(
+        dimensions=3,
+        row_levels=9,
+        column_levels=9,
+        n_classes=4,
+        prefix_levels=9,
+        rows_among_columns=False,
+        n_cells=9,
+        class_steps=(0, 2, 4, 6, 8),
+        compile_for_steps=True,
+        small_cells_need_care=False,
+        counting="tensor",
+        max_shared_bytes=233_472,
+    )
+    assert variant is None
+
+
+def test_counting_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [default_counting(c) for c in (70, 75, 80, 89, 90, 100, 120)] == ["popc"] * 2 + ["tensor"] * 3 + ["popc"] * 2
+    monkeypatch.setenv("INTERPLAY_CUDA_COUNTING", "popc")
+    assert default_counting(90) == "popc"
+    monkeypatch.setenv("INTERPLAY_CUDA_COUNTING", "abacus")
+    with pytest.raises(ValueError, match="INTERPLAY_CUDA_COUNTING must be one of tensor, popc, not 'abacus'"):
+        default_counting(90)
+
+
+def test_sources_are_whole() -> None:
+    for name in ("bit_planes.cu", "tuple_list.cu", "information_gain.cu", "tuple_statistic.cu", "tuple_search.cu"):
+        assert '#include "' not in source_of(name)
+    # What is installed is what is in the repository.
+    assert (KERNELS / "tuple_list.cu").read_text(encoding="utf-8").splitlines()[-1] in source_of("tuple_list.cu")
+
+
+def test_the_bound_is_one() -> None:
+    """The formula of gain_bound.cuh, in float64: never below the divergence, and close to it by chance's deviations."""
+    rng = np.random.default_rng(4)
+    p = np.concatenate([rng.random(200_000), 10.0 ** -rng.uniform(1, 7, 100_000), np.full(100_000, 0.5)])
+    q = np.where(rng.random(len(p)) < 0.5, rng.random(len(p)), np.clip(p + rng.normal(0, 0.05, len(p)), 0, 1))
+    q[::50], q[1::50] = 0, 1
+    n = 10.0 ** rng.uniform(0, 6, len(p))
+
+    def x_log(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, x * np.log2(np.where(x > 0, x, 1) / y), 0)
+
+    divergence = x_log(q, p) + x_log(1 - q, 1 - p)
+    r = np.minimum(p, 1 - p)
+    at_0 = 1 / (2 * np.log(2) * r * (1 - r))
+    slope = (1 - 2 * r) / 3 * at_0 / (r * (1 - r))
+    curvature = (-np.log1p(-r) / np.log(2) / r**2 - at_0 - slope * r) / r**2
+    by_chance = np.minimum(1 / np.sqrt(n), r)
+    a, c = at_0 + slope * by_chance / 2, curvature + slope / (2 * by_chance)
+    bound = (q - p) ** 2 * (a + c * (q - p) ** 2)
+    assert (bound >= divergence * (1 - 1e-9) - 1e-15).all()
+    usual = (np.abs(p - 0.5) < 0.1) & (np.abs(q - p) < 0.1) & (np.abs(q - p) > 0.02) & (n > 50) & (n < 500)
+    assert np.median(bound[usual] / divergence[usual]) < 1.03
