@@ -213,13 +213,15 @@ INTERPLAY_INLINE typename Simd::Floats score_8_lanes(const LaneCounts& counts, c
   };
   for (int s = 0; s < 1 << Prefix; ++s) {
     // Parts of the lane at 0 by subtraction: from the prefix's cell, and from one another.
-    Counts rest = Simd::sub_counts(Simd::set_pairs(counts.prefix_cells[s]), cells[0][s]);
-    if constexpr (Parts == 2) {
-      const Counts second = Simd::sub_counts(cells[1][s], cells[2][s]);
-      rest = Simd::sub_counts(rest, second);
-      add_cells(Simd::sub_counts(cells[0][s], cells[2][s]), second);
+    Counts of_parts[1 << Parts];
+    of_parts[0] = Simd::set_pairs(counts.prefix_cells[s]);
+    for (int family = 0; family < n_families; ++family) of_parts[family + 1] = cells[family][s];
+    for (int part = 0; part < Parts; ++part) {
+      for (int f = 0; f <= n_families; ++f) {
+        if (!(f >> part & 1)) of_parts[f] = Simd::sub_counts(of_parts[f], of_parts[f | 1 << part]);
+      }
     }
-    add_cells(rest, cells[n_families - 1][s]);
+    for (int f = 0; f <= n_families; f += 2) add_cells(of_parts[f], of_parts[f + 1]);
   }
   return Simd::add(sums[0], sums[1]);
 }
@@ -239,7 +241,7 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
                        Simd::load_floats(job.without_part[part] + lane));
     };
     Floats to_beat = part_to_beat(0);
-    if constexpr (Parts == 2) to_beat = Simd::minimum(to_beat, part_to_beat(1));
+    for (int part = 1; part < Parts; ++part) to_beat = Simd::minimum(to_beat, part_to_beat(part));
     for (int member = 0; member < Prefix; ++member) {
       to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + lane),
                                                  Simd::set_float(job.best_of_member[member])));
@@ -289,6 +291,8 @@ constexpr LaneKernels make_lane_kernels() {
   set_score_kernels<Simd, 2, 1>(kernels);
   set_score_kernels<Simd, 2, 2>(kernels);
   set_score_kernels<Simd, 2, 3>(kernels);
+  set_score_kernels<Simd, 3, 1>(kernels);
+  set_score_kernels<Simd, 3, 2>(kernels);
   set_information_kernels<Simd, 1, 0>(kernels);
   set_information_kernels<Simd, 1, 1>(kernels);
   set_information_kernels<Simd, 1, 2>(kernels);
@@ -296,6 +300,8 @@ constexpr LaneKernels make_lane_kernels() {
   set_information_kernels<Simd, 2, 0>(kernels);
   set_information_kernels<Simd, 2, 1>(kernels);
   set_information_kernels<Simd, 2, 2>(kernels);
+  set_information_kernels<Simd, 3, 0>(kernels);
+  set_information_kernels<Simd, 3, 1>(kernels);
   kernels.levels = make_level_kernels<Simd>();
   return kernels;
 }

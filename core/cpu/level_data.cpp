@@ -44,13 +44,13 @@ LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels)
   for (const std::vector<LevelChunk>& chunks : chunks_) {
     for (const LevelChunk& chunk : chunks) {
       const Index n_levels = levels_at(chunk.begin), stride = lane_stride(n_levels);
-      LanePlanes lanes{};
+      std::array<LanePlanes, 1> lanes{};
       for (Index level = 1; level < n_levels; ++level) {
         for (Index place = chunk.begin; place < chunk.end; ++place) {
-          lanes[(level - 1) * stride + place - chunk.begin] = problem_.planes.plane(blocks.order[place], level);
+          lanes[0][(level - 1) * stride + place - chunk.begin] = problem_.planes.plane(blocks.order[place], level);
         }
       }
-      fill_sample_rows(problem_.planes, layout_, kernels, lanes, nullptr, rows_.data() + chunk.rows);
+      fill_sample_rows(problem_.planes, layout_, kernels, lanes, rows_.data() + chunk.rows);
     }
   }
   make_model();

@@ -29,6 +29,15 @@ class PairLanes {
   PairLanes(const SearchProblem& problem, const TwoLevelData& data, const LaneKernels& kernels)
       : problem_(problem), data_(data), kernels_(kernels) {}
 
+  // Whether a tile's last two blocks have no more variables than there are lanes.
+  static bool fit(const SearchProblem& problem, const std::int32_t* tile) {
+    const VariableBlocks& blocks = problem.blocks;
+    const Index k = problem.tiles.dimensions;
+    const auto after =
+        std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), problem.block_begin(tile, k - 2));
+    return problem.block_size(tile, k - 1) <= kLanes && *after - *(after - 1) <= kLanes;
+  }
+
   // All pairs of a variable of a middle block with a later one of a lane block of up to 256.
   void set_up(Index first_block, Index lane_block) {
     if (first_block == first_block_ && lane_block == lane_block_) return;
@@ -64,7 +73,8 @@ class PairLanes {
 
   // Make the lanes of up to 256 pairs from `first_pair` on. The first chunk takes what does not fill one: prefixes
   // often meet the last few pairs only, which should be in one chunk.
-  void start_chunk(Index first_pair) {
+  // members: OUT row numbers of each lane's variables
+  void start_chunk(Index first_pair, LaneMembers& members) {
     first_pair_ = first_pair;
     n_lanes = (n_pairs - first_pair - 1) % kLanes + 1;
     runs_.clear();
@@ -84,12 +94,11 @@ class PairLanes {
     rows = rows_.data() + chunk * data_.layout().n_words;
     if (n_kept_ && rows_made_[chunk]) return;
     const BitPlanes& planes = problem_.planes;
-    LanePlanes first{}, second{};
+    std::array<LanePlanes, 2> lanes{};
     for (Index lane = 0; lane < n_lanes; ++lane) {
-      first[lane] = planes.plane(members[lane][0], 1);
-      second[lane] = planes.plane(members[lane][1], 1);
+      for (int part = 0; part < 2; ++part) lanes[part][lane] = planes.plane(members[lane][part], 1);
     }
-    fill_sample_rows(planes, data_.layout(), kernels_, first, &second, rows_.data() + chunk * data_.layout().n_words);
+    fill_sample_rows(planes, data_.layout(), kernels_, lanes, rows_.data() + chunk * data_.layout().n_words);
     if (n_kept_) rows_made_[chunk] = 1;
   }
 
@@ -131,8 +140,7 @@ class PairLanes {
   std::array<Index, 2> vertex_chunk{}, vertex_begin{}, n_vertices{};
   const Word* rows = nullptr;  // of the chunk of pairs
   Index n_lanes = 0;
-  Index last_first = 0;                                // the last of their first variables, as a place in the order
-  std::array<std::array<Index, 2>, kLanes> members{};  // row numbers
+  Index last_first = 0;  // the last of their first variables, as a place in the order
 
  private:
   // `width` lanes of a run, from its `lane`-th on.

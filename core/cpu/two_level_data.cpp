@@ -36,9 +36,9 @@ TwoLevelData::TwoLevelData(const SearchProblem& problem, const LaneKernels& kern
     for (Index chunk = chunk_start_[b]; chunk < chunk_start_[b + 1]; ++chunk) {
       const Index begin = blocks.lane_start[b] + (chunk - chunk_start_[b]) * kLanes;
       const Index n_lanes = std::min(kLanes, blocks.lane_start[b + 1] - begin);
-      LanePlanes lanes{};
-      for (Index lane = 0; lane < n_lanes; ++lane) lanes[lane] = planes.plane(blocks.order[begin + lane], 1);
-      fill_sample_rows(planes, layout_, kernels, lanes, nullptr, rows_.data() + chunk * layout_.n_words);
+      std::array<LanePlanes, 1> lanes{};
+      for (Index lane = 0; lane < n_lanes; ++lane) lanes[0][lane] = planes.plane(blocks.order[begin + lane], 1);
+      fill_sample_rows(planes, layout_, kernels, lanes, rows_.data() + chunk * layout_.n_words);
     }
   }
   make_model();

@@ -1,7 +1,7 @@
 // The inner loops of the search through two-level, two-class data: 256 lanes at a time.
 //
-// A tuple is a prefix and a lane. A lane is the last variable of the tuple, or the last two (it then has two parts):
-// pairs fill the registers where few variables come after a prefix.
+// A tuple is a prefix and a lane. A lane is the last variable of the tuple, or the last two or three (its parts): these
+// fill the registers where few variables come after a prefix.
 //
 // A count of ones is enough: with the counts of "all of these variables are 1" for every subset of a tuple, the other
 // cells follow by subtraction. So for a fixed prefix only the samples in which the whole prefix is 1 matter. They are
@@ -66,8 +66,8 @@ struct LaneModel {
   float slack;      // and for that of sums, in bits
 };
 
-// Non-empty subsets of a lane's parts are numbered like bits: 1 the first part, 2 the second, 3 both.
-inline constexpr int kMaxParts = 2;
+// Non-empty subsets of a lane's parts are numbered like bits: 1 the first part, 2 the second, 3 both, ….
+inline constexpr int kMaxParts = 3;
 inline constexpr int kMaxFamilies = (1 << kMaxParts) - 1;
 
 // The counts of a tuple's sub-tuples: with parts of the lane, and of the prefix alone.

@@ -25,9 +25,9 @@ struct SampleRowLayout {
 // The plane of each lane; null where a lane is empty.
 using LanePlanes = std::array<const Word*, kLanes>;
 
-// and_lanes: if given, a lane is 1 where this plane is, too
+// lanes: a lane is 1 where its planes of all parts are; a lane with fewer parts has null for the rest
 // rows: OUT layout.n_words words
 void fill_sample_rows(const BitPlanes& planes, const SampleRowLayout& layout, const LaneKernels& kernels,
-                      const LanePlanes& lanes, const LanePlanes* and_lanes, Word* rows);
+                      std::span<const LanePlanes> lanes, Word* rows);
 
 }  // namespace interplay

@@ -23,6 +23,17 @@ struct SearchProblem {
   Index discretization;
   // If set, tuples are scored by this instead of by the gains of their members: by the direct searcher alone.
   const StatisticFormula* statistic = nullptr;
+
+  // The block that a tile has at some place, as places in the order of variables.
+  Index block_begin(const std::int32_t* tile, Index place) const {
+    return blocks.starts(place, tiles.dimensions)[tile[place]];
+  }
+  Index block_end(const std::int32_t* tile, Index place) const {
+    return blocks.starts(place, tiles.dimensions)[tile[place] + 1];
+  }
+  Index block_size(const std::int32_t* tile, Index place) const {
+    return block_end(tile, place) - block_begin(tile, place);
+  }
 };
 
 // What the threads share: the next tile to take, what is done, whether to stop.

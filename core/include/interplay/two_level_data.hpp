@@ -1,6 +1,7 @@
 // bit planes of two-level variables → a bit row per sample, and the constants of the bound
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "interplay/aligned_buffer.hpp"
@@ -9,6 +10,9 @@
 #include "interplay/tile_searcher.hpp"
 
 namespace interplay {
+
+// Row numbers of the variables of each lane.
+using LaneMembers = std::array<std::array<Index, kMaxParts>, kLanes>;
 
 // Made once per search and shared by its threads. Lane blocks are cut into chunks of up to 256 variables.
 class TwoLevelData {

@@ -19,6 +19,9 @@ _BLOCK_SIZE_BEYOND = 16
 #: Variables per lane block: the bits of one AVX2 register.
 _LANES = 256
 
+#: Variables whose triples and pairs fit one register.
+_TRIPLE_BLOCK = 11
+
 #: Blocks grow where there would be more tiles than this: they are listed in memory. In 4D and more not beyond the
 #: size for which the tables over a tile's blocks still fit.
 _MAX_TILES = 1_000_000
@@ -94,7 +97,11 @@ def make_tuple_tiles(
         ]
     )
     middle_start = _cut(middle, even, _block_of_row(lane_start))
-    block_start = _cut(size, even, _block_of_row(middle_start))
+    keys = [_block_of_row(middle_start)]
+    if even and block_size is None and n_members > 3:
+        # Their triples are searched together, and would be the last few of very many prefixes.
+        keys.append(np.arange(len(keys[0])) >= len(real) - _TRIPLE_BLOCK)
+    block_start = _cut(size, even, *keys)
     order = np.concatenate([real, contrast])
     starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]
 
