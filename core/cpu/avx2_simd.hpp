@@ -30,9 +30,10 @@ struct Avx2Simd {
   static Bits xor_bits(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
   // a + b + c = 2 · carry + sum, bit by bit. `sum` may be one of the summands.
   static void add3(Bits& carry, Bits& sum, Bits a, Bits b, Bits c) {
-    const Bits differ = _mm256_xor_si256(a, b);
-    carry = _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(differ, c));
-    sum = _mm256_xor_si256(differ, c);
+    // a is what was summed up so far: the next addition waits for one operation with it only.
+    const Bits differ = _mm256_xor_si256(b, c);
+    carry = _mm256_or_si256(_mm256_and_si256(b, c), _mm256_and_si256(differ, a));
+    sum = _mm256_xor_si256(differ, a);
   }
 
   using Eight = __m128i;  // 8 × u16

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "interplay/lane_model.hpp"
 #include "interplay/tile_searcher.hpp"
@@ -13,9 +14,11 @@ namespace interplay {
 // have to be scored exactly. What wins depends on the data: prefixes take turns, and the clock decides.
 class BoundTrial {
  public:
-  // applies: whether there is a choice.
-  BoundTrial(bool applies, SearchProgress& progress)
-      : progress_(progress), use_polynomial_(applies), decided_(!applies) {}
+  // model: of two classes; null if there are more, which have no polynomials
+  BoundTrial(const LaneModel* model, SearchProgress& progress)
+      : progress_(progress),
+        use_polynomial_(model && polynomial_is_sound(*model)),
+        decided_(!use_polynomial_ || std::abs(model->share - 0.5f) < kEven) {}
 
   bool use_polynomial() const { return use_polynomial_; }
 
@@ -43,7 +46,8 @@ class BoundTrial {
     double seconds = 0, lanes = 0;
   };
 
-  static constexpr int kWarmUp = 500;  // the first maxima are low, and few tuples fail
+  static constexpr float kEven = 0.05f;  // nearer to even classes than this, the rational bound is no tighter
+  static constexpr int kWarmUp = 500;    // the first maxima are low, and few tuples fail
   static constexpr int kTrials = 200;
   static constexpr double kClearly = 0.95;  // the clock is not exact: polynomials, unless the other is clearly better
   static constexpr double kMostSeconds = 1e-4;  // more is not the bound's doing: the thread had to wait

@@ -45,7 +45,7 @@ class LevelSearcher final : public TileSearcher {
         n_prefix_(k_ - 1),
         full_((1 << n_prefix_) - 1),
         n_classes_(planes_.n_classes()),
-        trial_(n_classes_ == 2 && polynomial_is_sound(data.model().two_classes), progress) {
+        trial_(n_classes_ == 2 ? &data.model().two_classes : nullptr, progress) {
     shape_.n_prefix = n_prefix_;
     masks_[0].resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());

@@ -14,7 +14,7 @@ class TwoLevelChooser final : public TileSearcher {
   TwoLevelChooser(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
                   const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
       : problem_(problem),
-        trial_(polynomial_is_sound(data.model()), progress),
+        trial_(&data.model(), progress),
         single_(make_table_searcher(problem, tables, data, kernels, 1, trial_, best, progress)) {
     const Index k = problem.tiles.dimensions;
     if (k > 2) pairs_ = make_table_searcher(problem, tables, data, kernels, 2, trial_, best, progress);
