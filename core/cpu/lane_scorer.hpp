@@ -38,7 +38,7 @@ class LaneScorer {
 
   LaneScoreJob job{};
   LaneMembers lane_members{};
-  std::array<std::array<float, kLanes>, kMaxParts> without_part{};  // information without that part, per lane
+  std::array<std::array<float, kMaxScoredLanes>, kMaxParts> without_part{};  // information without that part, per lane
 
  private:
   float best_so_far(Index row) const;
@@ -56,8 +56,8 @@ class LaneScorer {
   Index group_;
   bool contrast_ = false;
 
-  std::array<std::array<float, kLanes>, kMaxParts> best_of_part_{};
-  std::array<Survivor, kLanes> survivors_{};
+  std::array<std::array<float, kMaxScoredLanes>, kMaxParts> best_of_part_{};
+  std::array<Survivor, kMaxScoredLanes> survivors_{};
   std::array<Index, kMaxFastDimensions> members_{};  // of the tuple at hand
   std::array<Count, 4 * kMaxSubsets> cells_{}, summed_{};
 };

@@ -1,4 +1,4 @@
-// The triples, pairs and single variables of a small block as lanes: all of them fit one register of bits. How values
+// The triples, pairs and single variables of a small block as lanes: all of them fit two registers of bits. How values
 // per pair and per variable spread out to triples, and those per variable to pairs.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace interplay {
 
-// Of 11 variables there are 165 triples and 55 pairs.
-inline constexpr Index kMaxTripleBlock = 11;
+// Of 14 variables there are 364 triples and 91 pairs.
+inline constexpr Index kMaxTripleBlock = 14;
 inline constexpr Index kMinTripleBlock = 4;  // with fewer, most of a register would be empty
 
 // Where they begin among the lanes: at multiples of eight, which registers of counts hold.
-inline constexpr Index kPairsBegin = 168;
-inline constexpr Index kSinglesBegin = 224;
+inline constexpr Index kPairsBegin = 368;
+inline constexpr Index kSinglesBegin = 464;
 
 // Values are spread out in steps of this many lanes, which may read and write beyond the last.
 inline constexpr Index kSpreadStep = 8;
@@ -34,10 +34,10 @@ class TripleLanes {
   void set_up(Index begin, Index end, LaneMembers& members) {
     begin_ = begin;
     n_vars_ = static_cast<int>(end - begin);
-    std::array<LanePlanes, 3> lanes{};
+    std::array<std::array<LanePlanes, 3>, 2> lanes{};
     const auto add_lane = [&](Index lane, std::initializer_list<int> vars) {
       int part = 0;
-      for (const int var : vars) lanes[part++][lane] = plane_of(var);
+      for (const int var : vars) lanes[lane / kLanes][part++][lane % kLanes] = plane_of(var);
     };
     n_pairs = 0;
     n_triples = 0;
@@ -57,11 +57,14 @@ class TripleLanes {
         }
       }
     }
-    rows_.resize(data_.layout().n_words);
-    fill_sample_rows(problem_.planes, data_.layout(), kernels_, lanes, rows_.data());
+    for (int chunk = 0; chunk < 2; ++chunk) {
+      rows_[chunk].resize(data_.layout().n_words);
+      fill_sample_rows(problem_.planes, data_.layout(), kernels_, lanes[chunk], rows_[chunk].data());
+    }
   }
 
-  const Word* rows() const { return rows_.data(); }
+  // The bit rows of the first and of the last 256 lanes.
+  const Word* rows(int chunk) const { return rows_[chunk].data(); }
 
   // The first triple, pair, whose variables all come after `place` in the order.
   int first_triple_after(Index place) const { return first_after(first_triple_, n_triples, place); }
@@ -145,7 +148,7 @@ class TripleLanes {
   int n_vars_ = 0;
   Starts first_pair_{}, first_triple_{};  // by first variable
   std::vector<Run> runs_;
-  AlignedBuffer<Word> rows_;
+  std::array<AlignedBuffer<Word>, 2> rows_;
 };
 
 }  // namespace interplay

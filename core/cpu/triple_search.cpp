@@ -17,7 +17,7 @@ constexpr Index kMaxVars = 1024;
 
 // What is known of some variables of the prefix that are 1, with the variables of the block.
 struct PrefixCounts {
-  alignas(64) std::array<ClassCounts, kLanes> lanes;                    // triples, pairs, single variables
+  alignas(64) std::array<ClassCounts, 2 * kLanes> lanes;                       // triples, pairs, single variables
   alignas(64) std::array<std::array<ClassCounts, kTripleRoom>, 6> of_triples;  // with some parts of each triple
   alignas(64) std::array<std::array<ClassCounts, kPairRoom>, 2> of_pairs;      // with one part of each pair
   alignas(64) std::array<float, kTripleRoom> information;  // with each triple, a lower bound
@@ -84,7 +84,7 @@ class TripleSearcher final : public TileSearcher {
   void count_lanes(const Word* a, const Word* b, int from, PrefixCounts& target) {
     target.ones = lists_.make(a, b);
     ClassCounts* lanes = target.lanes.data();
-    lists_.count(triples_.rows(), lanes);
+    for (int chunk = 0; chunk < 2; ++chunk) lists_.count(triples_.rows(chunk), lanes + chunk * kLanes);
     auto& of = target.of_triples;
     triples_.spread_to_triples(lanes + kSinglesBegin, from, of[0].data(), of[1].data(), of[3].data());
     triples_.spread_pairs(lanes + kPairsBegin, from, of[2].data(), of[4].data(), of[5].data());

@@ -20,6 +20,7 @@ namespace interplay {
 
 inline constexpr Index kLanes = 256;
 inline constexpr Index kWordsPerRow = kLanes / 64;
+inline constexpr Index kMaxScoredLanes = 2 * kLanes;  // that a prefix meets at once
 inline constexpr Index kMaxFastClassSize = 32767;
 inline constexpr int kMaxFastDimensions = 5;
 inline constexpr int kMaxPrefix = kMaxFastDimensions - 1;
@@ -90,7 +91,7 @@ struct LaneScoreJob {
   const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
   const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
   int first_lane, last_lane;                // lanes to look at
-  Survivor* survivors;                      // OUT room for kLanes
+  Survivor* survivors;                      // OUT room for all of them
 };
 
 using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);

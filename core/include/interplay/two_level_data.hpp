@@ -12,7 +12,7 @@
 namespace interplay {
 
 // Row numbers of the variables of each lane.
-using LaneMembers = std::array<std::array<Index, kMaxParts>, kLanes>;
+using LaneMembers = std::array<std::array<Index, kMaxParts>, kMaxScoredLanes>;
 
 // Made once per search and shared by its threads. Lane blocks are cut into chunks of up to 256 variables.
 class TwoLevelData {

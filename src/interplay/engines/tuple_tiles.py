@@ -20,7 +20,7 @@ _BLOCK_SIZE_BEYOND = 16
 _LANES = 256
 
 #: Variables whose triples and pairs fit one register.
-_TRIPLE_BLOCK = 11
+_TRIPLE_BLOCK = 14
 
 #: Blocks grow where there would be more tiles than this: they are listed in memory. In 4D and more not beyond the
 #: size for which the tables over a tile's blocks still fit.
