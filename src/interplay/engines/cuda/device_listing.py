@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleRows, TupleTiles
-from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone
-from interplay.engines.cuda.devices import DeviceLimits
-from interplay.engines.cuda.tables import InformationTables, entropy_terms
+from interplay.arrays import FloatArray, IntArray, TupleRows, TupleTiles
+from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
+from interplay.engines.cuda.tables import entropy_terms
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Tuples that may wait to be scored; each may become a row for every member.
@@ -31,7 +30,7 @@ class DeviceListing(DeviceTuples):
     min_value : (n_vars,) float64
         The threshold of each variable.
     formula : TupleFormula, optional
-        What to list instead of the gains of the members; `tables` are then of this statistic.
+        What to list instead of the gains of the members; the tables are then of this statistic.
     """
 
     # Thresholds do not rise, so there is nothing to wait for before the first large launch.
@@ -39,22 +38,16 @@ class DeviceListing(DeviceTuples):
 
     def __init__(
         self,
-        planes: BitPlanes,
+        data: SearchData,
         tiles: TupleTiles,
         *,
-        tables: InformationTables,
-        pseudocount: float,
-        limits: DeviceLimits,
         min_value: FloatArray,
         formula: TupleFormula | None,
     ) -> None:
         thresholds = np.minimum(min_value.astype(np.float64), _NEVER)
         super().__init__(
-            planes,
+            data,
             tiles,
-            tables=tables,
-            pseudocount=pseudocount,
-            limits=limits,
             best=np.repeat(thresholds[:, np.newaxis], len(tiles.partner_cells), axis=1),
             capacity=_CAPACITY,
         )
@@ -62,15 +55,12 @@ class DeviceListing(DeviceTuples):
         self._formula = formula
         # Nothing is known of a statistic before it is counted; a bound that nothing can fail is only in the way; and of
         # one class there is nothing to gain.
-        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(planes.class_sizes) == 1
-        self._order = cupy.asarray(tiles.order.astype(np.int32))
+        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(data.planes.class_sizes) == 1
         self._order_ascends = bool(np.all(np.diff(tiles.order) > 0))
-        if formula is None:
-            self._multiplicity_of_levels = cupy.asarray(tables.multiplicity_of_levels)
-        else:
-            self._multiplicities = cupy.asarray(tables.multiplicities.astype(np.int32))
+        if formula is not None:
+            self._multiplicities = cupy.asarray(data.tables.multiplicities.astype(np.int32))
             self._coefficients = cupy.asarray(formula.coefficient_of_size)
-            self._terms = entropy_terms(planes.n_samples, pseudocount, self._records.n_cells, formula)
+            self._terms = entropy_terms(data.planes.n_samples, data.pseudocount, self._records.n_cells, formula)
         self._most_rows = 0
         self._n_rows = 0
         #: Of each launch the rows' tiles, positions of the members, position of the variable, and value.
@@ -107,7 +97,7 @@ class DeviceListing(DeviceTuples):
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep the rows; return how many tuples there were."""
         if self._formula is None:
-            self._launch_gains(tiles, self._multiplicity_of_levels, best_is_fixed=True)
+            self._launch_gains(tiles, best_is_fixed=True)
         else:
             self._launch_statistic(tiles, self._formula)
         n_found, n_rows = self._counters[:2].get().tolist()
@@ -135,7 +125,7 @@ class DeviceListing(DeviceTuples):
                 *self._tables,
                 self._multiplicities,
                 np.int32(len(self._multiplicities)),
-                np.float64(self._unit),
+                np.float64(self._data.tables.unit),
                 self._coefficients,
                 np.int32(formula.with_decision),
                 self._cupy.asarray(np.ascontiguousarray(self._terms[tiles.which])),

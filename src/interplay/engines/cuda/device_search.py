@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, IntArray, MaxGains, TupleTiles
+from interplay.arrays import IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import best_of_each, merge_candidates
-from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone
-from interplay.engines.cuda.devices import DeviceLimits
+from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
 from interplay.engines.cuda.kernels import compiled
 from interplay.engines.cuda.layout import TileRecords
-from interplay.engines.cuda.tables import InformationTables
 from interplay.engines.cuda.work_plan import Work
 
 #: Tuples that may wait to be scored, where there is enough memory.
@@ -34,29 +32,15 @@ class DeviceSearch(DeviceTuples):
 
     def __init__(
         self,
-        planes: BitPlanes,
+        data: SearchData,
         tiles: TupleTiles,
         *,
-        tables: InformationTables,
-        pseudocount: float,
-        limits: DeviceLimits,
         known: MaxGains,
         capacity: int,
-        share: tuple[int, int] = (0, 1),
+        share: tuple[int, int],
     ) -> None:
-        super().__init__(
-            planes,
-            tiles,
-            tables=tables,
-            pseudocount=pseudocount,
-            limits=limits,
-            best=known.gain_by_group,
-            capacity=capacity,
-            share=share,
-        )
+        super().__init__(data, tiles, best=known.gain_by_group, capacity=capacity, share=share)
         self._known = known
-        self._multiplicity_of_levels = self._cupy.asarray(tables.multiplicity_of_levels)
-        self._order = self._cupy.asarray(tiles.order.astype(np.int32))
         #: Candidates for maxima, on the device: slots, gains, tuples.
         self._kept: list[tuple[Any, Any, Any]] = []
         self._n_kept = 0
@@ -87,7 +71,7 @@ class DeviceSearch(DeviceTuples):
 
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
-        self._launch_gains(tiles, self._multiplicity_of_levels, best_is_fixed=False)
+        self._launch_gains(tiles, best_is_fixed=False)
         n_found, n_candidates = self._counters[:2].get().tolist()
         if n_candidates:
             slots = self._candidate_slots[:n_candidates]
@@ -120,8 +104,7 @@ class DeviceSearch(DeviceTuples):
             self._tuples[: len(part)] = self._cupy.asarray(part.astype(np.int32))
             self._counters[:2] = self._cupy.asarray(np.array([len(part), 0], dtype=np.uint32))
             self._score(tiles)
-        n_choices = (self._records.end - self._records.begin).astype(np.float64).prod(axis=1)
-        start = self._cupy.asarray(np.concatenate([[0.0], np.cumsum(n_choices)]))
+        start = self._cupy.asarray(self._plan.choices_before(tiles.which))
         kernel = compiled("tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",))
         n_tries = int(min(_SAMPLE, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
         for begin in range(0, n_tries, self._capacity):

@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,25 @@ class ChosenTiles:
     records: Any
 
 
+@dataclass(frozen=True)
+class SearchData:
+    """What every device of a search or a list is given.
+
+    Attributes
+    ----------
+    planes : BitPlanes
+    tables : InformationTables
+        What cells are scored with.
+    pseudocount : float
+    limits : DeviceLimits
+    """
+
+    planes: BitPlanes
+    tables: InformationTables
+    pseudocount: float
+    limits: DeviceLimits
+
+
 class DeviceTuples(ABC):
     """Planes, tiles and buffers on the current device.
 
@@ -72,12 +92,9 @@ class DeviceTuples(ABC):
 
     def __init__(
         self,
-        planes: BitPlanes,
+        data: SearchData,
         tiles: TupleTiles,
         *,
-        tables: InformationTables,
-        pseudocount: float,
-        limits: DeviceLimits,
         best: FloatArray,
         capacity: int,
         share: tuple[int, int] = (0, 1),
@@ -85,16 +102,15 @@ class DeviceTuples(ABC):
         import cupy
 
         self._cupy = cupy
-        self._planes, self._tiles, self._share = planes, tiles, share
+        self._data, self._tiles, self._share = data, tiles, share
+        planes, tables = data.planes, data.tables
         self._k = tiles.dimensions
         self._n_groups = len(tiles.partner_cells)
         self._n_steps = planes.words.shape[1] // 4
-        self._limits = limits
         self._n_multiprocessors = int(device_properties(cupy.cuda.Device().id)["multiProcessorCount"])
         layout = make_lane_layout(planes, tiles)
         self._records: TileRecords = make_tile_records(planes, tiles, layout)
-        self._plan = WorkPlan(planes, tiles, layout, self._records, pseudocount=pseudocount, limits=limits)
-        self._unit = tables.unit
+        self._plan = WorkPlan(planes, tiles, layout, self._records, pseudocount=data.pseudocount, limits=data.limits)
         class_steps = (planes.class_word_start // 4).astype(np.int32)
         self._fragments = upload_fragments(planes, layout)
         self._class_steps = cupy.asarray(class_steps)
@@ -104,6 +120,7 @@ class DeviceTuples(ABC):
             cupy.asarray(a) for a in (layout.first_position, layout.n_levels, layout.rows_per_level, layout.first_row)
         )
         self._tables = tuple(cupy.asarray(a) for a in (tables.values, tables.start))
+        self._order = cupy.asarray(tiles.order.astype(np.int32))
         self._best = cupy.asarray(np.ascontiguousarray(best[tiles.order]).reshape(-1))
         self._capacity = capacity
         self._allocate()
@@ -140,12 +157,16 @@ class DeviceTuples(ABC):
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly; return how many there were, which may be more than fit into it."""
 
-    def _launch_gains(self, tiles: ChosenTiles, multiplicity_of_levels: Any, *, best_is_fixed: bool) -> None:
+    @cached_property
+    def _multiplicity_of_levels(self) -> Any:
+        return self._cupy.asarray(self._data.tables.multiplicity_of_levels)
+
+    def _launch_gains(self, tiles: ChosenTiles, *, best_is_fixed: bool) -> None:
         """Note the gains in the buffer's tuples that reach the best of their slots, or exceed it if it is fixed."""
         self._launch_scores(
             "information_gain.cu",
             "score_tuples",
-            (*self._tables, multiplicity_of_levels, np.float64(self._unit)),
+            (*self._tables, self._multiplicity_of_levels, np.float64(self._data.tables.unit)),
             tiles,
             (self._best, np.int32(best_is_fixed)),
         )
@@ -156,7 +177,7 @@ class DeviceTuples(ABC):
         options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}")
         kernel = compiled(file, function, options)
         counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
-        n_warps = int(np.clip((self._limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
+        n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
         kernel.max_dynamic_shared_size_bytes = n_warps * counters_bytes
         arguments = (
             self._fragments,
@@ -181,7 +202,7 @@ class DeviceTuples(ABC):
 
     def _two_level_counting(self) -> bool:
         """Say whether tuples are of the simplest kind, which is counted faster."""
-        sizes = self._planes.class_sizes
+        sizes = self._data.planes.class_sizes
         return bool(len(sizes) == 2 and sizes.max() < 1 << 16 and self._plan.max_cells == 2**self._k and self._k <= 5)
 
     # --- tuples that may matter -----------------------------------------------------------------------------------
@@ -257,7 +278,7 @@ class DeviceTuples(ABC):
         which = which[number::n_shares]
         for first in range(0, len(which), _TILES_AT_ONCE):
             tiles = self._chosen(which[first : first + _TILES_AT_ONCE])
-            start = self._plan.choices_before(tiles.which)
+            start = self._plan.choices_before(tiles.which).astype(np.int64)
             n_choices, n_tuples = int(start[-1]), float(self._tiles.n_tuples[tiles.which].sum())
             on_device = self._cupy.asarray(start)
             for begin in range(0, n_choices, self._capacity):

@@ -15,7 +15,7 @@ from interplay.checks import shown
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
-from interplay.engines.cuda.device_tuples import OnDone
+from interplay.engines.cuda.device_tuples import OnDone, SearchData
 from interplay.engines.cuda.devices import (
     DeviceLimits,
     NotForDevices,
@@ -88,12 +88,11 @@ class CudaEngine:
         start = MaxGains.none_yet(planes, tiles) if known is None else known
         if not len(tiles):
             return start
+        tables = make_information_tables(planes, tiles, pseudocount)
         search = SharedSearch(
-            planes,
+            SearchData(planes, tables, pseudocount, self._limits()),
             tiles,
             devices=self._device_numbers(),
-            limits=self._limits(),
-            pseudocount=pseudocount,
             discretization=discretization,
             known=start,
         )
@@ -148,15 +147,7 @@ class CudaEngine:
         segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
 
         def work(share: int, on_done: OnDone) -> None:
-            listing = DeviceListing(
-                planes,
-                tiles,
-                tables=tables,
-                pseudocount=pseudocount,
-                limits=limits,
-                min_value=min_value,
-                formula=formula,
-            )
+            listing = DeviceListing(data, tiles, min_value=min_value, formula=formula)
             while (segment := segments.take()) is not None:
                 rows = listing.rows(*segment, segments.most_rows, on_done)
                 if rows is None:
@@ -164,12 +155,13 @@ class CudaEngine:
                 else:
                     segments.hand_in(segment[0], rows)
 
-        limits, report = self._limits(), _Report(on_progress)
+        report = _Report(on_progress)
         try:
             if formula is None:
                 tables = make_information_tables(planes, tiles, pseudocount)
             else:
                 tables = make_statistic_tables(planes, tiles, pseudocount, formula)
+            data = SearchData(planes, tables, pseudocount, self._limits())
             self._on_all_devices(work, report)
             return segments.rows()
         except NotForDevices as error:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.arrays import MaxGains, TupleTiles
 from interplay.engines.cuda.device_search import CAPACITY, DeviceSearch
-from interplay.engines.cuda.device_tuples import OnDone
-from interplay.engines.cuda.devices import DeviceLimits, is_device_memory_error
+from interplay.engines.cuda.device_tuples import OnDone, SearchData
+from interplay.engines.cuda.devices import is_device_memory_error
 from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
-from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.cuda.work_plan import MIN_CAPACITY
 
 
@@ -27,19 +26,15 @@ class SharedSearch:
 
     def __init__(
         self,
-        planes: BitPlanes,
+        data: SearchData,
         tiles: TupleTiles,
         *,
         devices: Sequence[int],
-        limits: DeviceLimits,
-        pseudocount: float,
         discretization: int,
         known: MaxGains,
     ) -> None:
-        self._planes, self._tiles, self._devices, self._limits = planes, tiles, devices, limits
-        self._pseudocount, self._discretization = pseudocount, discretization
-        self._tables = make_information_tables(planes, tiles, pseudocount)
-        self._known = known
+        self._data, self._tiles, self._devices = data, tiles, devices
+        self._discretization, self._known = discretization, known
         #: What each device found, and its search in work, which began with that.
         self._found: dict[int, MaxGains] = {}
         self._searches: dict[int, DeviceSearch] = {}
@@ -51,7 +46,7 @@ class SharedSearch:
             self._begin(share, part)
             self._searches[share].warm()
             # All devices find the same order: they warm with the same tuples.
-            if part.dimensions > 3 and covers_all_tuples(part, self._planes.n_vars):
+            if part.dimensions > 3 and covers_all_tuples(part, self._data.planes.n_vars):
                 gain = self._searches[share].found(self._discretization).gain_by_group.max(axis=1)
                 self._begin(share, strongest_first(part, gain))
             self._searches[share].run(on_done)
@@ -60,11 +55,8 @@ class SharedSearch:
         if share in self._searches:  # nothing else holds it: it leaves its memory to the next
             self._found[share] = self._searches.pop(share).found(self._discretization)
         self._searches[share] = DeviceSearch(
-            self._planes,
+            self._data,
             part,
-            tables=self._tables,
-            pseudocount=self._pseudocount,
-            limits=self._limits,
             known=self._found.get(share, self._known),
             capacity=self._capacity,
             share=(share, len(self._devices)),

@@ -203,9 +203,9 @@ class WorkPlan:
         if n_choices > max(_MANY_CHOICES, _CHOICES_PER_TUPLE * float(self._n_tuples[which].sum())):
             raise NotForDevices("is slow where tuples have so many cells (fewer dimensions or levels would be fast)")
 
-    def choices_before(self, which: IntArray) -> IntArray:
+    def choices_before(self, which: IntArray) -> FloatArray:
         """Return how many choices of one variable for each place the tiles have, summed up from 0."""
-        return np.concatenate([[0], np.cumsum(self._n_choices(which))]).astype(np.int64)
+        return np.concatenate([[0.0], np.cumsum(self._n_choices(which))])
 
     def _n_choices(self, which: IntArray) -> FloatArray:
         return np.asarray((self._records.end[which] - self._records.begin[which]).astype(np.float64).prod(axis=1))
