@@ -266,11 +266,12 @@ void test_against_count_by_hand(std::mt19937& rng) {
   }
 }
 
-// Real blocks and lanes: two levels, two classes of any shares, one column a copy of another.
-void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> shares) {
+// Real blocks and lanes: two levels, two classes of any shares, one column a copy of another. The last block is a lane
+// block of its own; triples of up to 14 variables are searched together.
+void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> shares, Index last_block = 4) {
   for (const double share : shares) {
-    for (Index dimensions = 2; dimensions <= 5; ++dimensions) {
-      const Index n_vars = std::array{0, 0, 300, 70, 24, 15}[dimensions];
+    for (Index dimensions = last_block > 4 ? 4 : 2; dimensions <= 5; ++dimensions) {
+      const Index n_vars = std::array{0, 0, 300, 70, 20, 11}[dimensions] + last_block;
       const Index n_contrast = 9;
       Data data = make_data(rng, 701, n_vars, n_contrast, 2, dimensions, 2);
       data.pseudocount = std::array{0.25, 0.25, 500.0}[rng() % 3];
@@ -282,9 +283,9 @@ void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> share
       }
       data.codes[3] = data.codes[1];
       const Packed packed = pack(data);
-      std::vector<Index> order, block_start{0}, lane_start{0, n_vars - 4, n_vars, n_vars + n_contrast};
+      std::vector<Index> order, block_start{0}, lane_start{0, n_vars - last_block, n_vars, n_vars + n_contrast};
       for (Index row = 0; row < data.n_rows(); ++row) order.push_back(row);
-      for (Index end = 5; end < n_vars - 4; end += 5) block_start.push_back(end);
+      for (Index end = 5; end < n_vars - last_block; end += 5) block_start.push_back(end);
       block_start.insert(block_start.end(), lane_start.begin() + 1, lane_start.end());
       // Middle blocks of two or three small ones.
       std::vector<Index> middle_start;
@@ -735,6 +736,7 @@ int main(int n_arguments, char** arguments) {
   }
   test_against_count_by_hand(rng);
   test_two_level_tiles(rng, {0.5, 0.4, 0.25, 0.1});
+  for (const Index last_block : {11, 14, 15}) test_two_level_tiles(rng, {0.5, 0.2}, last_block);
   test_level_tiles(rng, {2, 3, 4});
   test_transpose(rng);
   test_rational_bound(rng);
