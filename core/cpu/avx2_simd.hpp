@@ -11,6 +11,7 @@ struct Avx2Simd {
   using Bits = __m256i;    // 256 × 1 bit
   using Counts = __m256i;  // 16 × u16
   using Floats = __m256;   // 8 × f32
+  static constexpr int kFloats = 8;
 
   static Bits zero_bits() { return _mm256_setzero_si256(); }
   static Bits load_bits(const std::uint64_t* words) {

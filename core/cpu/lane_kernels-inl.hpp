@@ -1,7 +1,8 @@
 // The lane kernels for any instruction set. `Simd` says what the registers are; it lives in an unnamed namespace of
 // the including file, and nothing of std:: may be instantiated here (see tuple_counts-inl.hpp).
 //
-// Simd has: Bits (256 bits), Counts (16 × u16), Floats (8 × f32), and the functions used below.
+// Simd has: Bits (256 bits), Counts (u16) and Floats (f32) of as many lanes as kFloats says, and the functions used
+// below. Bounds may be computed with wider registers than the rest.
 #pragma once
 
 #include "interplay/lane_kernels.hpp"
@@ -195,10 +196,10 @@ INTERPLAY_INLINE void cells_with_lane(const ClassCounts* const* with_lane, int l
   }
 }
 
-// Sum of a score over all cells, for lanes lane … lane + 7. Inlined by force: its constants then stay in registers.
+// Sum of a score over all cells, for a register of lanes. Inlined by force: its constants then stay in registers.
 template <class Simd, int Prefix, int Parts, class Score>
-INTERPLAY_INLINE typename Simd::Floats score_8_lanes(const LaneCounts& counts, const TwoClassSums<Simd>& of,
-                                                     const Score& score, int lane) {
+INTERPLAY_INLINE typename Simd::Floats score_from(const LaneCounts& counts, const TwoClassSums<Simd>& of,
+                                                  const Score& score, int lane) {
   using Counts = typename Simd::Counts;
   constexpr int n_families = (1 << Parts) - 1;
   Counts cells[n_families][1 << Prefix];
@@ -234,8 +235,9 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(model.slack);
   int n_survivors = 0;
-  for (int lane = job.first_lane & ~7; lane < job.last_lane; lane += 8) {
-    const Floats sum = score_8_lanes<Simd, Prefix, Parts>(job.counts, of, score, lane);
+  constexpr int width = Simd::kFloats;
+  for (int lane = job.first_lane / width * width; lane < job.last_lane; lane += width) {
+    const Floats sum = score_from<Simd, Prefix, Parts>(job.counts, of, score, lane);
     const auto part_to_beat = [&](int part) {
       return Simd::add(Simd::load_floats(job.best_of_part[part] + lane),
                        Simd::load_floats(job.without_part[part] + lane));
@@ -258,8 +260,9 @@ void information_lanes(const LaneModel& model, const LaneCounts& counts, int fir
   const TwoClassSums<Simd> of(model);
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(-model.slack);
-  for (int lane = first_lane & ~7; lane < last_lane; lane += 8) {
-    const Floats sum = score_8_lanes<Simd, Prefix, Parts>(counts, of, score, lane);
+  constexpr int width = Simd::kFloats;
+  for (int lane = first_lane / width * width; lane < last_lane; lane += width) {
+    const Floats sum = score_from<Simd, Prefix, Parts>(counts, of, score, lane);
     Simd::store_floats(lower + lane, Simd::multiply_add(sum, factor, slack));
   }
 }
@@ -276,7 +279,7 @@ constexpr void set_information_kernels(LaneKernels& kernels) {
   kernels.information_rational[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, RationalScore<Simd, false>>;
 }
 
-template <class Simd>
+template <class Simd, class WideSimd = Simd>
 constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
   kernels.transpose = transpose<Simd>;
@@ -284,24 +287,24 @@ constexpr LaneKernels make_lane_kernels() {
   kernels.list_within = list_within<Simd>;
   kernels.count_lanes = count_lanes<Simd>;
   kernels.count_both_classes = count_both_classes<Simd>;
-  set_score_kernels<Simd, 1, 1>(kernels);
-  set_score_kernels<Simd, 1, 2>(kernels);
-  set_score_kernels<Simd, 1, 3>(kernels);
-  set_score_kernels<Simd, 1, 4>(kernels);
-  set_score_kernels<Simd, 2, 1>(kernels);
-  set_score_kernels<Simd, 2, 2>(kernels);
-  set_score_kernels<Simd, 2, 3>(kernels);
-  set_score_kernels<Simd, 3, 1>(kernels);
-  set_score_kernels<Simd, 3, 2>(kernels);
-  set_information_kernels<Simd, 1, 0>(kernels);
-  set_information_kernels<Simd, 1, 1>(kernels);
-  set_information_kernels<Simd, 1, 2>(kernels);
-  set_information_kernels<Simd, 1, 3>(kernels);
-  set_information_kernels<Simd, 2, 0>(kernels);
-  set_information_kernels<Simd, 2, 1>(kernels);
-  set_information_kernels<Simd, 2, 2>(kernels);
-  set_information_kernels<Simd, 3, 0>(kernels);
-  set_information_kernels<Simd, 3, 1>(kernels);
+  set_score_kernels<WideSimd, 1, 1>(kernels);
+  set_score_kernels<WideSimd, 1, 2>(kernels);
+  set_score_kernels<WideSimd, 1, 3>(kernels);
+  set_score_kernels<WideSimd, 1, 4>(kernels);
+  set_score_kernels<WideSimd, 2, 1>(kernels);
+  set_score_kernels<WideSimd, 2, 2>(kernels);
+  set_score_kernels<WideSimd, 2, 3>(kernels);
+  set_score_kernels<WideSimd, 3, 1>(kernels);
+  set_score_kernels<WideSimd, 3, 2>(kernels);
+  set_information_kernels<WideSimd, 1, 0>(kernels);
+  set_information_kernels<WideSimd, 1, 1>(kernels);
+  set_information_kernels<WideSimd, 1, 2>(kernels);
+  set_information_kernels<WideSimd, 1, 3>(kernels);
+  set_information_kernels<WideSimd, 2, 0>(kernels);
+  set_information_kernels<WideSimd, 2, 1>(kernels);
+  set_information_kernels<WideSimd, 2, 2>(kernels);
+  set_information_kernels<WideSimd, 3, 0>(kernels);
+  set_information_kernels<WideSimd, 3, 1>(kernels);
   kernels.levels = make_level_kernels<Simd>();
   return kernels;
 }

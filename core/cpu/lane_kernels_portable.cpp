@@ -17,6 +17,7 @@ struct PortableSimd {
   struct Floats {
     float lane[8];
   };
+  static constexpr int kFloats = 8;
 
   static Bits zero_bits() { return Bits{{0, 0, 0, 0}}; }
   static Bits load_bits(const std::uint64_t* words) { return Bits{{words[0], words[1], words[2], words[3]}}; }

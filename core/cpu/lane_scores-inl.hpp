@@ -10,7 +10,7 @@
 
 namespace {
 
-// What a cell of two classes has in all, and how far class 0 is from its share: D_0 / scale. From eight lanes of
+// What a cell of two classes has in all, and how far class 0 is from its share: D_0 / scale. From lanes of
 // ClassCounts.
 template <class Simd>
 struct TwoClassSums {
@@ -144,13 +144,14 @@ struct ClassesScore {
   }
 };
 
-// Add those of eight lanes, from `first` on, whose bound reaches what there is to beat; returns how many there are now.
+// Add those of a register's lanes, from `first` on, whose bound reaches what there is to beat; returns how many there
+// are now.
 template <class Simd, class Job>
 INTERPLAY_INLINE int list_survivors(typename Simd::Floats bound, typename Simd::Floats to_beat, int first,
                                     const Job& job, int n_survivors) {
   int mask = Simd::at_least(bound, to_beat);
   if (!mask) return n_survivors;
-  float bounds[8];
+  float bounds[Simd::kFloats];
   Simd::store_floats(bounds, bound);
   for (; mask; mask &= mask - 1) {
     const int lane = lowest_bit(mask);

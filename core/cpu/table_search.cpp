@@ -349,8 +349,8 @@ class TableSearcher final : public TileSearcher {
   std::vector<SubsetEntries> subsets_;
   std::vector<int> filling_order_;
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
-  AlignedBuffer<ClassCounts> fresh_;          // counts of the whole prefix: families * kLanes
-  AlignedBuffer<ClassCounts> of_chunk_;       // counts of a chunk of vertices: kLanes
+  AlignedBuffer<ClassCounts> fresh_;     // counts of the whole prefix: families * kLanes
+  AlignedBuffer<ClassCounts> of_chunk_;  // counts of a chunk of vertices: kLanes
 };
 
 }  // namespace

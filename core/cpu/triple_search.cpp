@@ -20,7 +20,7 @@ struct PrefixCounts {
   alignas(64) std::array<ClassCounts, 2 * kLanes> lanes;                       // triples, pairs, single variables
   alignas(64) std::array<std::array<ClassCounts, kTripleRoom>, 6> of_triples;  // with some parts of each triple
   alignas(64) std::array<std::array<ClassCounts, kPairRoom>, 2> of_pairs;      // with one part of each pair
-  alignas(64) std::array<float, kTripleRoom> information;  // with each triple, a lower bound
+  alignas(64) std::array<float, kTripleRoom> information;                      // with each triple, a lower bound
   ClassCounts ones;
 };
 
