@@ -175,12 +175,9 @@ void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCo
 }
 
 template <class Simd>
-void count_both_classes(const Word* const rows[2], const LaneCount* const lists[2], const Index n_padded[2],
-                        ClassCounts* counts) {
-  alignas(32) LaneCount of_class[2][kLanes];
-  for (int q = 0; q < 2; ++q) count_lanes<Simd>(rows[q], lists[q], n_padded[q], of_class[q]);
+void join_classes(const LaneCount* class_0, const LaneCount* class_1, ClassCounts* counts) {
   for (int lane = 0; lane < kLanes; lane += 16) {
-    Simd::store_pairs(counts + lane, Simd::load_counts(of_class[0] + lane), Simd::load_counts(of_class[1] + lane));
+    Simd::store_pairs(counts + lane, Simd::load_counts(class_0 + lane), Simd::load_counts(class_1 + lane));
   }
 }
 
@@ -286,7 +283,7 @@ constexpr LaneKernels make_lane_kernels() {
   kernels.list_samples = list_samples<Simd>;
   kernels.list_within = list_within<Simd>;
   kernels.count_lanes = count_lanes<Simd>;
-  kernels.count_both_classes = count_both_classes<Simd>;
+  kernels.join_classes = join_classes<Simd>;
   set_score_kernels<WideSimd, 1, 1>(kernels);
   set_score_kernels<WideSimd, 1, 2>(kernels);
   set_score_kernels<WideSimd, 1, 3>(kernels);

@@ -24,7 +24,10 @@ namespace {
 constexpr Index kMaxEntries = Index{1} << 15;
 
 // Entries of the lists of samples that pairs keep (2 MB).
-constexpr std::size_t kMaxKept = std::size_t{1} << 20;
+constexpr Index kMaxKept = Index{1} << 20;
+
+// Prefixes that are counted together: most blocks have no more variables.
+constexpr Index kCountedTogether = 64;
 
 class TableSearcher final : public TileSearcher {
  public:
@@ -36,6 +39,7 @@ class TableSearcher final : public TileSearcher {
         progress_(progress),
         pairs_(problem, data, kernels),
         lists_(planes_, data, kernels),
+        kept_lists_(planes_, data, kernels),
         scorer_(problem, tables, data, kernels, n_parts, trial, best),
         n_parts_(n_parts),
         n_families_(scorer_.n_families),
@@ -44,7 +48,10 @@ class TableSearcher final : public TileSearcher {
     for (auto& mask : masks_) mask.resize(planes_.n_words);
     for (auto& mask : inner_masks_) mask.resize(planes_.n_words);
     mask_all_samples(planes_, masks_[0].data());
-    fresh_.resize(n_families_ * kLanes);
+    lists_.make_room(kCountedTogether * planes_.n_words * 64);
+    if (n_parts == 2) kept_lists_.make_room(kMaxKept);
+    counted_.resize(kCountedTogether * kLanes);
+    fresh_.resize((n_families_ - 1) * kLanes);
     of_chunk_.resize(kLanes);
     // Smaller subsets first: the information of a larger one needs their counts.
     for (int size = 0; size < n_prefix_; ++size) {
@@ -108,6 +115,7 @@ class TableSearcher final : public TileSearcher {
       subsets_[subset] = find_subset(subset, n_prefix_, block, tables_of_subsets_);
     }
     if (n_parts_ == 2) vertex_table_.make_room(size_, n_prefix_, n_vertices);
+    kept_lists_.clear();
   }
 
   void search_chunk() {
@@ -124,15 +132,33 @@ class TableSearcher final : public TileSearcher {
       if (table.n_leading == depth && subsets_[subset].table == &table) fill(table, 0, masks_[depth].data());
     }
     const Index after = depth == 0 ? begin_[0] : begin_[depth - 1] + local_[depth - 1] + 1;
+    const Index begin = std::max(begin_[depth], after);
     const Index end = std::min(begin_[depth] + size_[depth], prefix_end_);
-    for (Index place = std::max(begin_[depth], after); place < end && !stopped_; ++place) {
-      local_[depth] = place - begin_[depth];
-      if (depth + 1 == n_prefix_) {
-        meet_lanes(place);
-      } else {
-        and_masks(masks_[depth].data(), plane_at(place), masks_[depth + 1].data());
-        descend(depth + 1);
+    if (depth + 1 == n_prefix_) {
+      for (Index first = begin; first < end && !stopped_; first += kCountedTogether) {
+        meet_lanes(first, std::min(first + kCountedTogether, end));
       }
+      return;
+    }
+    for (Index place = begin; place < end && !stopped_; ++place) {
+      local_[depth] = place - begin_[depth];
+      and_masks(masks_[depth].data(), plane_at(place), masks_[depth + 1].data());
+      descend(depth + 1);
+    }
+  }
+
+  // All of the prefix but its last member is chosen: that is at one of these places.
+  void meet_lanes(Index begin, Index end) {
+    const int last = n_prefix_ - 1;
+    lists_.clear();
+    for (Index place = begin; place < end; ++place) {
+      local_[last] = place - begin_[last];
+      listed_[place - begin] = list_prefix(place);
+    }
+    lists_.count({listed_.data(), static_cast<std::size_t>(end - begin)}, rows_, counted_.data());
+    for (Index place = begin; place < end && !stopped_; ++place) {
+      local_[last] = place - begin_[last];
+      score_lanes(place, listed_[place - begin], counted_.data() + (place - begin) * kLanes);
     }
   }
 
@@ -167,14 +193,16 @@ class TableSearcher final : public TileSearcher {
     const Index entry = entries.entry(local_);
     ClassCounts* lanes = table.lanes.data() + entry * n_families_ * kLanes;
     ClassCounts* of_all_parts = lanes + (n_families_ - 1) * kLanes;
-    table.ones[entry] = lists_.make(a, b);
-    lists_.count(rows_, of_all_parts);
+    lists_.clear();
+    const ListedSamples listed = lists_.make(a, b);
+    table.ones[entry] = listed.ones;
+    lists_.count(listed, rows_, of_all_parts);
     if (n_parts_ == 2) {
       const Index vertex_entry = entries.vertex_entry(local_);
       ClassCounts* vertices = table.vertices.data() + vertex_entry * n_vertices_;
       if (!table.vertices_known[vertex_entry]) {
         table.vertices_known[vertex_entry] = 1;
-        count_vertices(vertices);
+        count_vertices(listed, vertices);
       }
       pairs_.spread(vertices, 0, lanes, lanes + kLanes);
     }
@@ -221,24 +249,19 @@ class TableSearcher final : public TileSearcher {
   }
 
   // The samples of the whole prefix. Pairs keep the lists of a tile's prefixes, since chunks that follow need them.
-  ClassCounts list_prefix(Index place) {
-    KeptLists* kept = n_parts_ == 2 ? &vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)] : nullptr;
-    if (kept && kept->first >= 0) {
-      lists_.take(vertex_table_.kept.data() + kept->first, kept->ones);
-      return kept->ones;
-    }
-    const ClassCounts ones = lists_.make(masks_[n_prefix_ - 1].data(), plane_at(place));
-    if (keep_lists_ && vertex_table_.kept.size() < kMaxKept) {
-      *kept = {static_cast<Index>(vertex_table_.kept.size()), ones};
-      lists_.append_to(vertex_table_.kept);
-    }
-    return ones;
+  ListedSamples list_prefix(Index place) {
+    const Word* all_but_last = masks_[n_prefix_ - 1].data();
+    if (n_parts_ == 1) return lists_.make(all_but_last, plane_at(place));
+    ListedSamples& kept = vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)];
+    if (kept.of_class[0]) return kept;
+    if (!keep_lists_ || !kept_lists_.has_room()) return lists_.make(all_but_last, plane_at(place));
+    return kept = kept_lists_.make(all_but_last, plane_at(place));
   }
 
   // Listed samples in which each vertex is 1, chunk after chunk.
-  void count_vertices(ClassCounts* counts) {
+  void count_vertices(const ListedSamples& listed, ClassCounts* counts) {
     for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
-      lists_.count(data_.rows(pairs_.vertex_chunk[v]), of_chunk_.data());
+      lists_.count(listed, data_.rows(pairs_.vertex_chunk[v]), of_chunk_.data());
       std::copy_n(of_chunk_.data(), pairs_.vertex_lanes, counts + v * pairs_.vertex_lanes);
     }
   }
@@ -257,18 +280,17 @@ class TableSearcher final : public TileSearcher {
     return n_parts_ == 1 ? std::max<Index>(0, place + 1 - lane_begin_) : pairs_.first_lane_after(place);
   }
 
-  // The whole prefix is chosen: count, bound, score.
-  void meet_lanes(Index place) {
+  // The whole prefix is chosen, and its samples are counted in each lane: bound, score.
+  void score_lanes(Index place, const ListedSamples& listed, const ClassCounts* counted) {
     LaneScoreJob& job = scorer_.job;
-    job.first_lane = static_cast<int>(std::min(first_lane_after(place), n_lanes_));
+    job.first_lane = static_cast<int>(first_lane_after(place));
     job.last_lane = static_cast<int>(n_lanes_);
-    if (job.first_lane >= job.last_lane) return;
-    job.counts.prefix_cells[full_] = list_prefix(place);
-    lists_.count(rows_, fresh_.data() + (n_families_ - 1) * kLanes);
+    job.counts.prefix_cells[full_] = listed.ones;
     for (int subset = 0; subset < full_; ++subset) point_to(subset, subset, job.counts);
-    for (int family = 0; family < n_families_; ++family) {
+    for (int family = 0; family + 1 < n_families_; ++family) {
       job.counts.with_lane[family][full_] = fresh_.data() + family * kLanes;
     }
+    job.counts.with_lane[n_families_ - 1][full_] = counted;
     subsets_to_cells(job.counts.prefix_cells, 0, n_prefix_);
     for (int member = 0; member < n_prefix_; ++member) {
       const SubsetEntries& without = subsets_[full_ & ~(1 << member)];
@@ -278,7 +300,7 @@ class TableSearcher final : public TileSearcher {
     if (n_parts_ == 1) {
       std::fill_n(scorer_.without_part[0].data(), n_lanes_, scorer_.information_of_prefix());
     } else {
-      look_up_vertices();
+      look_up_vertices(listed);
     }
     scorer_.score();
     tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
@@ -286,13 +308,13 @@ class TableSearcher final : public TileSearcher {
   }
 
   // Counts and informations of the prefix with one variable of each pair.
-  void look_up_vertices() {
+  void look_up_vertices(const ListedSamples& listed) {
     const Index entry = vertex_table_.entry(local_, n_prefix_);
     ClassCounts* counts = vertex_table_.counts.data() + entry * n_vertices_;
     float* lower = vertex_table_.information.data() + entry * n_vertices_;
     if (!vertex_table_.known[entry]) {
       vertex_table_.known[entry] = 1;
-      count_vertices(counts);
+      count_vertices(listed, counts);
       for (Index v = 0; v < pairs_.n_vertex_chunks; ++v) {
         LaneCounts with_vertex;
         std::copy_n(scorer_.job.counts.prefix_cells, full_ + 1, with_vertex.prefix_cells);
@@ -326,7 +348,7 @@ class TableSearcher final : public TileSearcher {
   const TwoLevelData& data_;
   SearchProgress& progress_;
   PairLanes pairs_;
-  SampleLists lists_;
+  SampleLists lists_, kept_lists_;
   LaneScorer scorer_;
   const int n_parts_, n_families_, n_prefix_, full_;  // as in the scorer
 
@@ -349,7 +371,9 @@ class TableSearcher final : public TileSearcher {
   std::vector<SubsetEntries> subsets_;
   std::vector<int> filling_order_;
   std::array<AlignedBuffer<Word>, kMaxPrefix> masks_, inner_masks_;
-  AlignedBuffer<ClassCounts> fresh_;     // counts of the whole prefix: families * kLanes
+  std::array<ListedSamples, kCountedTogether> listed_{};  // of the prefixes that are counted together
+  AlignedBuffer<ClassCounts> counted_;                    // each of them with every lane: kCountedTogether * kLanes
+  AlignedBuffer<ClassCounts> fresh_;     // the one at hand, with parts of every lane: families but the last * kLanes
   AlignedBuffer<ClassCounts> of_chunk_;  // counts of a chunk of vertices: kLanes
 };
 

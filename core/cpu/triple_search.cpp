@@ -35,6 +35,7 @@ class TripleSearcher final : public TileSearcher {
         scorer_(problem, tables, data, kernels, 3, trial, best),
         triples_(problem, data, kernels),
         n_prefix_(scorer_.n_prefix) {
+    lists_.make_room(0);
     all_samples_.resize(problem.planes.n_words);
     mask_all_samples(problem.planes, all_samples_.data());
   }
@@ -82,9 +83,11 @@ class TripleSearcher final : public TileSearcher {
 
   // Count the lanes in the samples of a & b, and spread the counts out to triples from some on.
   void count_lanes(const Word* a, const Word* b, int from, PrefixCounts& target) {
-    target.ones = lists_.make(a, b);
+    lists_.clear();
+    const ListedSamples listed = lists_.make(a, b);
+    target.ones = listed.ones;
     ClassCounts* lanes = target.lanes.data();
-    for (int chunk = 0; chunk < 2; ++chunk) lists_.count(triples_.rows(chunk), lanes + chunk * kLanes);
+    for (int chunk = 0; chunk < 2; ++chunk) lists_.count(listed, triples_.rows(chunk), lanes + chunk * kLanes);
     auto& of = target.of_triples;
     triples_.spread_to_triples(lanes + kSinglesBegin, from, of[0].data(), of[1].data(), of[3].data());
     triples_.spread_pairs(lanes + kPairsBegin, from, of[2].data(), of[4].data(), of[5].data());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interplay/two_level_data.hpp"
+#include "sample_lists.hpp"
 
 namespace interplay {
 
@@ -100,20 +101,13 @@ inline SubsetEntries find_subset(int subset, int n_prefix, const Places& block, 
   return entries;
 }
 
-// The samples of a prefix, listed: class 0, then class 1, both padded.
-struct KeptLists {
-  Index first = -1;  // among all that is kept; −1 if it is not
-  ClassCounts ones = 0;
-};
-
 // What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
 struct VertexTable {
   Places stride{};
   AlignedBuffer<ClassCounts> counts;  // entries * vertices
   AlignedBuffer<float> information;   // entries * vertices
   std::vector<std::uint8_t> known;    // entries
-  std::vector<KeptLists> lists;       // entries
-  std::vector<LaneCount> kept;
+  std::vector<ListedSamples> lists;   // entries; null where they are not kept
 
   void make_room(const Places& size, int n_prefix, Index n_vertices) {
     Index n_entries = 1;
@@ -124,8 +118,7 @@ struct VertexTable {
     counts.resize(n_entries * n_vertices + kReadBeyond);
     information.resize(n_entries * n_vertices + kReadBeyond);
     known.assign(static_cast<std::size_t>(n_entries), 0);
-    lists.assign(static_cast<std::size_t>(n_entries), KeptLists{});
-    kept.clear();
+    lists.assign(static_cast<std::size_t>(n_entries), ListedSamples{});
   }
 
   Index entry(const Places& local, int n_prefix) const {

@@ -167,9 +167,8 @@ struct LaneKernels {
                        LaneCount* list);
   // Add up the rows of the listed samples. The list is padded; rows: n_rows * kWordsPerRow words, 32-byte aligned.
   void (*count_lanes)(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts);
-  // The same for two classes: counts side by side.
-  void (*count_both_classes)(const Word* const rows[2], const LaneCount* const lists[2], const Index n_padded[2],
-                             ClassCounts* counts);
+  // The counts of two classes side by side, for kLanes lanes.
+  void (*join_classes)(const LaneCount* class_0, const LaneCount* class_1, ClassCounts* counts);
   // [parts of the lane][members of the prefix]: number of survivors of the bound.
   ScoreKernel score_polynomial[kMaxParts + 1][kMaxPrefix + 1];
   // The same with another bound, for decisions so unbalanced that polynomials are loose.
