@@ -11,6 +11,9 @@ from interplay import _core
 from interplay.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
 from interplay.jobs import map_in_threads
 
+#: Up to this many classes, bits are made of values straight away; with more it is quicker to put codes in their order.
+MAX_CLASSES_CUT = 8
+
 
 def make_bit_planes(
     parts: Sequence[CodeBlocks], classes: DecisionClasses, *, n_vars: int | None = None, n_jobs: int = 1
@@ -55,9 +58,13 @@ def _pack_block(
     part: CodeBlocks, layout: tuple[IntArray, IntArray, IntArray], plane_start: IntArray, words: WordArray, rows: slice
 ) -> None:
     """Read one block of codes and write its planes to `words`; `plane_start` are the first planes of all its part."""
-    codes = part.read(rows)
     start = plane_start[rows.start : rows.stop + 1]
     block_words = words[start[0] : start[-1]]
+    cut = part.read_cut(rows) if len(layout[1]) <= MAX_CLASSES_CUT else None
+    if cut is not None:
+        _core.pack_value_planes(cut.values, cut.thresholds, *layout, words=block_words)
+        return
+    codes = part.read(rows)
     _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
 
 

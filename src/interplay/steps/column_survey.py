@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.arrays import MAX_LEVELS, BoolArray, IntArray
+from interplay.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, IntArray
 from interplay.checks import shown
 from interplay.jobs import map_in_threads
 from interplay.steps.columns import ColumnKind
@@ -25,7 +25,6 @@ FEW_VALUES = 3
 #: Up to this many thresholds are looked for one by one, in columns of at least this many samples; others are sorted.
 FEW_RANKS = 4
 MANY_SAMPLES = 256
-RANK_TYPES = ("f8", "f4", "i2", "i4", "i8")
 
 #: A table that is one block of at most this many bytes is kept for the second pass: cutting out and transposing takes a
 #: good part of a small search.
@@ -121,8 +120,10 @@ class ColumnSurvey:
     def _is_plain(self, values: Values, forced: npt.NDArray[np.int8]) -> bool:
         """Say whether all columns are numbers to discretise, at so few ranks that sorting is too much work."""
         n_ranks = self._ranks.shape[1] * self._ranks.shape[2]
-        if values.dtype.str[1:] not in RANK_TYPES or n_ranks > FEW_RANKS or values.shape[1] < MANY_SAMPLES:
+        if values.dtype.str[1:] not in COMPILED_TYPES or n_ranks > FEW_RANKS or values.shape[1] < MANY_SAMPLES:
             return False
+        if not (forced < 0).any():
+            return not forced.any()
         first = np.sort(values[:, : 4 * max(FEW_VALUES, self._divisions + 1)], axis=1)
         n_distinct = 1 + np.count_nonzero(first[:, 1:] > first[:, :-1], axis=1)
         has_many = n_distinct > max(FEW_VALUES, self._divisions + 1)

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS, BoolArray, CodeArray, DiscreteCodes, IntArray
+from interplay.arrays import (
+    COMPILED_TYPES,
+    MAX_DISCRETIZATIONS,
+    MAX_LEVELS,
+    BoolArray,
+    CodeArray,
+    CutValues,
+    DiscreteCodes,
+    IntArray,
+)
 from interplay.checks import check_choice, check_int, check_real
 from interplay.jobs import map_in_threads, resolve_n_jobs
 from interplay.steps.column_survey import ColumnSurvey, column_blocks, forced_kinds, imputed
@@ -92,7 +101,7 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self.table.block(rows.start, rows.stop) if self.only_block is None else self.only_block[rows]
+        values = self._values(rows)
         gaps = np.flatnonzero(self.n_missing[rows])
         if self.missing == "impute" and len(gaps):
             values = imputed(values, gaps, self.first_variable + rows.start, self.seed)
@@ -104,6 +113,15 @@ class Coder:
         if self.missing == "level":
             for row in gaps:
                 codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+
+    def cut_values(self, d: int, rows: slice) -> CutValues | None:
+        """Return values and thresholds, if all of these variables are discretised by rank and none is missing."""
+        if self.table.dtype.str[1:] not in COMPILED_TYPES or self.is_discrete[rows].any() or self.n_missing[rows].any():
+            return None
+        return CutValues(self._values(rows), np.ascontiguousarray(self.thresholds[rows, d]))
+
+    def _values(self, rows: slice) -> Values:
+        return self.table.block(rows.start, rows.stop) if self.only_block is None else self.only_block[rows]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -131,6 +149,10 @@ class CodesByBlock:
         codes = np.empty((rows.stop - rows.start, self.coder.table.n_samples), dtype=np.uint8)
         self.coder.write_block(self.discretization, rows, codes)
         return codes
+
+    def read_cut(self, rows: slice) -> CutValues | None:
+        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
+        return self.coder.cut_values(self.discretization, rows)
 
 
 def make_coder(
