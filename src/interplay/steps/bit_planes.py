@@ -36,7 +36,7 @@ def make_bit_planes(
     plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
     class_word_start = _class_word_start(classes.sizes)
     words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
-    layout = (np.argsort(classes.codes, kind="stable"), classes.sizes, class_word_start)
+    layout = (_sample_order(classes), classes.sizes, class_word_start)
 
     first_row = 0
     for part in parts:
@@ -66,6 +66,13 @@ def _pack_block(
         return
     codes = part.read(rows)
     _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
+
+
+def _sample_order(classes: DecisionClasses) -> IntArray:
+    """Return the samples of class 0, then of class 1, …, ascending in each."""
+    # Short numbers have a radix sort.
+    codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
+    return np.argsort(codes, kind="stable")
 
 
 def _class_word_start(class_sizes: IntArray) -> IntArray:

@@ -53,6 +53,7 @@ class ColumnSurvey:
         self._rank_rule = partial(
             threshold_ranks, divisions=divisions, discretizations=discretizations, range_=range_, seed=seed
         )
+        self._range = range_
         self._seed = seed
         self._forced = forced
         self._missing = missing
@@ -71,6 +72,10 @@ class ColumnSurvey:
 
     def draw_ranks(self, n_jobs: int) -> None:
         """Draw the thresholds' ranks of columns without missing values, many columns at a time."""
+
+        if self._range == 0:  # nothing is random, and all columns have the same ranks
+            self._ranks[:] = self._rank_rule(np.zeros(1, dtype=np.int64), np.array([self._table.n_samples]))
+            return
 
         def draw(rows: slice) -> None:
             variables = np.arange(rows.start, rows.stop, dtype=np.int64) + self._first_variable
