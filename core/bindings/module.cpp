@@ -19,6 +19,7 @@
 #include "interplay/information_gain.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
+#include "interplay/transposed.hpp"
 #include "interplay/tuple_search.hpp"
 #include "interplay/tuple_statistic.hpp"
 #include "interplay/value_planes.hpp"
@@ -87,6 +88,16 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   }
   interplay::pack_bit_planes(span_of(codes), span_of(sample_order), span_of(class_sizes), span_of(class_word_start),
                              span_of(plane_start), first_row, last_row, span_of(words));
+}
+
+template <class Item>
+void transpose(nb::ndarray<const Item, nb::ndim<2>, nb::device::cpu> table, Array<Item> by_column) {
+  require(by_column.ndim() == 2 && by_column.shape(0) == table.shape(1) && by_column.shape(1) == table.shape(0),
+          "by_column must have a row for each column");
+  require(table.stride(1) == 1, "the columns of the table must lie side by side");
+  nb::gil_scoped_release release;
+  interplay::transpose(table.data(), static_cast<Index>(table.shape(0)), static_cast<Index>(table.shape(1)),
+                       table.stride(0), by_column.data());
 }
 
 // Cut values at thresholds, and set the bits of all rows.
@@ -379,6 +390,9 @@ NB_MODULE(_core, module) {
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");
+  module.def("transpose", &transpose<std::uint16_t>, "table"_a, "by_column"_a,
+             "Write each column of a table to a row; for items of 2 or 4 bytes.");
+  module.def("transpose", &transpose<std::uint32_t>, "table"_a, "by_column"_a);
   define_column_functions<double>(module);
   define_column_functions<float>(module);
   define_column_functions<std::int16_t>(module);

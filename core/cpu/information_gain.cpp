@@ -50,7 +50,7 @@ Fixed XLogX::compute(Count n) const {
   const double x = static_cast<double>(n) + offset_;
   if (x <= 0) return 0;
   const double value = x * std::log2(x) * scale_;
-  // Where a double has no fraction there is nothing to round, which most of a table's entries would call a function for.
+  // Most entries are so large that a double has no fraction, and need no call to be rounded.
   return std::abs(value) >= 0x1p52 ? static_cast<Fixed>(value) : std::llround(value);
 }
 

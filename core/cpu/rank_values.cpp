@@ -8,11 +8,11 @@
 namespace interplay {
 namespace {
 
-// A rank is this near to its place among the values shown, in 99 of 100 rows.
-constexpr Index kPlacesAside = 8;
+// A rank is this near to its place among the values shown, in nine of ten rows.
+constexpr Index kPlacesAside = 5;
 
 // Numbers are tried this far on either side of where a value should be, as a share of the range it is known to be in.
-constexpr double kAside = 0.04;
+constexpr double kAside = 0.05;
 
 // This few values are put in order rather than counted; and all that are left, after so many counts.
 constexpr Index kFew = 8;
@@ -93,8 +93,8 @@ typename RankValues<Value>::Bracket RankValues<Value>::bracket_of(Index rank) co
       };
       bracket = narrowed(bracket, at(share - kAside), at(share + kAside), rank);
     } else {  // one of the values, which is the one to find if there are many like it
-      const Value value = *std::find_if(values_, values_ + n_,
-                                        [&](Value v) { return bracket.low <= v && v <= bracket.high; });
+      const Value value =
+          *std::find_if(values_, values_ + n_, [&](Value v) { return bracket.low <= v && v <= bracket.high; });
       bracket = narrowed(bracket, value, value, rank);
     }
     // Where most values are left, they are tied or very unevenly spread.

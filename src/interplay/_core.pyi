@@ -23,6 +23,7 @@ def pack_bit_planes(
     last_row: int,
     words: npt.NDArray[np.uint64],
 ) -> None: ...
+def transpose(table: npt.NDArray[Any], by_column: npt.NDArray[Any]) -> None: ...
 def pack_value_planes(
     values: npt.NDArray[Any],
     thresholds: npt.NDArray[Any],

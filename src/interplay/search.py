@@ -339,9 +339,9 @@ def search_tiles(
     dimensions = [settings.dimensions] + [1] * alone
     # Shards with and without a GPU must cut alike.
     shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
-    if np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2:
-        if shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine):
-            shapes = [shape or SMALL_TILES for shape in shapes]
+    is_direct = np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2
+    if is_direct and (shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)):
+        shapes = [shape or SMALL_TILES for shape in shapes]
     if checkpoint is not None:  # what was begun on one engine goes on with another
         shapes = checkpoint.tile_shapes(name) or shapes
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)

@@ -147,7 +147,7 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork |
 
         return DaskEngine(engine)
     # Looking for the methods of an engine takes as long as a small search: first the common case.
-    if isinstance(engine, CpuEngine) or isinstance(engine, Engine):
+    if isinstance(engine, CpuEngine | Engine):
         return engine
     raise TypeError(
         "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "

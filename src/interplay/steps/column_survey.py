@@ -26,9 +26,9 @@ FEW_VALUES = 3
 FEW_RANKS = 4
 MANY_SAMPLES = 256
 
-#: A table that is one block of at most this many bytes is kept for the second pass: cutting out and transposing takes a
-#: good part of a small search.
-MAX_KEPT_BYTES = 2**21
+#: A table of at most this many bytes is kept for the second pass, block by block as it was read: cutting out and
+#: transposing takes a good part of a small search.
+MAX_KEPT_BYTES = 2**24
 
 #: Ranks are drawn for as many columns at a time as have about this many levels in all discretisations together.
 LEVELS_AT_ONCE = 2**16
@@ -63,7 +63,8 @@ class ColumnSurvey:
         self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
         self.thresholds: Values = np.zeros(shape, dtype=table.dtype)
         self.level_thresholds: list[Values | None] = [None] * n_vars
-        self.only_block: Values | None = None
+        self.kept_blocks: dict[int, Values] = {}
+        self._keeps_blocks = n_vars * table.n_samples * table.dtype.itemsize <= MAX_KEPT_BYTES
         # Genotypes all have the same levels: keep them once.
         self._known_levels: dict[bytes, Values] = {}
         self.n_levels: IntArray = np.zeros(n_vars, dtype=np.int64)
@@ -72,7 +73,6 @@ class ColumnSurvey:
 
     def draw_ranks(self, n_jobs: int) -> None:
         """Draw the thresholds' ranks of columns without missing values, many columns at a time."""
-
         if self._range == 0:  # nothing is random, and all columns have the same ranks
             self._ranks[:] = self._rank_rule(np.zeros(1, dtype=np.int64), np.array([self._table.n_samples]))
             return
@@ -88,8 +88,8 @@ class ColumnSurvey:
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""
         values = self._table.block(rows.start, rows.stop)
-        if len(values) == self._table.n_vars and values.nbytes <= MAX_KEPT_BYTES:
-            self.only_block = values
+        if self._keeps_blocks:
+            self.kept_blocks[rows.start] = values
         if self._is_plain(values, self._forced[rows]) and self._find_thresholds(values, rows):
             return
         in_order = _sorted_rows(values)

@@ -62,8 +62,8 @@ class Coder:
         Thresholds of the variables discretised by rank.
     level_thresholds : list, n_vars entries
         Thresholds of the discrete variables: their levels but the last; None for the others.
-    only_block : (n_vars, n_samples) array, optional
-        All values, if they are one block that was read already.
+    kept_blocks : dict of int to (n_rows, n_samples) array
+        Values that were read already, by the number of their first variable: blocks of `block_columns`, if any.
     """
 
     table: Table
@@ -76,7 +76,7 @@ class Coder:
     n_missing: IntArray
     thresholds: Values
     level_thresholds: list[Values | None]
-    only_block: Values | None
+    kept_blocks: dict[int, Values]
     block_columns: int
     n_jobs: int
 
@@ -121,7 +121,11 @@ class Coder:
         return CutValues(self._values(rows), np.ascontiguousarray(self.thresholds[rows, d]))
 
     def _values(self, rows: slice) -> Values:
-        return self.table.block(rows.start, rows.stop) if self.only_block is None else self.only_block[rows]
+        first = rows.start // self.block_columns * self.block_columns
+        kept = self.kept_blocks.get(first)
+        if kept is None or rows.stop > first + len(kept):
+            return self.table.block(rows.start, rows.stop)
+        return kept[rows.start - first : rows.stop - first]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -213,7 +217,7 @@ def make_coder(
         n_missing=survey.n_missing,
         thresholds=survey.thresholds,
         level_thresholds=survey.level_thresholds,
-        only_block=survey.only_block,
+        kept_blocks=survey.kept_blocks,
         block_columns=block_columns,
         n_jobs=n_jobs,
     )
