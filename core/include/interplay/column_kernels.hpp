@@ -1,5 +1,4 @@
-// The loops over the values of a column: compared with numbers, counted, picked out and
-// packed.
+// The loops over the values of a column: compared with numbers, counted, picked out and packed.
 //
 // Bottleneck: reading, if compilers turn them into vector instructions. Overflow: counts are kept in blocks.
 #pragma once
