@@ -43,22 +43,11 @@ bool RankValues<Value>::operator()(const Value* values, Index n, const Index* ra
   if (std::is_floating_point_v<Value> && kernels_.has_nan(values, n)) return false;
   values_ = values;
   n_ = n;
-  show_some();
+  std::array<Value, kShown> shown;
+  for (Index i = 0; i < kShown; ++i) shown[i] = values[i * n / kShown];
+  kernels_.sort_shown(shown.data(), shown_.data());
   for (Index r = 0; r < n_ranks; ++r) found[r] = find(ranks[r]);
   return true;
-}
-
-template <class Value>
-void RankValues<Value>::show_some() {
-  std::array<Value, kShown> some;
-  for (Index i = 0; i < kShown; ++i) some[i] = values_[i * n_ / kShown];
-  // Put in order by counting those before each one: there is nothing for the processor to guess.
-  for (Index i = 0; i < kShown; ++i) {
-    int place = 0;
-    for (Index j = 0; j < i; ++j) place += some[j] <= some[i];
-    for (Index j = i; j < kShown; ++j) place += some[j] < some[i];
-    shown_[place] = some[i];
-  }
 }
 
 template <class Value>

@@ -10,6 +10,9 @@ namespace interplay {
 // Moves by 1, 2, 4, … places that bring any bits of a word together.
 inline constexpr int kMoves = 6;
 
+// Values of a column that show where the others are.
+inline constexpr Index kShown = 32;
+
 struct ApartCounts {
   Index below, above;
 };
@@ -18,6 +21,8 @@ template <class Value>
 struct ColumnKernels {
   // Whether a value is NaN.
   bool (*has_nan)(const Value* values, Index n);
+  // Put kShown values in order.
+  void (*sort_shown)(const Value* shown, Value* in_order);
   // How many values are below `first` and how many above `last`.
   ApartCounts (*count_apart)(const Value* values, Index n, Value first, Value last);
   // Copy the values from `low` to `high`; returns their number. `gathered` needs room for one more.

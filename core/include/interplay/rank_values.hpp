@@ -28,9 +28,7 @@ class RankValues {
 
     Index size() const { return end - begin; }
   };
-  static constexpr Index kShown = 32;
 
-  void show_some();
   Bracket bracket_of(Index rank) const;
   Bracket narrowed(const Bracket& bracket, Value first, Value last, Index rank) const;
   Value find(Index rank);

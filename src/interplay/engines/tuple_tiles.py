@@ -87,12 +87,10 @@ def make_tuple_tiles(
             f"dimensions={dimensions} over {len(real)} variables is {how_many}, more than can be searched: "
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
-    lane_start = np.concatenate(
-        [
-            _cut_lanes(lanes, even, n_levels[real], wanted[real]),
-            len(real) + _cut_lanes(lanes, even, n_levels[contrast])[1:],
-        ]
-    )
+    lane_start = _cut_lanes(lanes, even, n_levels[real], wanted[real])
+    if len(contrast):
+        of_contrast = len(real) + _cut_lanes(lanes, even, n_levels[contrast])
+        lane_start = np.concatenate([lane_start, of_contrast[1:]])
     middle_start = _cut(lane_start, middle, even)
     block_start = _cut(middle_start, size, even)
     order = np.concatenate([real, contrast])
