@@ -138,3 +138,24 @@ def test_errors(y, options, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         decision_classes(y, n_samples=4, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
+def test_whole_numbers_are_numbered_as_by_sorting(dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for choices in (
+        [0, 1],
+        range(0, 120, 2),
+        [3, 90],
+        [low, high],
+        [high, high - 2],
+        [low, low + 5],
+        [high // 2, 7, high],
+    ):
+        y = np.repeat(np.array(choices, dtype=dtype), 3)[rng.permutation(3 * len(choices))]
+        classes = decision_classes(y, n_samples=len(y), decision="classes")
+        used, codes = np.unique(y, return_inverse=True)
+        assert classes.labels == used.tolist()
+        assert np.array_equal(classes.codes, codes)
+        assert classes.codes.dtype == np.int64

@@ -35,6 +35,23 @@ def test_equals_sorting(dtype: str) -> None:
     assert np.array_equal(found, np.take_along_axis(np.sort(values, axis=1), ranks, axis=1))
 
 
+@pytest.mark.parametrize("n", [1, 2, 31, 33, 300, 20_000])
+def test_ways_values_are_spread(n: int) -> None:
+    rng = np.random.default_rng(n)
+    normal = rng.normal(size=n)
+    values = [normal, np.exp(5 * normal), np.sort(normal), -np.sort(normal), np.rint(normal), np.rint(100 * normal)]
+    values += [np.where(rng.random(n) < 0.4, 0, normal), np.where(rng.random(n) < 0.4, -np.inf, normal)]
+    values += [np.where(np.arange(n) % max(1, n // 32) == 0, 50, normal), np.where(normal > 1, 1e300, normal)]
+    for dtype in ("float64", "float32", "int16", "int64"):
+        finite = np.clip(np.array(values), -3e4, 3e4) if dtype.startswith("int") else np.array(values)
+        with np.errstate(over="ignore"):
+            rows = finite.astype(dtype)
+        ranks = np.tile(np.unique(np.linspace(0, n - 1, 9).astype(np.int64)), (len(rows), 1))
+        found = np.empty(ranks.shape, dtype=dtype)
+        assert _core.rank_values(rows, ranks, found)
+        assert np.array_equal(found, np.take_along_axis(np.sort(rows, axis=1), ranks, axis=1))
+
+
 def test_missing_values_are_told() -> None:
     values = np.ones((2, 300))
     values[1, 299] = np.nan

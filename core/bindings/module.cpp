@@ -19,8 +19,10 @@
 #include "interplay/information_gain.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
+#include "interplay/transposed.hpp"
 #include "interplay/tuple_search.hpp"
 #include "interplay/tuple_statistic.hpp"
+#include "interplay/value_planes.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -86,6 +88,44 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   }
   interplay::pack_bit_planes(span_of(codes), span_of(sample_order), span_of(class_sizes), span_of(class_word_start),
                              span_of(plane_start), first_row, last_row, span_of(words));
+}
+
+template <class Item>
+void transpose(nb::ndarray<const Item, nb::ndim<2>, nb::device::cpu> table, Array<Item> by_column) {
+  require(by_column.ndim() == 2 && by_column.shape(0) == table.shape(1) && by_column.shape(1) == table.shape(0),
+          "by_column must have a row for each column");
+  require(table.stride(1) == 1, "the columns of the table must lie side by side");
+  nb::gil_scoped_release release;
+  interplay::transpose(table.data(), static_cast<Index>(table.shape(0)), static_cast<Index>(table.shape(1)),
+                       table.stride(0), by_column.data());
+}
+
+// Cut values at thresholds, and set the bits of all rows.
+template <class Value>
+void pack_value_planes(Array<const Value> values, Array<const Value> thresholds, Array<const Index> sample_order,
+                       Array<const Index> class_sizes, Array<const Index> class_word_start, Array<Word> words) {
+  require(values.ndim() == 2 && thresholds.ndim() == 2 && words.ndim() == 2, "the arrays must be two-dimensional");
+  const Index n_rows = static_cast<Index>(values.shape(0)), n_samples = static_cast<Index>(values.shape(1));
+  const Index n_thresholds = static_cast<Index>(thresholds.shape(1)), n_words = static_cast<Index>(words.shape(1));
+  require(static_cast<Index>(thresholds.shape(0)) == n_rows && n_thresholds >= 1 &&
+              static_cast<Index>(words.shape(0)) == n_rows * n_thresholds,
+          "each row of values needs thresholds, and each threshold a plane");
+  const std::span<const Index> sizes = span_of(class_sizes);
+  check_classes(sizes, span_of(class_word_start), n_words);
+  require(static_cast<Index>(sample_order.size()) == n_samples &&
+              std::accumulate(sizes.begin(), sizes.end(), Index{0}) == n_samples,
+          "sample_order and the classes must hold every sample");
+  const Index* sample = sample_order.data();
+  for (const Index size : sizes) {
+    for (Index i = 0; i < size; ++i, ++sample) {
+      require(0 <= *sample && *sample < n_samples && (i == 0 || sample[-1] < *sample),
+              "the samples of a class must be in ascending order");
+    }
+  }
+  nb::gil_scoped_release release;
+  interplay::ClassBits order(span_of(sample_order), sizes, span_of(class_word_start));
+  interplay::pack_value_planes(values.data(), n_rows, n_samples, thresholds.data(), n_thresholds, order, n_words,
+                               words.data());
 }
 
 void check_planes(const interplay::BitPlanes& planes, Index n_planes) {
@@ -297,6 +337,16 @@ bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Valu
   return true;
 }
 
+// What there is of functions for each type of values.
+template <class Value>
+void define_column_functions(nb::module_& module) {
+  module.def("rank_values", &rank_values<Value>, "values"_a, "ranks"_a, "found"_a,
+             "Find the values at some ranks of each row; false if a value is NaN.");
+  module.def("pack_value_planes", &pack_value_planes<Value>, "values"_a, "thresholds"_a, "sample_order"_a,
+             "class_sizes"_a, "class_word_start"_a, "words"_a,
+             "Cut each row of values at its thresholds and set the bits of the levels; `words` must be zero.");
+}
+
 // Fills `values` with x·log2(x) in fixed point at 0 … n, for every class and then for all classes together; with the
 // pseudocounts of as many cells as each multiplicity says. Returns the worth of a unit, which is that of gains, or,
 // with coefficients, that of a statistic.
@@ -340,12 +390,14 @@ NB_MODULE(_core, module) {
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");
-  module.def("rank_values", &rank_values<double>, "values"_a, "ranks"_a, "found"_a,
-             "Find the values at some ranks of each row; false if a value is NaN.");
-  module.def("rank_values", &rank_values<float>, "values"_a, "ranks"_a, "found"_a);
-  module.def("rank_values", &rank_values<std::int16_t>, "values"_a, "ranks"_a, "found"_a);
-  module.def("rank_values", &rank_values<std::int32_t>, "values"_a, "ranks"_a, "found"_a);
-  module.def("rank_values", &rank_values<std::int64_t>, "values"_a, "ranks"_a, "found"_a);
+  module.def("transpose", &transpose<std::uint16_t>, "table"_a, "by_column"_a,
+             "Write each column of a table to a row; for items of 2 or 4 bytes.");
+  module.def("transpose", &transpose<std::uint32_t>, "table"_a, "by_column"_a);
+  define_column_functions<double>(module);
+  define_column_functions<float>(module);
+  define_column_functions<std::int16_t>(module);
+  define_column_functions<std::int32_t>(module);
+  define_column_functions<std::int64_t>(module);
   module.def("search_max_gains", &search_max_gains, "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a,
              "class_sizes"_a, "n_vars"_a, "order"_a, "block_start"_a, "middle_start"_a, "lane_start"_a, "tiles"_a,
              "partner_cells"_a, "pseudocount"_a, "discretization"_a, "n_threads"_a, "simd_level"_a, "direct_only"_a,

@@ -48,7 +48,10 @@ XLogX::XLogX(double offset, Index n_max, Index max_entries, int fraction_bits)
 
 Fixed XLogX::compute(Count n) const {
   const double x = static_cast<double>(n) + offset_;
-  return x > 0 ? std::llround(x * std::log2(x) * scale_) : 0;
+  if (x <= 0) return 0;
+  const double value = x * std::log2(x) * scale_;
+  // Most entries are so large that a double has no fraction, and need no call to be rounded.
+  return std::abs(value) >= 0x1p52 ? static_cast<Fixed>(value) : std::llround(value);
 }
 
 CellInformation::CellInformation(std::span<const Index> class_sizes, double pseudocount, Index multiplicity,

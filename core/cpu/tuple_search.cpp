@@ -30,6 +30,25 @@ Index most_cells(const SearchProblem& problem) {
   return levels * problem.partner_cells.back();
 }
 
+// A search of at most this much work is over before anyone could wish to stop it or see how far it is.
+constexpr double kShortWork = 1e8;
+
+// At least as many word operations as the search takes, in all threads.
+double most_work(const SearchProblem& problem) {
+  const Index k = problem.tiles.dimensions;
+  double n_tuples = 0;
+  for (Index tile = 0; tile < problem.tiles.size() && n_tuples < kShortWork; ++tile) {
+    double in_tile = 1;
+    for (Index place = 0; place < k; ++place) {
+      const std::span<const Index> start = problem.blocks.starts(place, k);
+      const Index block = problem.tiles[tile][place];
+      in_tile *= static_cast<double>(start[block + 1] - start[block]);
+    }
+    n_tuples += in_tile;
+  }
+  return n_tuples * static_cast<double>(most_cells(problem) * problem.planes.n_words);
+}
+
 std::vector<Index> distinct_levels(const SearchProblem& problem) {
   std::vector<Index> levels;
   for (const Index row : problem.blocks.order) levels.push_back(problem.planes.n_levels[row]);
@@ -113,9 +132,12 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
     finished.notify_one();
   };
 
+  // The calling thread keeps watch, but starting a thread takes as long as a small search.
+  const bool in_this_thread = n_threads == 1 && most_work(problem) <= kShortWork;
+  if (in_this_thread) work();
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(n_threads));
-  for (int t = 0; t < n_threads; ++t) {
+  for (int t = 0; t < n_threads && !in_this_thread; ++t) {
     try {
       threads.emplace_back(work);
     } catch (const std::system_error&) {

@@ -23,6 +23,15 @@ def pack_bit_planes(
     last_row: int,
     words: npt.NDArray[np.uint64],
 ) -> None: ...
+def transpose(table: npt.NDArray[Any], by_column: npt.NDArray[Any]) -> None: ...
+def pack_value_planes(
+    values: npt.NDArray[Any],
+    thresholds: npt.NDArray[Any],
+    sample_order: npt.NDArray[np.int64],
+    class_sizes: npt.NDArray[np.int64],
+    class_word_start: npt.NDArray[np.int64],
+    words: npt.NDArray[np.uint64],
+) -> None: ...
 def rank_values(values: npt.NDArray[Any], ranks: npt.NDArray[np.int64], found: npt.NDArray[Any]) -> bool: ...
 def search_max_gains(
     words: npt.NDArray[np.uint64],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ WordArray = npt.NDArray[np.uint64]
 
 #: Codes are bytes, so a variable has at most this many levels.
 MAX_LEVELS = 256
+
+#: Values of these types, in native byte order, can be cut by the compiled module.
+COMPILED_TYPES = ("f8", "f4", "i2", "i4", "i8")
 
 #: More discretisations, or contrast variables, than anyone has time for: a slip, refused before it fills the memory.
 MAX_DISCRETIZATIONS = 10**6
@@ -62,6 +65,21 @@ class DecisionClasses:
         return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
 
 
+class CutValues(NamedTuple):
+    """Values of which each code is the number of its row's thresholds below it, and nothing more.
+
+    Attributes
+    ----------
+    values : (n_rows, n_samples), C-contiguous
+        Of a type that the compiled module knows, see `COMPILED_TYPES`; without NaN.
+    thresholds : (n_rows, n_thresholds), C-contiguous, of the same dtype
+        Ascending in each row.
+    """
+
+    values: npt.NDArray[Any]
+    thresholds: npt.NDArray[Any]
+
+
 class CodeBlocks(Protocol):
     """Codes that are made, or cut out, block by block, so that they need not all be in memory at once."""
 
@@ -77,6 +95,10 @@ class CodeBlocks(Protocol):
 
     def read(self, rows: slice) -> CodeArray:
         """Return the codes of some variables, C-contiguous (n_rows, n_samples)."""
+        ...
+
+    def read_cut(self, rows: slice) -> CutValues | None:
+        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
         ...
 
 
@@ -117,6 +139,10 @@ class DiscreteCodes:
     def read(self, rows: slice) -> CodeArray:
         """Return the codes of some variables."""
         return self.codes[rows]
+
+    def read_cut(self, rows: slice) -> CutValues | None:
+        """Return None: there are no values."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -339,8 +339,8 @@ def search_tiles(
     dimensions = [settings.dimensions] + [1] * alone
     # Shards with and without a GPU must cut alike.
     shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
-    in_parts = shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)
-    if in_parts and (np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2):
+    is_direct = np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2
+    if is_direct and (shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)):
         shapes = [shape or SMALL_TILES for shape in shapes]
     if checkpoint is not None:  # what was begun on one engine goes on with another
         shapes = checkpoint.tile_shapes(name) or shapes
@@ -361,9 +361,9 @@ def search_tiles(
         settings.discretizations,
         nothing,
         names=table.names,
-        costs=[tile_costs(tiles, levels_of_rows[0], classes.n_classes) for tiles in searches],
         shapes=shapes,
         shard=shard,
+        costs=lambda tiles: tile_costs(tiles, levels_of_rows[0], classes.n_classes),
         checkpoint=checkpoint,
         name=name,
     )

@@ -73,12 +73,12 @@ class TileLoop:
         What each list starts from.
     names : list of str
         Of the real variables, to tell of the best.
-    costs : list of (n_tiles,) float64
-        About what the tiles cost, for each list.
     shapes : list of dict
         How the tiles were cut.
     shard : Shard, optional
         Do only this part.
+    costs : callable
+        Returns about what the tiles of a list cost, (n_tiles,) float64.
     checkpoint : Checkpoint, optional
         Where to keep the state, under `name`.
     """
@@ -91,8 +91,8 @@ class TileLoop:
         nothing: Sequence[MaxGains],
         *,
         names: Sequence[str],
-        costs: Sequence[FloatArray],
         shapes: Sequence[dict[str, Any]],
+        costs: Callable[[TupleTiles], FloatArray],
         shard: Shard | None = None,
         checkpoint: Checkpoint | None = None,
         name: str = "",
@@ -214,11 +214,11 @@ class TileLoop:
         """Take note that all is done."""
         self._state.at, self._state.done = (self._places[-1][0] + 1, 0), np.zeros(0, dtype=bool)
 
-    def _spans(self, shard: Shard | None, costs: Sequence[FloatArray]) -> list[tuple[int, int]]:
+    def _spans(self, shard: Shard | None, costs: Callable[[TupleTiles], FloatArray]) -> list[tuple[int, int]]:
         """First tile and end at each place: tiles that start, on the line of all costs, within the shard."""
         if shard is None:
             return [(0, len(self._searches[i])) for _, i in self._places]
-        before = [summed(cost) for cost in costs]
+        before = [summed(costs(tiles)) for tiles in self._searches]
         starts = []
         total = 0.0
         for _, i in self._places:

@@ -4,27 +4,40 @@
 #include <array>
 #include <vector>
 
-#include "interplay/types.hpp"
+#include "interplay/column_kernels.hpp"
 
 namespace interplay {
 
-// Finds the values at given ranks of one row after another. The range of a row is cut into equal buckets; since
-// rounding is monotone, so are the buckets, and only the bucket that holds a rank has to be put in order.
+// Finds the values at given ranks of one row after another. A few values of a row show about where a rank is. Then the
+// values below one number and above another are counted, at the speed of reading them: a few counts leave one value, if
+// it is a tied one, or a handful, and only these are put in order.
 template <class Value>
 class RankValues {
  public:
+  explicit RankValues(const ColumnKernels<Value>& kernels = column_kernels<Value>()) : kernels_(kernels) {}
+
   // values: IN n numbers; ranks: IN n_ranks, below n; found: OUT n_ranks
   // Returns false, and finds nothing, if a value is NaN.
   bool operator()(const Value* values, Index n, const Index* ranks, Index n_ranks, Value* found);
 
  private:
-  static constexpr Index kBuckets = 1024;
+  // A value is from `low` to `high`, as are those at the ranks from `begin` to `end` − 1, and no others.
+  struct Bracket {
+    Value low, high;
+    Index begin, end;
 
-  bool fill_buckets(const Value* values, Index n);
+    Index size() const { return end - begin; }
+  };
 
-  std::vector<std::uint16_t> bucket_of_;
-  std::array<std::uint32_t, kBuckets> sizes_{};
-  std::vector<Value> inside_;
+  Bracket bracket_of(Index rank) const;
+  Bracket narrowed(const Bracket& bracket, Value first, Value last, Index rank) const;
+  Value find(Index rank);
+
+  const ColumnKernels<Value>& kernels_;
+  const Value* values_ = nullptr;
+  Index n_ = 0;
+  std::array<Value, kShown> shown_{};  // in order
+  std::vector<Value> gathered_;
 };
 
 }  // namespace interplay

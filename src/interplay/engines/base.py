@@ -146,7 +146,8 @@ def get_engine(engine: AsEngine = "auto", *, n_jobs: int = 1, work: SearchWork |
         from interplay.engines.dask import DaskEngine
 
         return DaskEngine(engine)
-    if isinstance(engine, Engine):
+    # Looking for the methods of an engine takes as long as a small search: first the common case.
+    if isinstance(engine, CpuEngine | Engine):
         return engine
     raise TypeError(
         "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains(), "

@@ -19,7 +19,7 @@ _BLOCK_SIZE_BEYOND = 16
 #: Variables per lane block: the bits of one AVX2 register.
 _LANES = 256
 
-#: Variables whose triples and pairs fit one register.
+#: Variables whose triples and pairs fit two registers (see core/cpu/triple_lanes.hpp).
 _TRIPLE_BLOCK = 14
 
 #: Blocks grow where there would be more tiles than this: they are listed in memory. In 4D and more not beyond the
@@ -90,18 +90,16 @@ def make_tuple_tiles(
             f"dimensions={dimensions} over {len(real)} variables is {how_many}, more than can be searched: "
             "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
         )
-    lane_start = np.concatenate(
-        [
-            _cut_lanes(lanes, even, n_levels[real], wanted[real]),
-            len(real) + _cut_lanes(lanes, even, n_levels[contrast])[1:],
-        ]
-    )
-    middle_start = _cut(middle, even, _block_of_row(lane_start))
-    keys = [_block_of_row(middle_start)]
-    if even and block_size is None and n_members > 3:
-        # Their triples are searched together, and would be the last few of very many prefixes.
-        keys.append(np.arange(len(keys[0])) >= len(real) - _TRIPLE_BLOCK)
-    block_start = _cut(size, even, *keys)
+    lane_start = _cut_lanes(lanes, even, n_levels[real], wanted[real])
+    if len(contrast):
+        of_contrast = len(real) + _cut_lanes(lanes, even, n_levels[contrast])
+        lane_start = np.concatenate([lane_start, of_contrast[1:]])
+    middle_start = _cut(lane_start, middle, even)
+    runs = middle_start
+    if even and block_size is None and n_members > 3 and len(real) > _TRIPLE_BLOCK:
+        # Their triples are searched together: they would be the last few of very many prefixes.
+        runs = np.union1d(runs, len(real) - _TRIPLE_BLOCK)
+    block_start = _cut(runs, size, even)
     order = np.concatenate([real, contrast])
     starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]
 
@@ -157,25 +155,24 @@ def _n_tiles(n_real: int, n_contrast: int, dimensions: int, size: int, middle: i
     return n_prefixes * n_middles * (-(-n_real // lanes) / dimensions + 1 + -(-n_contrast // lanes))
 
 
-def _block_of_row(start: IntArray) -> IntArray:
-    return np.asarray(np.repeat(np.arange(len(start) - 1), np.diff(start)))
-
-
-def _cut(size: int, even: bool, *keys: npt.NDArray[Any]) -> IntArray:
-    """Starts of blocks of at most `size` rows in which all keys are constant; ends with the number of rows."""
+def _runs(*keys: npt.NDArray[Any]) -> IntArray:
+    """Starts of the runs of rows in which all keys are constant; ends with the number of rows."""
     n = len(keys[0])
     changes = np.zeros(n, dtype=bool)
+    changes[:1] = True
     for key in keys:
         changes[1:] |= key[1:] != key[:-1]
-    runs = np.concatenate([np.flatnonzero(changes), [n]])
+    return np.append(np.flatnonzero(changes), n)
+
+
+def _cut(runs: IntArray, size: int, even: bool) -> IntArray:
+    """Cut each run of rows into blocks of at most `size`; returns their starts, and the number of rows."""
     starts: list[int] = []
-    begin = 0
-    for end in runs.tolist():
+    for begin, end in pairwise(runs.tolist()):
         n_blocks = -(-(end - begin) // size)
         # Blocks of even size, where a short last one would make tiles that do not pay.
         starts.extend(begin + ((end - begin) * b // n_blocks if even else size * b) for b in range(n_blocks))
-        begin = end
-    return np.array([*starts, n], dtype=np.int64)
+    return np.array([*starts, runs[-1]], dtype=np.int64)
 
 
 def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
@@ -184,15 +181,15 @@ def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[An
     Most prefixes have come so far in the order that the first block is behind them: it may be small. A variable of c
     levels takes c − 1 lanes, in groups of 16 variables; blocks hold whole registers of them.
     """
+    runs = _runs(n_levels, *keys)
     if not even:
-        return _cut(lanes, even, n_levels, *keys)
-    runs = _cut(len(n_levels) + 1, even, n_levels, *keys)
+        return _cut(runs, lanes, even)
     starts: list[IntArray] = []
     for begin, end in pairwise(runs.tolist()):
         in_a_register = lanes // int(n_levels[begin] - 1) // 16 * 16
         size = lanes // in_a_register * in_a_register if in_a_register else lanes
         starts.append(np.arange(end, begin, -size)[::-1])
-    return np.concatenate([[0], *starts]).astype(np.int64)
+    return np.concatenate([np.zeros(1, dtype=np.int64), *starts])
 
 
 def _counted_up(first: IntArray, number: IntArray) -> IntArray:
@@ -249,6 +246,8 @@ def _tuples_in(
 
 def _partner_cells(tiles: npt.NDArray[np.int32], levels_by_place: list[IntArray]) -> IntArray:
     """Distinct products of the levels of a variable's partners."""
+    if len(tiles) and all((levels == levels_by_place[0][0]).all() for levels in levels_by_place):
+        return np.array([int(levels_by_place[0][0]) ** (len(levels_by_place) - 1)], dtype=np.int64)
     found: set[int] = set()
     chunk = 100_000
     for begin in range(0, len(tiles), chunk):

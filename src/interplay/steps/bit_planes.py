@@ -11,6 +11,9 @@ from interplay import _core
 from interplay.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
 from interplay.jobs import map_in_threads
 
+#: Up to this many classes, bits are made of values straight away; with more it is quicker to put codes in their order.
+MAX_CLASSES_CUT = 8
+
 
 def make_bit_planes(
     parts: Sequence[CodeBlocks], classes: DecisionClasses, *, n_vars: int | None = None, n_jobs: int = 1
@@ -33,7 +36,7 @@ def make_bit_planes(
     plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
     class_word_start = _class_word_start(classes.sizes)
     words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
-    layout = (np.argsort(classes.codes, kind="stable"), classes.sizes, class_word_start)
+    layout = (_sample_order(classes), classes.sizes, class_word_start)
 
     first_row = 0
     for part in parts:
@@ -55,10 +58,21 @@ def _pack_block(
     part: CodeBlocks, layout: tuple[IntArray, IntArray, IntArray], plane_start: IntArray, words: WordArray, rows: slice
 ) -> None:
     """Read one block of codes and write its planes to `words`; `plane_start` are the first planes of all its part."""
-    codes = part.read(rows)
     start = plane_start[rows.start : rows.stop + 1]
     block_words = words[start[0] : start[-1]]
+    cut = part.read_cut(rows) if len(layout[1]) <= MAX_CLASSES_CUT else None
+    if cut is not None:
+        _core.pack_value_planes(cut.values, cut.thresholds, *layout, words=block_words)
+        return
+    codes = part.read(rows)
     _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
+
+
+def _sample_order(classes: DecisionClasses) -> IntArray:
+    """Return the samples of class 0, then of class 1, …, ascending in each."""
+    # Short numbers have a radix sort.
+    codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
+    return np.argsort(codes, kind="stable")
 
 
 def _class_word_start(class_sizes: IntArray) -> IntArray:

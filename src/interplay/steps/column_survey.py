@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.arrays import MAX_LEVELS, BoolArray, IntArray
+from interplay.arrays import COMPILED_TYPES, MAX_LEVELS, BoolArray, IntArray
 from interplay.checks import shown
 from interplay.jobs import map_in_threads
 from interplay.steps.columns import ColumnKind
@@ -25,11 +25,10 @@ FEW_VALUES = 3
 #: Up to this many thresholds are looked for one by one, in columns of at least this many samples; others are sorted.
 FEW_RANKS = 4
 MANY_SAMPLES = 256
-RANK_TYPES = ("f8", "f4", "i2", "i4", "i8")
 
-#: A table that is one block of at most this many bytes is kept for the second pass: cutting out and transposing takes a
-#: good part of a small search.
-MAX_KEPT_BYTES = 2**21
+#: A table of at most this many bytes is kept for the second pass, block by block as it was read: cutting out and
+#: transposing takes a good part of a small search.
+MAX_KEPT_BYTES = 2**24
 
 #: Ranks are drawn for as many columns at a time as have about this many levels in all discretisations together.
 LEVELS_AT_ONCE = 2**16
@@ -54,6 +53,7 @@ class ColumnSurvey:
         self._rank_rule = partial(
             threshold_ranks, divisions=divisions, discretizations=discretizations, range_=range_, seed=seed
         )
+        self._range = range_
         self._seed = seed
         self._forced = forced
         self._missing = missing
@@ -63,7 +63,8 @@ class ColumnSurvey:
         self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
         self.thresholds: Values = np.zeros(shape, dtype=table.dtype)
         self.level_thresholds: list[Values | None] = [None] * n_vars
-        self.only_block: Values | None = None
+        self.kept_blocks: dict[int, Values] = {}
+        self._keeps_blocks = n_vars * table.n_samples * table.dtype.itemsize <= MAX_KEPT_BYTES
         # Genotypes all have the same levels: keep them once.
         self._known_levels: dict[bytes, Values] = {}
         self.n_levels: IntArray = np.zeros(n_vars, dtype=np.int64)
@@ -72,6 +73,9 @@ class ColumnSurvey:
 
     def draw_ranks(self, n_jobs: int) -> None:
         """Draw the thresholds' ranks of columns without missing values, many columns at a time."""
+        if self._range == 0:  # nothing is random, and all columns have the same ranks
+            self._ranks[:] = self._rank_rule(np.zeros(1, dtype=np.int64), np.array([self._table.n_samples]))
+            return
 
         def draw(rows: slice) -> None:
             variables = np.arange(rows.start, rows.stop, dtype=np.int64) + self._first_variable
@@ -84,8 +88,8 @@ class ColumnSurvey:
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""
         values = self._table.block(rows.start, rows.stop)
-        if len(values) == self._table.n_vars and values.nbytes <= MAX_KEPT_BYTES:
-            self.only_block = values
+        if self._keeps_blocks:
+            self.kept_blocks[rows.start] = values
         if self._is_plain(values, self._forced[rows]) and self._find_thresholds(values, rows):
             return
         in_order = _sorted_rows(values)
@@ -121,8 +125,10 @@ class ColumnSurvey:
     def _is_plain(self, values: Values, forced: npt.NDArray[np.int8]) -> bool:
         """Say whether all columns are numbers to discretise, at so few ranks that sorting is too much work."""
         n_ranks = self._ranks.shape[1] * self._ranks.shape[2]
-        if values.dtype.str[1:] not in RANK_TYPES or n_ranks > FEW_RANKS or values.shape[1] < MANY_SAMPLES:
+        if values.dtype.str[1:] not in COMPILED_TYPES or n_ranks > FEW_RANKS or values.shape[1] < MANY_SAMPLES:
             return False
+        if not (forced < 0).any():
+            return not forced.any()
         first = np.sort(values[:, : 4 * max(FEW_VALUES, self._divisions + 1)], axis=1)
         n_distinct = 1 + np.count_nonzero(first[:, 1:] > first[:, :-1], axis=1)
         has_many = n_distinct > max(FEW_VALUES, self._divisions + 1)

@@ -20,6 +20,9 @@ DECISION_CHOICES = ("auto", "classes", "continuous")
 #: Under "auto", whole numbers with more distinct values than this are continuous.
 MAX_AUTO_CLASSES = 20
 
+#: Whole numbers that lie this close together are numbered without sorting: flags, and classes numbered already.
+MAX_SPAN_COUNTED = 1024
+
 #: A class with fewer samples than this says nothing about variation within it.
 MIN_CLASS_SIZE = 2
 
@@ -154,10 +157,23 @@ def is_continuous(values: npt.NDArray[Any]) -> bool:
 
 
 def _classes_by_value(values: npt.NDArray[Any], levels: list[Any] | None) -> DecisionClasses:
-    used, codes = np.unique(values, return_inverse=True)
+    used, codes = _numbered(values)
     labels = used.tolist() if levels is None else [levels[int(number)] for number in used]
     check_encodable("a label of y", labels)
     return DecisionClasses(codes.astype(np.int64), labels)
+
+
+def _numbered(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
+    """Return the distinct values in order, and each value's number among them."""
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < MAX_SPAN_COUNTED and abs(high) < 2**62:
+            above_low = values.astype(np.int64) - low
+            is_used = np.bincount(above_low) > 0
+            used = np.flatnonzero(is_used) + low
+            return used.astype(values.dtype), np.cumsum(is_used)[above_low] - 1
+    used, codes = np.unique(values, return_inverse=True)
+    return used, codes
 
 
 def _classes_by_rank(values: npt.NDArray[Any], divisions: int) -> DecisionClasses:

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS, BoolArray, CodeArray, DiscreteCodes, IntArray
+from interplay.arrays import (
+    COMPILED_TYPES,
+    MAX_DISCRETIZATIONS,
+    MAX_LEVELS,
+    BoolArray,
+    CodeArray,
+    CutValues,
+    DiscreteCodes,
+    IntArray,
+)
 from interplay.checks import check_choice, check_int, check_real
 from interplay.jobs import map_in_threads, resolve_n_jobs
 from interplay.steps.column_survey import ColumnSurvey, column_blocks, forced_kinds, imputed
@@ -53,8 +62,8 @@ class Coder:
         Thresholds of the variables discretised by rank.
     level_thresholds : list, n_vars entries
         Thresholds of the discrete variables: their levels but the last; None for the others.
-    only_block : (n_vars, n_samples) array, optional
-        All values, if they are one block that was read already.
+    kept_blocks : dict of int to (n_rows, n_samples) array
+        Values that were read already, by the number of their first variable: blocks of `block_columns`, if any.
     """
 
     table: Table
@@ -67,7 +76,7 @@ class Coder:
     n_missing: IntArray
     thresholds: Values
     level_thresholds: list[Values | None]
-    only_block: Values | None
+    kept_blocks: dict[int, Values]
     block_columns: int
     n_jobs: int
 
@@ -92,7 +101,7 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self.table.block(rows.start, rows.stop) if self.only_block is None else self.only_block[rows]
+        values = self._values(rows)
         gaps = np.flatnonzero(self.n_missing[rows])
         if self.missing == "impute" and len(gaps):
             values = imputed(values, gaps, self.first_variable + rows.start, self.seed)
@@ -104,6 +113,19 @@ class Coder:
         if self.missing == "level":
             for row in gaps:
                 codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+
+    def cut_values(self, d: int, rows: slice) -> CutValues | None:
+        """Return values and thresholds, if all of these variables are discretised by rank and none is missing."""
+        if self.table.dtype.str[1:] not in COMPILED_TYPES or self.is_discrete[rows].any() or self.n_missing[rows].any():
+            return None
+        return CutValues(self._values(rows), np.ascontiguousarray(self.thresholds[rows, d]))
+
+    def _values(self, rows: slice) -> Values:
+        first = rows.start // self.block_columns * self.block_columns
+        kept = self.kept_blocks.get(first)
+        if kept is None or rows.stop > first + len(kept):
+            return self.table.block(rows.start, rows.stop)
+        return kept[rows.start - first : rows.stop - first]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -131,6 +153,10 @@ class CodesByBlock:
         codes = np.empty((rows.stop - rows.start, self.coder.table.n_samples), dtype=np.uint8)
         self.coder.write_block(self.discretization, rows, codes)
         return codes
+
+    def read_cut(self, rows: slice) -> CutValues | None:
+        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
+        return self.coder.cut_values(self.discretization, rows)
 
 
 def make_coder(
@@ -191,7 +217,7 @@ def make_coder(
         n_missing=survey.n_missing,
         thresholds=survey.thresholds,
         level_thresholds=survey.level_thresholds,
-        only_block=survey.only_block,
+        kept_blocks=survey.kept_blocks,
         block_columns=block_columns,
         n_jobs=n_jobs,
     )
