@@ -96,7 +96,7 @@ def make_tuple_tiles(
         lane_start = np.concatenate([lane_start, of_contrast[1:]])
     middle_start = _cut(lane_start, middle, even)
     runs = middle_start
-    if even and block_size is None and n_members > 3 and len(real) > _TRIPLE_BLOCK:
+    if even and n_members > 3 and len(real) > _TRIPLE_BLOCK:
         # Their triples are searched together: they would be the last few of very many prefixes.
         runs = np.union1d(runs, len(real) - _TRIPLE_BLOCK)
     block_start = _cut(runs, size, even)
