@@ -34,7 +34,7 @@ def test_info_names_what_a_bug_report_needs(command, arguments: list[str]) -> No
 
 def test_info_says_which_bound_is_cheaper_here(command) -> None:
     lines = [line for line in command("info", "-v").out.splitlines() if line.startswith("bound")]
-    assert [line.split("class ")[1].split(",")[0] for line in lines] == ["50%", "40%", "30%", "20%"]
+    assert [line.split("class ")[1].split(",")[0] for line in lines] == ["40%", "30%", "20%"]
     assert all(int(line.split("cheaper: ")[1][0]) + int(line[-1]) == 1 for line in lines)  # one thread, one choice
 
 
