@@ -50,20 +50,46 @@ INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, inte
   }
 }
 
+constexpr int power(int base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
+
+// The same for `Members` members of `Levels` levels, from the counts themselves: in registers, as far as these go.
+template <class Simd, int Levels, int Members>
+INTERPLAY_INLINE void alike_patterns_to_cells(const interplay::LaneCount* const* patterns, int lane,
+                                              interplay::LaneCount* cells) {
+  constexpr int n = power(Levels, Members);
+  typename Simd::Counts counts[n];
+  for (int pattern = 0; pattern < n; ++pattern) counts[pattern] = Simd::load_counts(patterns[pattern] + lane);
+  for (int member = 0; member < Members; ++member) {
+    const int stride = power(Levels, member);
+    for (int pattern = 0; pattern < n; ++pattern) {
+      if (pattern / stride % Levels != 0) continue;
+      for (int level = 1; level < Levels; ++level) {
+        counts[pattern] = Simd::sub_counts(counts[pattern], counts[pattern + level * stride]);
+      }
+    }
+  }
+  for (int cell = 0; cell < n; ++cell) Simd::store_counts(cells + cell * 16, counts[cell]);
+}
+
 // Sum of a score over all cells, for lanes lane … lane + 15. Classes and LaneLevels: their number, or 0 if it is only
-// known at run time.
-template <class Simd, int Classes, int LaneLevels, class Score>
+// known at run time. Alike: members of a prefix that has as many levels as the lane everywhere, or 0 if it is any
+// other.
+template <class Simd, int Classes, int LaneLevels, int Alike, class Score>
 INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
                                            const Score& score, int lane, typename Simd::Floats (&sums)[2]) {
   using Counts = typename Simd::Counts;
   const interplay::LevelShape& shape = counts.shape;
   const int n_classes = Classes ? Classes : model.n_classes;
   const int n_upper = (LaneLevels ? LaneLevels : shape.lane_levels) - 1;
-  const int n_patterns = shape.n_patterns;
+  const int n_patterns = Alike ? power(LaneLevels, Alike) : shape.n_patterns;
   for (int q = 0; q < n_classes; ++q) {
     const interplay::LaneCount* const* of_class = counts.with_lane + q * n_patterns;
     for (int level = 0; level < n_upper; ++level) {
       interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * n_patterns * 16;
+      if constexpr (Alike > 0) {
+        alike_patterns_to_cells<Simd, LaneLevels, Alike>(of_class, level * shape.lane_stride + lane, cells);
+        continue;
+      }
       for (int pattern = 0; pattern < n_patterns; ++pattern) {
         Simd::store_counts(cells + pattern * 16,
                            Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
@@ -90,7 +116,7 @@ INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, c
   Simd::put_in_order(sums);
 }
 
-template <class Simd, int Classes, int LaneLevels, class Score>
+template <class Simd, int Classes, int LaneLevels, int Alike, class Score>
 int score_level_lanes(const interplay::LevelModel& model, const interplay::LevelScoreJob& job) {
   using Floats = typename Simd::Floats;
   const Score score(model, 1.0f);
@@ -100,7 +126,7 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   int n_survivors = 0;
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
     Floats sums[2];
-    score_16_level_lanes<Simd, Classes, LaneLevels>(model, job.counts, score, lane, sums);
+    score_16_level_lanes<Simd, Classes, LaneLevels, Alike>(model, job.counts, score, lane, sums);
     for (int half = 0; half < 2; ++half) {
       const int first = lane + 8 * half;
       Floats to_beat = Simd::add(Simd::load_floats(job.best_of_lane + first), without_lane);
@@ -124,7 +150,7 @@ void information_level_lanes(const interplay::LevelModel& model, const interplay
   const Floats slack = Simd::set_float(-model.slack);
   for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
     Floats sums[2];
-    score_16_level_lanes<Simd, Classes, LaneLevels>(model, counts, score, lane, sums);
+    score_16_level_lanes<Simd, Classes, LaneLevels, 0>(model, counts, score, lane, sums);
     Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
     Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
   }
@@ -134,8 +160,14 @@ template <class Simd, int LaneLevels>
 constexpr void set_two_class_kernels(interplay::LevelKernels& kernels) {
   using Polynomial = TwoClassesScore<Simd, PolynomialScore<Simd, true>>;
   using Rational = TwoClassesScore<Simd, RationalScore<Simd, true>>;
-  kernels.score_polynomial[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, Polynomial>;
-  kernels.score_rational[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, Rational>;
+  kernels.score_polynomial[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, 0, Polynomial>;
+  kernels.score_rational[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, 0, Rational>;
+}
+
+template <class Simd, int Members>
+constexpr void set_three_level_kernel(interplay::LevelKernels& kernels) {
+  using Polynomial = TwoClassesScore<Simd, PolynomialScore<Simd, true>>;
+  kernels.score_three_levels[Members] = score_level_lanes<Simd, 2, 3, Members, Polynomial>;
 }
 
 template <class Simd>
@@ -144,8 +176,10 @@ constexpr interplay::LevelKernels make_level_kernels() {
   set_two_class_kernels<Simd, 0>(kernels);
   set_two_class_kernels<Simd, 2>(kernels);
   set_two_class_kernels<Simd, 3>(kernels);
-  kernels.score = score_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, true>>;
-  kernels.score_three_classes = score_level_lanes<Simd, 3, 0, ClassesScore<Simd, 3, true>>;
+  set_three_level_kernel<Simd, 1>(kernels);
+  set_three_level_kernel<Simd, 2>(kernels);
+  kernels.score = score_level_lanes<Simd, 0, 0, 0, ClassesScore<Simd, 0, true>>;
+  kernels.score_three_classes = score_level_lanes<Simd, 3, 0, 0, ClassesScore<Simd, 3, true>>;
   kernels.information = information_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, false>>;
   return kernels;
 }

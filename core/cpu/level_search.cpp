@@ -143,7 +143,7 @@ class LevelSearcher final : public TileSearcher {
     prefix_cells_.resize(n_pointers);
     job_.counts.shape = shape_;
     for (const bool polynomial : {false, true}) {
-      scores_[polynomial] = kernels_.levels.score_of(static_cast<int>(n_classes_), shape_.lane_levels, polynomial);
+      scores_[polynomial] = kernels_.levels.score_of(shape_, static_cast<int>(n_classes_), polynomial);
     }
     scratch_.resize(n_cells_ * n_classes_ * 16);
     job_.counts.scratch = scratch_.data();

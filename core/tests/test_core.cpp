@@ -543,8 +543,11 @@ void test_level_bounds(std::mt19937& rng) {
           std::vector<LevelScoreKernel> scores{kernels.score};
           if (n_classes == 3) scores.push_back(kernels.score_three_classes);
           if (n_classes == 2) {
-            for (const int lane_levels : {0, 3}) scores.push_back(kernels.score_of(2, lane_levels, false));
-            if (polynomial_is_sound(levels.model().two_classes)) scores.push_back(kernels.score_of(2, 3, true));
+            for (const int lane_levels : {0, 3}) scores.push_back(kernels.score_rational[lane_levels]);
+            if (polynomial_is_sound(levels.model().two_classes)) {
+              scores.push_back(kernels.score_polynomial[3]);
+              scores.push_back(kernels.score_three_levels[1]);
+            }
           }
           for (const LevelScoreKernel score : scores) {
             check(score(levels.model(), job) == stride, "any levels: bound is above", name_of(level));

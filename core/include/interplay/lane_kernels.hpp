@@ -145,13 +145,19 @@ struct LevelKernels {
   LevelScoreKernel score, score_three_classes;
   // The same for two classes; [levels of the lane, or 0 for any number]: 2 and 3 have kernels of their own.
   LevelScoreKernel score_polynomial[4], score_rational[4];
+  // [members of the prefix]: polynomials where all of them and the lane have three levels. With three members registers
+  // are too few for it to pay.
+  LevelScoreKernel score_three_levels[3];
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
   void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int first_lane,
                       int last_lane, float* lower);
 
-  LevelScoreKernel score_of(int n_classes, int lane_levels, bool polynomial) const {
+  LevelScoreKernel score_of(const LevelShape& shape, int n_classes, bool polynomial) const {
     if (n_classes > 2) return n_classes == 3 ? score_three_classes : score;
-    return (polynomial ? score_polynomial : score_rational)[lane_levels < 4 ? lane_levels : 0];
+    bool three_levels = polynomial && shape.lane_levels == 3 && shape.n_prefix < 3;
+    for (int member = 0; member < shape.n_prefix; ++member) three_levels = three_levels && shape.levels[member] == 3;
+    if (three_levels) return score_three_levels[shape.n_prefix];
+    return (polynomial ? score_polynomial : score_rational)[shape.lane_levels < 4 ? shape.lane_levels : 0];
   }
 };
 
