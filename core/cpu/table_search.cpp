@@ -252,9 +252,11 @@ class TableSearcher final : public TileSearcher {
   ListedSamples list_prefix(Index place) {
     const Word* all_but_last = masks_[n_prefix_ - 1].data();
     if (n_parts_ == 1) return lists_.make(all_but_last, plane_at(place));
-    ListedSamples& kept = vertex_table_.lists[vertex_table_.entry(local_, n_prefix_)];
-    if (kept.of_class[0]) return kept;
+    const Index entry = vertex_table_.entry(local_, n_prefix_);
+    ListedSamples& kept = vertex_table_.lists.data()[entry];
+    if (vertex_table_.lists_kept[entry]) return kept;
     if (!keep_lists_ || !kept_lists_.has_room()) return lists_.make(all_but_last, plane_at(place));
+    vertex_table_.lists_kept[entry] = 1;
     return kept = kept_lists_.make(all_but_last, plane_at(place));
   }
 

@@ -104,10 +104,11 @@ inline SubsetEntries find_subset(int subset, int n_prefix, const Places& block, 
 // What is known of the whole prefix with each vertex; pairs only. Kept for a tile, since each of its chunks needs it.
 struct VertexTable {
   Places stride{};
-  AlignedBuffer<ClassCounts> counts;  // entries * vertices
-  AlignedBuffer<float> information;   // entries * vertices
-  std::vector<std::uint8_t> known;    // entries
-  std::vector<ListedSamples> lists;   // entries; null where they are not kept
+  AlignedBuffer<ClassCounts> counts;   // entries * vertices
+  AlignedBuffer<float> information;    // entries * vertices
+  std::vector<std::uint8_t> known;     // entries
+  AlignedBuffer<ListedSamples> lists;  // entries
+  std::vector<std::uint8_t> lists_kept;
 
   void make_room(const Places& size, int n_prefix, Index n_vertices) {
     Index n_entries = 1;
@@ -118,7 +119,8 @@ struct VertexTable {
     counts.resize(n_entries * n_vertices + kReadBeyond);
     information.resize(n_entries * n_vertices + kReadBeyond);
     known.assign(static_cast<std::size_t>(n_entries), 0);
-    lists.assign(static_cast<std::size_t>(n_entries), ListedSamples{});
+    lists.resize(n_entries);
+    lists_kept.assign(static_cast<std::size_t>(n_entries), 0);
   }
 
   Index entry(const Places& local, int n_prefix) const {
