@@ -20,7 +20,8 @@ struct Kept {
   std::size_t n_bytes = 0;
 };
 
-// Never destroyed: a thread may outlive static objects.
+// Never destroyed: a thread may outlive static objects. Nobody waits for the lock: after a fork, the thread that held it
+// may not be there to let go of it.
 Kept& kept() {
   static Kept* const shared = new Kept;
   return *shared;
@@ -31,9 +32,9 @@ Kept& kept() {
 BufferPool::Block BufferPool::take(std::size_t size) {
   if (size >= kSmallest && size <= kLargest) {
     Kept& pool = kept();
-    const std::lock_guard lock(pool.mutex);
+    const std::unique_lock lock(pool.mutex, std::try_to_lock);
     Block* fitting = nullptr;
-    for (std::size_t i = 0; i < pool.n_blocks; ++i) {
+    for (std::size_t i = 0; lock && i < pool.n_blocks; ++i) {
       Block& block = pool.blocks[i];
       if (block.size >= size && block.size <= 2 * size && (!fitting || block.size < fitting->size)) fitting = &block;
     }
@@ -48,8 +49,8 @@ BufferPool::Block BufferPool::take(std::size_t size) {
 void BufferPool::give_back(Block block) noexcept {
   if (block.size >= kSmallest && block.size <= kLargest) {
     Kept& pool = kept();
-    const std::lock_guard lock(pool.mutex);
-    if (pool.n_blocks < pool.blocks.size() && pool.n_bytes + block.size <= kMostKept) {
+    const std::unique_lock lock(pool.mutex, std::try_to_lock);
+    if (lock && pool.n_blocks < pool.blocks.size() && pool.n_bytes + block.size <= kMostKept) {
       pool.n_bytes += block.size;
       pool.blocks[pool.n_blocks++] = block;
       return;

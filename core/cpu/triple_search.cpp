@@ -12,7 +12,7 @@
 namespace interplay {
 namespace {
 
-// Variables before the block's end, each with a table entry of 6 KB.
+// Variables before the block's end, each with a table entry of 13 KB.
 constexpr Index kMaxVars = 1024;
 
 // What is known of some variables of the prefix that are 1, with the variables of the block.
