@@ -80,6 +80,12 @@ def test_large_searches_have_a_list_of_tiles_that_fits(n_vars: int, dimensions: 
     assert tiles.n_tuples.sum() == pytest.approx(comb(n_vars, dimensions), rel=1e-9)
 
 
+def test_blocks_do_not_outgrow_the_tables_over_them() -> None:
+    for size in (16, 26):  # no power of two
+        tiles = make_tuple_tiles(np.full(1300, 2), n_vars=1300, dimensions=5, block_size=size)
+        assert np.diff(tiles.block_start).max() ** 3 <= 2**15
+
+
 def test_hopeless_searches_are_refused() -> None:
     with pytest.raises(ValueError, match="dimensions=4 over 200000 variables is"):
         make_tuple_tiles(np.full(200_000, 2), n_vars=200_000, dimensions=4)

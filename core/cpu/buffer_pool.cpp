@@ -1,9 +1,8 @@
 #include "interplay/buffer_pool.hpp"
 
-#include <array>
 #include <mutex>
 #include <new>
-#include <utility>
+#include <vector>
 
 namespace interplay {
 namespace {
@@ -12,16 +11,24 @@ namespace {
 constexpr std::size_t kSmallest = std::size_t{1} << 15;
 constexpr std::size_t kLargest = std::size_t{1} << 22;
 constexpr std::size_t kMostKept = std::size_t{1} << 25;
+constexpr std::size_t kMostBlocks = 64;
 
 struct Kept {
   std::mutex mutex;
-  std::array<BufferPool::Block, 64> blocks{};
-  std::size_t n_blocks = 0;
+  std::vector<BufferPool::Block> blocks;  // the longest kept first
   std::size_t n_bytes = 0;
+
+  Kept() { blocks.reserve(kMostBlocks); }
+  BufferPool::Block remove(std::size_t place) {
+    const BufferPool::Block block = blocks[place];
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(place));
+    n_bytes -= block.size;
+    return block;
+  }
 };
 
-// Never destroyed: a thread may outlive static objects. Nobody waits for the lock: after a fork, the thread that held it
-// may not be there to let go of it.
+// Never destroyed: a thread may outlive static objects. Nobody waits for the lock: after a fork, the thread that held
+// it may not be there to let go of it.
 Kept& kept() {
   static Kept* const shared = new Kept;
   return *shared;
@@ -32,15 +39,14 @@ Kept& kept() {
 BufferPool::Block BufferPool::take(std::size_t size) {
   if (size >= kSmallest && size <= kLargest) {
     Kept& pool = kept();
-    const std::unique_lock lock(pool.mutex, std::try_to_lock);
-    Block* fitting = nullptr;
-    for (std::size_t i = 0; lock && i < pool.n_blocks; ++i) {
-      Block& block = pool.blocks[i];
-      if (block.size >= size && block.size <= 2 * size && (!fitting || block.size < fitting->size)) fitting = &block;
-    }
-    if (fitting) {
-      pool.n_bytes -= fitting->size;
-      return std::exchange(*fitting, pool.blocks[--pool.n_blocks]);
+    if (const std::unique_lock lock(pool.mutex, std::try_to_lock); lock) {
+      std::size_t best = pool.blocks.size();
+      for (std::size_t i = 0; i < pool.blocks.size(); ++i) {
+        const std::size_t found = pool.blocks[i].size;
+        const bool fits = found >= size && found <= 2 * size;
+        if (fits && (best == pool.blocks.size() || found < pool.blocks[best].size)) best = i;
+      }
+      if (best < pool.blocks.size()) return pool.remove(best);
     }
   }
   return {static_cast<std::byte*>(::operator new(size)), size};
@@ -49,10 +55,12 @@ BufferPool::Block BufferPool::take(std::size_t size) {
 void BufferPool::give_back(Block block) noexcept {
   if (block.size >= kSmallest && block.size <= kLargest) {
     Kept& pool = kept();
-    const std::unique_lock lock(pool.mutex, std::try_to_lock);
-    if (lock && pool.n_blocks < pool.blocks.size() && pool.n_bytes + block.size <= kMostKept) {
+    if (const std::unique_lock lock(pool.mutex, std::try_to_lock); lock) {
+      while (pool.blocks.size() == kMostBlocks || pool.n_bytes + block.size > kMostKept) {
+        ::operator delete(pool.remove(0).start);
+      }
       pool.n_bytes += block.size;
-      pool.blocks[pool.n_blocks++] = block;
+      pool.blocks.push_back(block);
       return;
     }
   }

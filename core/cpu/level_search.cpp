@@ -1,4 +1,4 @@
-// Tiles of variables with any number of levels, any number of classes, the way two_level_search.cpp does it: for each
+// Tiles of variables with any number of levels, any number of classes, the way table_search.cpp does it: for each
 // prefix and each choice of a level from 1 on for its members (a "pattern"), list the samples that have it and add up
 // their bit rows; level 0 of every member follows by subtraction. Then bound the information of all lanes, and score
 // exactly what may beat a maximum.

@@ -1,4 +1,4 @@
-// The inner loops of the search through two-level, two-class data: 256 lanes at a time.
+// The inner loops of the search through two-level, two-class data: 256 lanes are counted at a time.
 //
 // A tuple is a prefix and a lane. A lane is the last variable of the tuple, or the last two or three (its parts): these
 // fill the registers where few variables come after a prefix.
@@ -73,7 +73,7 @@ inline constexpr int kMaxFamilies = (1 << kMaxParts) - 1;
 
 // The counts of a tuple's sub-tuples: with parts of the lane, and of the prefix alone.
 struct LaneCounts {
-  const ClassCounts* with_lane[kMaxFamilies][kMaxSubsets];  // IN [parts − 1][subset of the prefix]: kLanes each
+  const ClassCounts* with_lane[kMaxFamilies][kMaxSubsets];  // IN [parts − 1][subset of the prefix]: per lane
   ClassCounts prefix_cells[kMaxSubsets];                    // IN samples in each cell of the prefix
 };
 

@@ -58,10 +58,6 @@ class CpuEngine:
     direct_only: bool = False
     name: str = "cpu"
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
-        """Return how `make_tuple_tiles` should cut: in 5D, one thread takes larger blocks, and so fewer tiles."""
-        return {"block_size": 26} if dimensions == 5 and self.n_threads == 1 else {}
-
     def max_gains(
         self,
         planes: BitPlanes,

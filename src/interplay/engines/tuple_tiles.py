@@ -16,6 +16,10 @@ from interplay.arrays import BoolArray, FloatArray, IntArray, TupleTiles
 _BLOCK_SIZE = {1: 256, 2: 64, 3: 64, 4: 32}
 _BLOCK_SIZE_BEYOND = 16
 
+#: In 5D and with two levels, larger ones pay where they leave one or two blocks beside the last: more prefixes share
+#: what is computed, and so few variables need no tiles for many threads.
+_LARGE_BLOCK_SIZE = 26
+
 #: Variables per lane block: the bits of one AVX2 register.
 _LANES = 256
 
@@ -78,11 +82,15 @@ def make_tuple_tiles(
 
     n_members = dimensions + (stratum_levels is not None)
     size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
+    few = len(real) <= 2 * _LARGE_BLOCK_SIZE + _TRIPLE_BLOCK and bool(np.all(n_levels <= 2))
+    if few and n_members == dimensions == 5 and block_size is None:
+        size = _LARGE_BLOCK_SIZE
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
     middle = middle_size or (_LANES if n_members > 3 and len(real) <= _LANES else size)
     max_size = _MAX_BLOCK_SIZE.get(n_members, _MAX_BLOCK_SIZE_BEYOND) if n_members > 3 else len(n_levels)
     while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
-        size, middle = 2 * size, max(middle, 2 * size)
+        size = min(2 * size, max_size)
+        middle = max(middle, size)
         lanes = max(lanes, middle)
     if _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES_AT_ALL:
         how_many = f"{float(comb(len(real), dimensions)):.1e} tuples"
