@@ -1,5 +1,7 @@
 #include "interplay/bit_planes.hpp"
 
+#include "byte_bits-inl.hpp"
+
 namespace interplay {
 
 namespace {
@@ -8,9 +10,6 @@ constexpr Word kOnes = 0x0101010101010101;  // in every byte
 
 // Up to this many planes are made one after the other; beyond, each sample goes to its own.
 constexpr Index kFewPlanes = 6;
-
-// The bytes that are 0 or 1 as bits, the first byte's lowest.
-Word as_bits(Word bytes) { return (bytes * 0x0102040810204080) >> 56; }
 
 // 1 in every byte that is `byte`, else 0.
 Word equal_bytes(Word bytes, Word byte) {

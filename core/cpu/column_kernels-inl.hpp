@@ -2,6 +2,7 @@
 // std:: may be instantiated here (see tuple_counts-inl.hpp).
 #pragma once
 
+#include "byte_bits-inl.hpp"
 #include "interplay/column_kernels.hpp"
 
 namespace {
@@ -100,10 +101,9 @@ void mark_above(const Value* values, Index n, Value threshold, Word* bits) {
     }
     Word word = 0;
     for (int eighth = 0; eighth < 8; ++eighth) {
-      // Bytes that are 0 or 1, the first one lowest, as bits.
       Word bytes = 0;
       for (int i = 0; i < 8; ++i) bytes |= Word{is_above[8 * eighth + i]} << (8 * i);
-      word |= (bytes * 0x0102040810204080) >> 56 << (8 * eighth);
+      word |= as_bits(bytes) << (8 * eighth);
     }
     bits[begin / 64] = word;
   }

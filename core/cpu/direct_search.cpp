@@ -70,23 +70,19 @@ class DirectSearcher final : public TileSearcher {
 
   void set_up(const std::int32_t* tile) {
     stopped_ = false;
-    const VariableBlocks& blocks = problem_.blocks;
     n_cells_ = 1;
     for (Index m = 0; m < k_; ++m) {
       Position& position = positions_[m];
-      const std::span<const Index> start = blocks.starts(m, k_);
-      position.begin = start[tile[m]];
-      position.end = start[tile[m] + 1];
-      position.n_levels = planes_.n_levels[blocks.order[position.begin]];
+      position.begin = problem_.block_begin(tile, m);
+      position.end = problem_.block_end(tile, m);
+      position.n_levels = planes_.n_levels[problem_.blocks.order[position.begin]];
       position.outer = n_cells_;
       position.summed_over = &tables_.summed_over(position.n_levels);
       n_cells_ *= position.n_levels;
     }
     for (Position& position : positions_) {
       position.inner = n_cells_ / (position.outer * position.n_levels);
-      const auto group =
-          std::lower_bound(problem_.partner_cells.begin(), problem_.partner_cells.end(), n_cells_ / position.n_levels);
-      position.group = group - problem_.partner_cells.begin();
+      position.group = problem_.group_of(n_cells_ / position.n_levels);
     }
     const Position& last = positions_.back();
     n_prefix_ = last.outer;
@@ -97,7 +93,7 @@ class DirectSearcher final : public TileSearcher {
     } else {
       for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
     }
-    contrast_ = blocks.order[last.begin] >= planes_.n_vars;
+    contrast_ = problem_.blocks.order[last.begin] >= planes_.n_vars;
     const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
     batch_ = std::clamp<Index>(kMaxPlaneCounts / per_variable, 1, last.end - last.begin);
     last_planes_.resize(static_cast<std::size_t>(batch_ * (last.n_levels - 1)));

@@ -32,8 +32,7 @@ LaneScorer::LaneScorer(const SearchProblem& problem, const InformationTables& ta
       kernels_(kernels),
       trial_(trial),
       best_(best) {
-  const auto cells = problem.partner_cells;
-  group_ = std::lower_bound(cells.begin(), cells.end(), Index{1} << (n_prefix + n_parts - 1)) - cells.begin();
+  group_ = problem.group_of(Index{1} << (n_prefix + n_parts - 1));
   for (int part = 0; part < n_parts; ++part) {
     job.without_part[part] = without_part[part].data();
     job.best_of_part[part] = best_of_part_[part].data();

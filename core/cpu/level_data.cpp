@@ -57,10 +57,9 @@ LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels)
 }
 
 bool LevelData::applies_to(const std::int32_t* tile) const {
-  const Index k = problem_.tiles.dimensions;
   Index n_counts = problem_.planes.n_classes();
-  for (Index m = 0; m < k; ++m) {
-    const Index n_levels = levels_at(problem_.blocks.starts(m, k)[tile[m]]);
+  for (Index m = 0; m < problem_.tiles.dimensions; ++m) {
+    const Index n_levels = levels_at(problem_.block_begin(tile, m));
     n_counts *= n_levels;
     if (n_levels > kMaxLevels || n_counts > kMaxCells) return false;
   }

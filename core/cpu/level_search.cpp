@@ -12,6 +12,7 @@
 #include "interplay/bit_planes.hpp"
 #include "interplay/level_data.hpp"
 #include "level_tables.hpp"
+#include "list_class.hpp"
 #include "restricted_rows.hpp"
 #include "rounded_down.hpp"
 
@@ -99,9 +100,8 @@ class LevelSearcher final : public TileSearcher {
   Index middle_size(const std::int32_t* tile) const {
     Index n_counts = n_classes_ * kLanes, size = 1;
     for (int m = 0; m < n_prefix_; ++m) {
-      const std::span<const Index> start = problem_.blocks.starts(m, k_);
-      size = start[tile[m] + 1] - start[tile[m]];
-      n_counts *= levels_at(start[tile[m]]) - 1;
+      size = problem_.block_size(tile, m);
+      n_counts *= levels_at(problem_.block_begin(tile, m)) - 1;
       if (m > 0 && m + 1 < n_prefix_) n_counts *= size;
     }
     return std::min(size, kMaxTableCounts / n_counts);
@@ -110,19 +110,15 @@ class LevelSearcher final : public TileSearcher {
   void set_up(const std::int32_t* tile) {
     Index n_cells = 1;
     for (int m = 0; m < k_; ++m) {
-      const std::span<const Index> start = problem_.blocks.starts(m, k_);
-      levels_[m] = levels_at(start[tile[m]]);
+      levels_[m] = levels_at(problem_.block_begin(tile, m));
       n_cells *= levels_[m];
       if (m == n_prefix_) break;
-      begin_[m] = start[tile[m]];
-      size_[m] = start[tile[m] + 1] - begin_[m];
+      begin_[m] = problem_.block_begin(tile, m);
+      size_[m] = problem_.block_size(tile, m);
       shape_.levels[m] = static_cast<int>(levels_[m]);
     }
     n_cells_ = n_cells;
-    for (int m = 0; m < k_; ++m) {
-      const auto cells = problem_.partner_cells;
-      group_[m] = std::lower_bound(cells.begin(), cells.end(), n_cells / levels_[m]) - cells.begin();
-    }
+    for (int m = 0; m < k_; ++m) group_[m] = problem_.group_of(n_cells / levels_[m]);
     shape_.n_patterns = static_cast<int>(n_cells / levels_[n_prefix_]);
     shape_.lane_levels = static_cast<int>(levels_[n_prefix_]);
     shape_.lane_stride = static_cast<int>(LevelData::lane_stride(levels_[n_prefix_]));
@@ -260,9 +256,10 @@ class LevelSearcher final : public TileSearcher {
       for (Index level = 1; level < n_levels; ++level) {
         const Word* plane = place < 0 ? masks : planes_.plane(row, level);
         for (Index q = 0; q < n_classes_; ++q, counts += kLanes) {
-          *ones = list_samples(masks, plane, q);
+          LaneCount* list = lists_[q].data();
+          *ones = list_class(kernels_, planes_, q, masks, plane, list);
           const Word* rows = rows_ + data_.layout().class_start[q];
-          kernels_.count_lanes(rows, lists_[q].data(), padded(*ones++), counts);
+          kernels_.count_lanes(rows, list, padded(*ones++), counts);
         }
       }
     }
@@ -301,18 +298,6 @@ class LevelSearcher final : public TileSearcher {
         }
       }
     }
-  }
-
-  static Index padded(Index n) { return (n + kListMultiple - 1) / kListMultiple * kListMultiple; }
-
-  // List the samples of a class in which a & b is 1; returns their number.
-  std::int32_t list_samples(const Word* a, const Word* b, Index q) {
-    const Index first = planes_.class_word_start[q];
-    LaneCount* list = lists_[q].data();
-    const Index n_words = (planes_.class_sizes[q] + 63) / 64;
-    const Index n =
-        kernels_.list_samples(a + first, b + first, n_words, static_cast<LaneCount>(planes_.class_sizes[q]), list);
-    return static_cast<std::int32_t>(n);
   }
 
   // Let `counts` be those of a subset of the prefix with all lanes.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "interplay/two_level_data.hpp"
+#include "list_class.hpp"
 
 namespace interplay {
 
@@ -34,14 +35,10 @@ class SampleLists {
     ListedSamples listed;
     std::array<std::int32_t, 2> ones{};
     for (int q = 0; q < 2; ++q) {
-      const Index first = planes_.class_word_start[q];
       LaneCount* list = entries_.data() + n_entries_;
-      const Index n_words = (planes_.class_sizes[q] + 63) / 64;
-      const Index n =
-          kernels_.list_samples(a + first, b + first, n_words, static_cast<LaneCount>(planes_.class_sizes[q]), list);
-      ones[q] = static_cast<std::int32_t>(n);
+      ones[q] = list_class(kernels_, planes_, q, a, b, list);
       listed.of_class[q] = list;
-      listed.n_padded[q] = (n + kListMultiple - 1) / kListMultiple * kListMultiple;
+      listed.n_padded[q] = padded(ones[q]);
       n_entries_ += listed.n_padded[q];
     }
     listed.ones = class_counts(ones[0], ones[1]);

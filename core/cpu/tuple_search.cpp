@@ -40,9 +40,7 @@ double most_work(const SearchProblem& problem) {
   for (Index tile = 0; tile < problem.tiles.size() && n_tuples < kShortWork; ++tile) {
     double in_tile = 1;
     for (Index place = 0; place < k; ++place) {
-      const std::span<const Index> start = problem.blocks.starts(place, k);
-      const Index block = problem.tiles[tile][place];
-      in_tile *= static_cast<double>(start[block + 1] - start[block]);
+      in_tile *= static_cast<double>(problem.block_size(problem.tiles[tile], place));
     }
     n_tuples += in_tile;
   }

@@ -45,11 +45,8 @@ TwoLevelData::TwoLevelData(const SearchProblem& problem, const LaneKernels& kern
 }
 
 bool TwoLevelData::applies_to(const std::int32_t* tile) const {
-  const VariableBlocks& blocks = problem_.blocks;
-  const Index k = problem_.tiles.dimensions;
-  for (Index m = 0; m < k; ++m) {
-    const Index first = blocks.starts(m, k)[tile[m]];
-    if (problem_.planes.n_levels[blocks.order[first]] != 2) return false;
+  for (Index m = 0; m < problem_.tiles.dimensions; ++m) {
+    if (problem_.planes.n_levels[problem_.blocks.order[problem_.block_begin(tile, m)]] != 2) return false;
   }
   return true;
 }

@@ -47,6 +47,7 @@ constexpr int bit_of_lane(int lane) {
 
 // Sample lists are padded to a multiple of this with the number of a row of zeros.
 inline constexpr Index kListMultiple = 16;
+constexpr Index padded(Index n) { return (n + kListMultiple - 1) / kListMultiple * kListMultiple; }
 
 // last · ((x² + first·x + second)² + third·x + fourth), times D² / n: of x = δ / scale and D / scale.
 struct SquaredPolynomial {

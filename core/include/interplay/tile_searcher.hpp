@@ -1,6 +1,7 @@
 // What searches a tile: one searcher per thread, with buffers and maxima of its own.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -33,6 +34,11 @@ struct SearchProblem {
   }
   Index block_size(const std::int32_t* tile, Index place) const {
     return block_end(tile, place) - block_begin(tile, place);
+  }
+
+  // The group of a variable whose partners have this many cells.
+  Index group_of(Index n_partner_cells) const {
+    return std::lower_bound(partner_cells.begin(), partner_cells.end(), n_partner_cells) - partner_cells.begin();
   }
 };
 

@@ -82,9 +82,9 @@ def make_tuple_tiles(
 
     n_members = dimensions + (stratum_levels is not None)
     size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
-    few = len(real) <= 2 * _LARGE_BLOCK_SIZE + _TRIPLE_BLOCK and bool(np.all(n_levels <= 2))
-    if few and n_members == dimensions == 5 and block_size is None:
-        size = _LARGE_BLOCK_SIZE
+    if n_members == dimensions == 5 and block_size is None:
+        are_few = len(real) <= 2 * _LARGE_BLOCK_SIZE + _TRIPLE_BLOCK
+        size = _LARGE_BLOCK_SIZE if are_few and np.all(n_levels <= 2) else size
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
     middle = middle_size or (_LANES if n_members > 3 and len(real) <= _LANES else size)
     max_size = _MAX_BLOCK_SIZE.get(n_members, _MAX_BLOCK_SIZE_BEYOND) if n_members > 3 else len(n_levels)
