@@ -1,0 +1,23 @@
+// What test_core runs. Tests draw from one generator, one after the other.
+#pragma once
+
+#include <initializer_list>
+#include <random>
+
+#include "interplay/types.hpp"
+
+// test_search.cpp
+void test_against_count_by_hand(std::mt19937& rng);
+void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> shares, interplay::Index last_block = 4);
+void test_level_tiles(std::mt19937& rng, std::initializer_list<interplay::Index> numbers_of_classes);
+void test_callers_at_once();
+void test_long_search();
+
+// test_column_kernels.cpp
+void test_transpose(std::mt19937& rng);
+void test_column_kernels(std::mt19937& rng);
+
+// test_bounds.cpp
+void test_rational_bound(std::mt19937& rng);
+void test_level_bounds(std::mt19937& rng);
+void test_bounds(std::mt19937& rng);
