@@ -12,7 +12,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, FloatArray, IntArray, MaxGains
 from interplay.best_rows import BestRows
 from interplay.engines.base import Engine
-from interplay.search import SearchSettings
+from interplay.search_settings import SearchSettings
 from interplay.steps.table import Table
 from interplay.synergy_table import Explanations
 from interplay.tuple_source import TupleSource

@@ -17,7 +17,7 @@ from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress
 from interplay.provenance import versions
 from interplay.result import Run, Selection
-from interplay.search import Discrete, SearchSettings
+from interplay.search_settings import Discrete, SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
 from interplay.steps.few_samples import warn_of_unconfirmed
 from interplay.steps.named_columns import warn_of_decision_in_table

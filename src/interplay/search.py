@@ -2,98 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import (
-    MAX_DISCRETIZATIONS,
-    BitPlanes,
-    BoolArray,
-    CodeBlocks,
-    DecisionClasses,
-    IntArray,
-    MaxGains,
-)
+from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
 from interplay.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
-from interplay.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
 from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.provenance import data_fingerprint
+from interplay.search_settings import (
+    Discrete,
+    SearchSettings,
+    asked_for_mask,
+    check_contrast,
+    check_search_settings,
+    check_workspace,
+    naming_contrast,
+)
 from interplay.steps.bit_planes import make_bit_planes
-from interplay.steps.column_survey import forced_kinds
 from interplay.steps.decision import decision_classes
-from interplay.steps.discrete_codes import make_coder, resolve_range
+from interplay.steps.discrete_codes import make_coder
 from interplay.steps.named_columns import take_columns
-from interplay.steps.seeds import resolve_seed
 from interplay.steps.strata import Strata, check_strata, make_strata
-from interplay.steps.table import Table, as_table
+from interplay.steps.table import Table
 from interplay.tile_loop import Shard, TileLoop
-
-#: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
-_MAX_WORKSPACE_BYTES = 1 << 30
-
-Discrete = str | Sequence[Any] | BoolArray
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """What decides the gains, checked, with the seed and the range made definite."""
-
-    dimensions: int
-    divisions: int
-    discretizations: int
-    range_: float
-    pseudocount: float
-    discrete: Discrete
-    missing: str
-    seed: int
-
-
-def check_search_settings(
-    table: Table,
-    *,
-    dimensions: int,
-    divisions: int,
-    discretizations: int,
-    range_: float | None,
-    pseudocount: float,
-    discrete: Discrete,
-    missing: str,
-    random_state: Any,
-) -> SearchSettings:
-    """Check the settings of a search against each other and the table's shape."""
-    dimensions = check_int("dimensions", dimensions, low=1)
-    if dimensions > table.n_vars:
-        number = shown(dimensions)
-        raise ValueError(
-            f"dimensions={number} needs at least {number} variables, and X has {table.n_vars}: lower dimensions"
-        )
-    divisions = check_int("divisions", divisions, low=1, high=255)
-    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
-    return SearchSettings(
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=resolve_range(
-            range_,
-            n_samples=table.n_samples,
-            dimensions=dimensions,
-            divisions=divisions,
-            discretizations=discretizations,
-        ),
-        pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
-        discrete=_check_discrete(discrete, table),
-        missing=check_choice("missing", missing, ("error", "level", "impute")),
-        seed=resolve_seed(random_state),
-    )
 
 
 def max_information_gain(
@@ -225,7 +164,7 @@ def max_information_gain(
         missing=missing,
         random_state=random_state,
     )
-    contrast_table = None if contrast is None else _check_contrast(contrast, contrast_sources, table)
+    contrast_table = None if contrast is None else check_contrast(contrast, contrast_sources, table)
     asked_for = asked_for_mask(table, variables, require, settings.dimensions)
     if kept is not None:
         get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
@@ -319,7 +258,7 @@ def search_tiles(
             discrete = coders[0].is_discrete[np.asarray(contrast_sources)]
         else:  # a list of columns of X does not speak of other columns
             discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
-        with _naming_contrast():
+        with naming_contrast():
             coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
@@ -384,40 +323,6 @@ def search_tiles(
     return loop
 
 
-@contextmanager
-def _naming_contrast() -> Iterator[None]:
-    """Say in errors about contrast variables that it is these which are meant."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"contrast: {error}") from None
-
-
-def _check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, table: Table) -> Table:
-    with _naming_contrast():
-        contrast_table = as_table(contrast)
-    if contrast_table.n_samples != table.n_samples:
-        raise ValueError(
-            f"contrast has {contrast_table.n_samples} samples and X has {table.n_samples}: they must be the same"
-        )
-    if sources is not None:
-        entries = check_list("contrast_sources", sources)
-        numbers = [check_int("each number in contrast_sources", v, low=0, high=table.n_vars - 1) for v in entries]
-        if len(numbers) != contrast_table.n_vars:
-            raise ValueError(
-                f"contrast_sources must have one entry per contrast variable: {len(numbers)} entries, "
-                f"{contrast_table.n_vars} contrast variables"
-            )
-    return contrast_table
-
-
-def _check_discrete(discrete: Discrete, table: Table) -> Discrete:
-    """Return it to be used and recorded, once it is known to fit the table: parts of the table say less."""
-    listed = discrete if isinstance(discrete, str) else check_list("discrete", discrete)
-    forced_kinds(listed, table)
-    return listed
-
-
 def _real_rows(planes: BitPlanes) -> BitPlanes:
     """Leave the contrast variables out."""
     n_planes = planes.plane_start[planes.n_vars]
@@ -429,34 +334,3 @@ def _real_rows(planes: BitPlanes) -> BitPlanes:
         class_sizes=planes.class_sizes,
         n_vars=planes.n_vars,
     )
-
-
-def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, dimensions: int) -> BoolArray | None:
-    """Turn names or numbers of variables into a mask."""
-    check_choice("require", require, ("any", "all"))
-    if variables is None:
-        return None
-    mask = np.zeros(table.n_vars, dtype=bool)
-    mask[table.numbers_of(check_list("variables", variables), "variables")] = True
-    needed = dimensions if require == "all" else 1
-    if mask.sum() < needed:
-        raise ValueError(
-            f"variables must name at least {needed} different variables for dimensions={dimensions} and "
-            f"require={require!r}, not {int(mask.sum())}"
-        )
-    return mask
-
-
-def check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int = 1) -> None:
-    """Refuse tuples with so many cells that the counts of one would not fit in memory."""
-    largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
-    n_cells = float(np.prod(largest)) * n_strata
-    plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
-    # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
-    workspace = 12 * n_cells * classes.n_classes + 2 * n_cells / largest[-1] * plane_bytes
-    if workspace > _MAX_WORKSPACE_BYTES:
-        raise ValueError(
-            f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "
-            f"levels{' and of strata' * (n_strata > 1)}), which need {workspace / 2**30:.3g} GiB a thread: "
-            "lower dimensions or divisions, or merge levels"
-        )

@@ -16,7 +16,8 @@ from interplay.checks import check_choice, check_int, check_real, shown
 from interplay.engines.base import AsEngine, SearchInterrupted
 from interplay.progress import Progress
 from interplay.provenance import data_fingerprint
-from interplay.search import Discrete, SearchSettings, about_search, check_search_settings, search_tiles
+from interplay.search import about_search, search_tiles
+from interplay.search_settings import Discrete, SearchSettings, check_search_settings
 from interplay.steps.contrast import contrast_table
 from interplay.steps.decision import decision_classes
 from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from interplay.arrays import BoolArray, FloatArray
 from interplay.pipeline import select
 from interplay.result import Selection
-from interplay.search import Discrete
+from interplay.search_settings import Discrete
 from interplay.selector_input import (
     checked_array,
     checked_strata,

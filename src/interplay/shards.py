@@ -31,7 +31,7 @@ from interplay.pipeline import explained, selection_from
 from interplay.progress import Progress
 from interplay.provenance import data_fingerprint, versions
 from interplay.result import Selection
-from interplay.search import SearchSettings
+from interplay.search_settings import SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, search_runs
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.strata import Strata

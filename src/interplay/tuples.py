@@ -18,7 +18,7 @@ from interplay.engines.tuple_formula import tuple_formula
 from interplay.jobs import resolve_n_jobs
 from interplay.parquet_rows import check_out
 from interplay.progress import check_progress
-from interplay.search import Discrete, SearchSettings, asked_for_mask, check_search_settings, check_workspace
+from interplay.search_settings import Discrete, SearchSettings, asked_for_mask, check_search_settings, check_workspace
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import Coder, make_coder

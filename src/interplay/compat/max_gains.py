@@ -16,7 +16,8 @@ from interplay.compat.seeds import check_seed
 from interplay.engines.base import SearchWork, get_engine, tile_shape_for
 from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.search import SearchSettings, check_search_settings, search
+from interplay.search import search
+from interplay.search_settings import SearchSettings, check_search_settings
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import Table, as_table
