@@ -27,14 +27,39 @@ struct Avx2Simd {
   static Bits shift_right(Bits a) {
     return _mm256_srli_epi64(a, N);
   }
+  // Word j of `to`[i] is word i of the j-th.
+  static void transpose_words(Bits a, Bits b, Bits c, Bits d, Bits* to) {
+    const Bits even_ab = _mm256_unpacklo_epi64(a, b), odd_ab = _mm256_unpackhi_epi64(a, b);
+    const Bits even_cd = _mm256_unpacklo_epi64(c, d), odd_cd = _mm256_unpackhi_epi64(c, d);
+    to[0] = _mm256_permute2x128_si256(even_ab, even_cd, 0x20);
+    to[1] = _mm256_permute2x128_si256(odd_ab, odd_cd, 0x20);
+    to[2] = _mm256_permute2x128_si256(even_ab, even_cd, 0x31);
+    to[3] = _mm256_permute2x128_si256(odd_ab, odd_cd, 0x31);
+  }
   static Bits and_bits(Bits a, Bits b) { return _mm256_and_si256(a, b); }
   static Bits xor_bits(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
-  // a + b + c = 2 · carry + sum, bit by bit. `sum` may be one of the summands.
-  static void add3(Bits& carry, Bits& sum, Bits a, Bits b, Bits c) {
-    // a is what was summed up so far: the next addition waits for one operation with it only.
-    const Bits differ = _mm256_xor_si256(b, c);
-    carry = _mm256_or_si256(_mm256_and_si256(b, c), _mm256_and_si256(differ, a));
-    sum = _mm256_xor_si256(differ, a);
+
+  // Two bits of the same weight per lane. Of the second, what adders want is where it differs from the first: with that
+  // two of them take eight operations (Demenkov, Kojevnikov, Kulikov, Yaroslavtsev, 2010) instead of ten.
+  struct TwoBits {
+    Bits first, differ;
+  };
+  static TwoBits two_bits(Bits first, Bits second) { return {first, xor_bits(first, second)}; }
+
+  // sum + a + b = 2 · (the two bits returned) + the new sum
+  static TwoBits add_four(Bits& sum, TwoBits a, TwoBits b) {
+    const Bits with_a = xor_bits(sum, a.differ);
+    const Bits carry_differs = _mm256_or_si256(a.differ, xor_bits(a.first, sum));  // from with_a
+    const Bits other_carry_differs = _mm256_andnot_si256(b.differ, xor_bits(b.first, with_a));
+    sum = xor_bits(with_a, b.differ);
+    return {xor_bits(carry_differs, with_a), xor_bits(carry_differs, other_carry_differs)};
+  }
+
+  // sum + a = 2 · (the bit returned) + the new sum
+  static Bits add_two(Bits& sum, TwoBits a) {
+    const Bits carry = xor_bits(a.first, and_bits(a.differ, xor_bits(a.first, sum)));
+    sum = xor_bits(sum, a.differ);
+    return carry;
   }
 
   using Eight = __m128i;  // 8 × u16

@@ -24,29 +24,46 @@ using interplay::LaneModel;
 using interplay::LaneScoreJob;
 using interplay::Word;
 
-// Swap the upper right and the lower left quarter of every square of 2 · Width words by 2 · Width bits.
-template <class Simd, int Width>
-INTERPLAY_INLINE void swap_quarters(Word* words) {
+// Words are the rows of squares of bits, 2 · Width by 2 · Width: swap the upper right and the lower left quarter. Of the
+// words, i and i + step are `Width` rows apart.
+template <class Simd, int Width, int N>
+INTERPLAY_INLINE void swap_quarters(typename Simd::Bits (&words)[N], int step) {
   const auto lower = Simd::set_words(~Word{0} / ((Word{1} << Width) + 1));
-  for (int first = 0; first < 64; first += 2 * Width) {
-    for (int i = first; i < first + Width; ++i) {
-      const auto above = Simd::load_bits(words + i * kWordsPerRow);
-      const auto below = Simd::load_bits(words + (i + Width) * kWordsPerRow);
-      const auto differ = Simd::and_bits(Simd::xor_bits(Simd::template shift_right<Width>(above), below), lower);
-      Simd::store_bits(words + i * kWordsPerRow, Simd::xor_bits(above, Simd::template shift_left<Width>(differ)));
-      Simd::store_bits(words + (i + Width) * kWordsPerRow, Simd::xor_bits(below, differ));
-    }
+  for (int i = 0; i < N; ++i) {
+    if (i / step % 2) continue;
+    auto &above = words[i], &below = words[i + step];
+    const auto differ = Simd::and_bits(Simd::xor_bits(Simd::template shift_right<Width>(above), below), lower);
+    above = Simd::xor_bits(above, Simd::template shift_left<Width>(differ));
+    below = Simd::xor_bits(below, differ);
   }
 }
 
+// Lane 32 · t + 8 · quarter + i is bit 8 · i + t of a quarter of the row (see bit_of_lane). So the bits of t are swapped
+// in registers of four i, those of i in registers of four quarters.
 template <class Simd>
-void transpose(Word* words) {
-  swap_quarters<Simd, 32>(words);
-  swap_quarters<Simd, 16>(words);
-  swap_quarters<Simd, 8>(words);
-  swap_quarters<Simd, 4>(words);
-  swap_quarters<Simd, 2>(words);
-  swap_quarters<Simd, 1>(words);
+void transpose(Word* lanes, Word* rows) {
+  using Bits = typename Simd::Bits;
+  for (int four = 0; four < 8; ++four) {
+    Bits of_t[8];
+    for (int t = 0; t < 8; ++t) of_t[t] = Simd::load_bits(lanes + 32 * t + 4 * four);
+    swap_quarters<Simd, 4>(of_t, 4);
+    swap_quarters<Simd, 2>(of_t, 2);
+    swap_quarters<Simd, 1>(of_t, 1);
+    for (int t = 0; t < 8; ++t) Simd::store_bits(lanes + 32 * t + 4 * four, of_t[t]);
+  }
+  for (int t = 0; t < 8; ++t) {
+    Bits of_i[8];
+    for (int half = 0; half < 2; ++half) {
+      // The quarters of a row are in the order 0, 2, 1, 3.
+      const Word* of_half = lanes + 32 * t + 4 * half;
+      Simd::transpose_words(Simd::load_bits(of_half), Simd::load_bits(of_half + 16), Simd::load_bits(of_half + 8),
+                            Simd::load_bits(of_half + 24), of_i + 4 * half);
+    }
+    swap_quarters<Simd, 32>(of_i, 4);
+    swap_quarters<Simd, 16>(of_i, 2);
+    swap_quarters<Simd, 8>(of_i, 1);
+    for (int i = 0; i < 8; ++i) Simd::store_bits(rows + (8 * i + t) * kWordsPerRow, of_i[i]);
+  }
 }
 
 // The set bits of every byte and their number, for list_samples.
@@ -128,24 +145,18 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
   Bits planes[n_planes];
   for (int i = 0; i < n_planes; ++i) planes[i] = Simd::zero_bits();
   Bits ones = planes[0], twos = ones, fours = ones, eights = ones;
-  const auto row = [&](Index i) { return Simd::load_bits(rows + Index{list[i]} * kWordsPerRow); };
+  const auto two_rows = [&](Index i) {
+    return Simd::two_bits(Simd::load_bits(rows + Index{list[i]} * kWordsPerRow),
+                          Simd::load_bits(rows + Index{list[i + 1]} * kWordsPerRow));
+  };
   for (Index i = 0; i < n_padded; i += 16) {
-    Bits twos_a, twos_b, fours_a, fours_b, eights_a, eights_b, carry;
-    Simd::add3(twos_a, ones, ones, row(i), row(i + 1));
-    Simd::add3(twos_b, ones, ones, row(i + 2), row(i + 3));
-    Simd::add3(fours_a, twos, twos, twos_a, twos_b);
-    Simd::add3(twos_a, ones, ones, row(i + 4), row(i + 5));
-    Simd::add3(twos_b, ones, ones, row(i + 6), row(i + 7));
-    Simd::add3(fours_b, twos, twos, twos_a, twos_b);
-    Simd::add3(eights_a, fours, fours, fours_a, fours_b);
-    Simd::add3(twos_a, ones, ones, row(i + 8), row(i + 9));
-    Simd::add3(twos_b, ones, ones, row(i + 10), row(i + 11));
-    Simd::add3(fours_a, twos, twos, twos_a, twos_b);
-    Simd::add3(twos_a, ones, ones, row(i + 12), row(i + 13));
-    Simd::add3(twos_b, ones, ones, row(i + 14), row(i + 15));
-    Simd::add3(fours_b, twos, twos, twos_a, twos_b);
-    Simd::add3(eights_b, fours, fours, fours_a, fours_b);
-    Simd::add3(carry, eights, eights, eights_a, eights_b);
+    const auto twos_a = Simd::add_four(ones, two_rows(i), two_rows(i + 2));
+    const auto twos_b = Simd::add_four(ones, two_rows(i + 4), two_rows(i + 6));
+    const auto fours_a = Simd::add_four(twos, twos_a, twos_b);
+    const auto twos_c = Simd::add_four(ones, two_rows(i + 8), two_rows(i + 10));
+    const auto twos_d = Simd::add_four(ones, two_rows(i + 12), two_rows(i + 14));
+    const auto fours_b = Simd::add_four(twos, twos_c, twos_d);
+    Bits carry = Simd::add_two(eights, Simd::add_four(fours, fours_a, fours_b));
     for (int plane = 4; plane < n_planes; ++plane) {
       const Bits next = Simd::and_bits(planes[plane], carry);
       planes[plane] = Simd::xor_bits(planes[plane], carry);

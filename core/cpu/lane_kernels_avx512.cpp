@@ -6,9 +6,18 @@
 namespace {
 
 struct Avx512Simd : Avx2Simd {
-  static void add3(Bits& carry, Bits& sum, Bits a, Bits b, Bits c) {
-    carry = _mm256_ternarylogic_epi64(a, b, c, 0xe8);  // majority
-    sum = _mm256_ternarylogic_epi64(a, b, c, 0x96);    // parity
+  struct TwoBits {
+    Bits first, second;
+  };
+  static TwoBits two_bits(Bits first, Bits second) { return {first, second}; }
+  static TwoBits add_four(Bits& sum, TwoBits a, TwoBits b) {
+    const Bits carry = add_two(sum, a);
+    return {carry, add_two(sum, b)};
+  }
+  static Bits add_two(Bits& sum, TwoBits a) {
+    const Bits carry = _mm256_ternarylogic_epi64(sum, a.first, a.second, 0xe8);  // majority
+    sum = _mm256_ternarylogic_epi64(sum, a.first, a.second, 0x96);               // parity
+    return carry;
   }
 };
 

@@ -31,6 +31,9 @@ struct PortableSimd {
   static Bits shift_right(const Bits& a) {
     return Bits{{a.word[0] >> N, a.word[1] >> N, a.word[2] >> N, a.word[3] >> N}};
   }
+  static void transpose_words(const Bits& a, const Bits& b, const Bits& c, const Bits& d, Bits* to) {
+    for (int i = 0; i < 4; ++i) to[i] = Bits{{a.word[i], b.word[i], c.word[i], d.word[i]}};
+  }
   static Bits and_bits(const Bits& a, const Bits& b) {
     Bits r;
     for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] & b.word[i];
@@ -41,12 +44,31 @@ struct PortableSimd {
     for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] ^ b.word[i];
     return r;
   }
-  static void add3(Bits& carry, Bits& sum, const Bits a, const Bits b, const Bits c) {
+
+  // Adders as in avx2_simd.hpp.
+  struct TwoBits {
+    Bits first, differ;
+  };
+  static TwoBits two_bits(const Bits& first, const Bits& second) { return {first, xor_bits(first, second)}; }
+  static TwoBits add_four(Bits& sum, const TwoBits& a, const TwoBits& b) {
+    TwoBits carries;
     for (int i = 0; i < 4; ++i) {
-      const std::uint64_t differ = a.word[i] ^ b.word[i];
-      carry.word[i] = (a.word[i] & b.word[i]) | (differ & c.word[i]);
-      sum.word[i] = differ ^ c.word[i];
+      const std::uint64_t with_a = sum.word[i] ^ a.differ.word[i];
+      const std::uint64_t carry_differs = a.differ.word[i] | (a.first.word[i] ^ sum.word[i]);
+      const std::uint64_t other_carry_differs = ~b.differ.word[i] & (b.first.word[i] ^ with_a);
+      sum.word[i] = with_a ^ b.differ.word[i];
+      carries.first.word[i] = carry_differs ^ with_a;
+      carries.differ.word[i] = carry_differs ^ other_carry_differs;
     }
+    return carries;
+  }
+  static Bits add_two(Bits& sum, const TwoBits& a) {
+    Bits carry;
+    for (int i = 0; i < 4; ++i) {
+      carry.word[i] = a.first.word[i] ^ (a.differ.word[i] & (a.first.word[i] ^ sum.word[i]));
+      sum.word[i] ^= a.differ.word[i];
+    }
+    return carry;
   }
 
   struct Eight {

@@ -69,6 +69,7 @@ class PairLanes {
     n_kept_ = n_chunks * data_.layout().n_words <= kMaxKeptWords ? n_chunks : 0;
     rows_made_.assign(static_cast<std::size_t>(n_kept_), 0);
     rows_.resize(std::max<Index>(n_kept_, 1) * data_.layout().n_words);
+    gather_vertex_words();
   }
 
   // Make the lanes of up to 256 pairs from `first_pair` on. The first chunk takes what does not fill one: prefixes
@@ -93,12 +94,7 @@ class PairLanes {
     const Index chunk = n_kept_ ? (first_pair + kLanes - 1) / kLanes : 0;
     rows = rows_.data() + chunk * data_.layout().n_words;
     if (n_kept_ && rows_made_[chunk]) return;
-    const BitPlanes& planes = problem_.planes;
-    std::array<LanePlanes, 2> lanes{};
-    for (Index lane = 0; lane < n_lanes; ++lane) {
-      for (int part = 0; part < 2; ++part) lanes[part][lane] = planes.plane(members[lane][part], 1);
-    }
-    fill_sample_rows(planes, data_.layout(), kernels_, lanes, rows_.data() + chunk * data_.layout().n_words);
+    make_rows(rows_.data() + chunk * data_.layout().n_words);
     if (n_kept_) rows_made_[chunk] = 1;
   }
 
@@ -143,6 +139,32 @@ class PairLanes {
   Index last_first = 0;  // the last of their first variables, as a place in the order
 
  private:
+  void gather_vertex_words() {
+    const BitPlanes& planes = problem_.planes;
+    const Index stride = n_vertex_chunks * vertex_lanes;
+    vertex_words_.resize(planes.n_words * stride);
+    for (Index v = 0; v < n_vertex_chunks; ++v) {
+      for (Index vertex = 0; vertex < n_vertices[v]; ++vertex) {
+        const Word* plane = planes.plane(problem_.blocks.order[vertex_begin[v] + vertex], 1);
+        Word* words = vertex_words_.data() + v * vertex_lanes + vertex;
+        for (Index w = 0; w < planes.n_words; ++w) words[w * stride] = plane[w];
+      }
+    }
+  }
+
+  void make_rows(Word* rows_of_pairs) const {
+    const auto fill_lanes = [&](Index word, Word* lanes) {
+      const Word* words = vertex_words_.data() + word * n_vertex_chunks * vertex_lanes;
+      for (const PairRun run : runs_) {
+        const Word first = words[run.first];
+        const Word* second = words + run.second;
+        for (Index n = 0; n < run.n_lanes; ++n) lanes[run.lane + n] = first & second[n];
+      }
+      std::fill(lanes + n_lanes, lanes + kLanes, 0);
+    };
+    transpose_to_rows(problem_.planes, data_.layout(), kernels_, fill_lanes, rows_of_pairs);
+  }
+
   // `width` lanes of a run, from its `lane`-th on.
   template <Index width, class T>
   static void spread_step(const T* of_vertex, const PairRun& run, Index lane, T* of_first, T* of_second) {
@@ -174,6 +196,7 @@ class PairLanes {
   Index n_kept_ = 0;  // chunks whose rows are kept
   std::vector<std::uint8_t> rows_made_;
   AlignedBuffer<Word> rows_;
+  AlignedBuffer<Word> vertex_words_;  // [word of a plane][vertex]
 };
 
 }  // namespace interplay

@@ -63,19 +63,18 @@ void test_column_kernels_for(std::mt19937& rng) {
 
 void test_transpose(std::mt19937& rng) {
   for (const SimdLevel level : available_simd_levels()) {
-    alignas(32) Word words[64 * kWordsPerRow], transposed[64 * kWordsPerRow];
-    for (Index i = 0; i < 64 * kWordsPerRow; ++i) transposed[i] = words[i] = Word{rng()} << 32 | rng();
-    lane_kernels(level).transpose(transposed);
+    alignas(32) Word lanes[kLanes], overwritten[kLanes], rows[64 * kWordsPerRow];
+    for (Index lane = 0; lane < kLanes; ++lane) overwritten[lane] = lanes[lane] = Word{rng()} << 32 | rng();
+    lane_kernels(level).transpose(overwritten, rows);
     bool is_right = true;
-    for (int row = 0; row < 64; ++row) {
-      for (int bit = 0; bit < 64; ++bit) {
-        for (int matrix = 0; matrix < kWordsPerRow; ++matrix) {
-          const Word there = transposed[bit * kWordsPerRow + matrix] >> row & 1;
-          is_right = is_right && (words[row * kWordsPerRow + matrix] >> bit & 1) == there;
-        }
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int bit = bit_of_lane(lane);
+      for (int sample = 0; sample < 64; ++sample) {
+        const Word there = rows[sample * kWordsPerRow + bit / 64] >> bit % 64 & 1;
+        is_right = is_right && (lanes[lane] >> sample & 1) == there;
       }
     }
-    check(is_right, "matrices of bits are transposed", name_of(level));
+    check(is_right, "lanes become rows of samples", name_of(level));
   }
 }
 

@@ -163,9 +163,8 @@ struct LevelKernels {
 };
 
 struct LaneKernels {
-  // Transpose kWordsPerRow matrices of 64 × 64 bits, whose words lie side by side: bit j of word i becomes bit i of
-  // word j. 32-byte aligned.
-  void (*transpose)(Word* words);
+  // 64 samples of each lane, kLanes words, → the rows of these samples. The former are overwritten; 32-byte aligned.
+  void (*transpose)(Word* lanes, Word* rows);
   // List the set bits of a & b, and after them kListMultiple times `padding`; returns their number. `list` needs room
   // for 64 · n_words + kListMultiple entries.
   Index (*list_samples)(const Word* a, const Word* b, Index n_words, LaneCount padding, LaneCount* list);

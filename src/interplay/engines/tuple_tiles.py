@@ -127,6 +127,9 @@ def make_tuple_tiles(
         holds = [wanted_row[start[tiles[:, place]]] for place, start in enumerate(starts)]
         tiles = tiles[np.any(holds, axis=0)]
 
+    if dimensions == 3:
+        # Neighbours share their last two blocks: the CPU engine keeps the pairs of these from one tile to the next.
+        tiles = tiles[np.lexsort((tiles[:, 0], tiles[:, 2], tiles[:, 1]))]
     n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
     tiles, n_tuples = tiles[n_tuples > 0], n_tuples[n_tuples > 0]
     only_of_stratum = None
