@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from functools import lru_cache
 from itertools import pairwise
 from math import comb
 from typing import Any
@@ -32,6 +34,10 @@ _MAX_TILES = 1_000_000
 _MAX_TILES_AT_ALL = 100_000_000
 _MAX_BLOCK_SIZE = {4: 128}
 _MAX_BLOCK_SIZE_BEYOND = 32
+
+#: Up to here, tiles are remembered: searches of one shape often follow one another (resampled tables, folds), and may
+#: take less time than cutting them.
+_FEW_VARIABLES = 256
 
 
 def make_tuple_tiles(
@@ -67,7 +73,50 @@ def make_tuple_tiles(
         Variables per small, middle and lane block; they change the speed, never the result.
     even : bool
         Cut into blocks of even size, rather than into full blocks and a rest.
+
+    Examples
+    --------
+    >>> tiles = make_tuple_tiles(np.full(100, 2), n_vars=100, dimensions=3)
+    >>> int(tiles.n_tuples.sum())
+    161700
     """
+    how: dict[str, Any] = {
+        "n_vars": n_vars,
+        "dimensions": dimensions,
+        "stratum_levels": stratum_levels,
+        "block_size": block_size,
+        "middle_size": middle_size,
+        "n_lanes": n_lanes,
+        "even": even,
+    }
+    if asked_for is None and len(n_levels) <= _FEW_VARIABLES:
+        return _tiles_of_few(np.asarray(n_levels, dtype=np.int64).tobytes(), **how)
+    return _cut_into_tiles(n_levels, asked_for=asked_for, require=require, **how)
+
+
+@lru_cache(maxsize=8)
+def _tiles_of_few(n_levels: bytes, **how: Any) -> TupleTiles:
+    tiles = _cut_into_tiles(np.frombuffer(n_levels, dtype=np.int64), asked_for=None, require="any", **how)
+    for field in fields(tiles):
+        array = getattr(tiles, field.name)
+        if array is not None:
+            array.flags.writeable = False  # others will be given the same
+    return tiles
+
+
+def _cut_into_tiles(
+    n_levels: IntArray,
+    *,
+    n_vars: int,
+    dimensions: int,
+    asked_for: BoolArray | None,
+    require: str,
+    stratum_levels: int | None,
+    block_size: int | None,
+    middle_size: int | None,
+    n_lanes: int | None,
+    even: bool,
+) -> TupleTiles:
     kept = np.ones(n_vars, dtype=bool)
     wanted = np.zeros(n_vars, dtype=bool)
     if asked_for is not None:
