@@ -72,7 +72,7 @@ def make_tuple_tiles(
     block_size, middle_size, n_lanes : int, optional
         Variables per small, middle and lane block; they change the speed, never the result.
     even : bool
-        Cut into blocks of even size, rather than into full blocks and a rest.
+        Cut into blocks of even size, rather than into full blocks and a rest, and in the order that suits a processor.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _cut_into_tiles(
         holds = [wanted_row[start[tiles[:, place]]] for place, start in enumerate(starts)]
         tiles = tiles[np.any(holds, axis=0)]
 
-    if dimensions == 3:
+    if even and dimensions == 3:
         # Neighbours share their last two blocks: the CPU engine keeps the pairs of these from one tile to the next.
         tiles = tiles[np.lexsort((tiles[:, 0], tiles[:, 2], tiles[:, 1]))]
     n_tuples = _tuples_in(tiles, block_start, middle_start, lane_start)
