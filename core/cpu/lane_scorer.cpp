@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "rounded_down.hpp"
-
 namespace interplay {
 namespace {
 
@@ -55,8 +53,6 @@ void LaneScorer::set_member(int member, Index row, const float* without) {
   job.without_member[member] = without;
   job.best_of_member[member] = contrast_ ? kInfinity : best_so_far(row);
 }
-
-float LaneScorer::best_so_far(Index row) const { return rounded_down(best_.gain[slot(row)]); }
 
 InformationKernel LaneScorer::information_kernel(int parts, int members) const {
   return (trial_.use_polynomial() ? kernels_.information_polynomial : kernels_.information_rational)[parts][members];

@@ -5,6 +5,7 @@
 
 #include "bound_trial.hpp"
 #include "interplay/two_level_data.hpp"
+#include "rounded_down.hpp"
 
 namespace interplay {
 
@@ -41,7 +42,7 @@ class LaneScorer {
   std::array<std::array<float, kMaxScoredLanes>, kMaxParts> without_part{};  // information without that part, per lane
 
  private:
-  float best_so_far(Index row) const;
+  float best_so_far(Index row) const { return rounded_down(best_.gain[slot(row)]); }
   Index slot(Index row) const { return row * static_cast<Index>(problem_.partner_cells.size()) + group_; }
   bool may_gain(int member, int lane, double most) const;
   void score_exactly(int lane, float bound);
