@@ -278,12 +278,14 @@ void information_lanes(const LaneModel& model, const LaneCounts& counts, int fir
 template <class Simd, int Parts, int Prefix>
 constexpr void set_score_kernels(LaneKernels& kernels) {
   kernels.score_polynomial[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, PolynomialScore<Simd, true>>;
+  kernels.score_even[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, PolynomialScore<Simd, true, true>>;
   kernels.score_rational[Parts][Prefix] = score_lanes<Simd, Parts, Prefix, RationalScore<Simd, true>>;
 }
 
 template <class Simd, int Parts, int Prefix>
 constexpr void set_information_kernels(LaneKernels& kernels) {
   kernels.information_polynomial[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, PolynomialScore<Simd, false>>;
+  kernels.information_even[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, PolynomialScore<Simd, false, true>>;
   kernels.information_rational[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, RationalScore<Simd, false>>;
 }
 

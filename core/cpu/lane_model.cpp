@@ -1,6 +1,7 @@
 #include "interplay/lane_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -16,6 +17,10 @@ constexpr double kRoundingError = 8 * 0x1p-24;
 // Where the polynomials are exact, in standard deviations of one sample. Tuples of such cells say much, and looser
 // bounds would leave many of them to be scored exactly.
 constexpr double kExactAt = 0.45;
+
+// Where the share of a class is nearer to a half than this, over the number of cells, polynomials are even: cheaper, and
+// so little looser that it pays. What is lost adds up over the cells.
+constexpr double kNearlyEven = 0.32;
 
 // KL / δ², in bits, of share q + δ from share q.
 double ratio(double delta, double q) {
@@ -35,12 +40,57 @@ double slope_of_ratio(double delta, double q) {
   return (slope_of_divergence / delta - 2 * ratio(delta, q)) / delta;
 }
 
+// Of δ⁰ … δ⁴.
+using Coefficients = std::array<double, 5>;
+
+// KL / δ² from one end of δ to the other.
+constexpr int kSteps = 1000;
+using Ratios = std::array<double, kSteps + 1>;
+
+double delta_at(int step, double q) { return -q + static_cast<double>(step) / kSteps; }
+
+Ratios all_ratios(double q) {
+  Ratios ratios;
+  for (int step = 0; step <= kSteps; ++step) ratios[step] = ratio(delta_at(step, q), q);
+  return ratios;
+}
+
+// A cubic that meets KL / δ² at ±near, values and slopes; plus the least or the most of (δ² − near²)² that covers all δ,
+// which changes neither there. An even one meets it on the side where it is further out, and is a bound on the other.
+Coefficients bounding_polynomial(double q, const Ratios& ratios, bool upper, bool is_even) {
+  const double near = std::min(kExactAt * std::sqrt(q * (1 - q)), 0.5 * std::min(q, 1 - q));
+  const double squared = near * near;
+  double value_0 = ratio(-near, q), value_1 = ratio(near, q);
+  double slope_0 = slope_of_ratio(-near, q), slope_1 = slope_of_ratio(near, q);
+  if (is_even) {
+    if ((value_0 > value_1) == upper) {
+      value_1 = value_0;
+      slope_1 = -slope_0;
+    } else {
+      value_0 = value_1;
+      slope_0 = -slope_1;
+    }
+  }
+  const double chord = (value_1 - value_0) / (2 * near);
+  const double c = (slope_1 - slope_0) / (4 * near), a = (value_0 + value_1) / 2 - c * squared;
+  const double d = ((slope_0 + slope_1) / 2 - chord) / (2 * squared), b = chord - d * squared;
+  double e = (ratio(0, q) - a) / (squared * squared);
+  for (int step = 0; step <= kSteps; ++step) {
+    const double delta = delta_at(step, q);
+    if (std::abs(std::abs(delta) - near) < 0.05 * near) continue;  // cancellation, where it makes next to no difference
+    const double apart = delta * delta - squared;
+    const double left_over = (ratios[step] - (((d * delta + c) * delta + b) * delta + a)) / (apart * apart);
+    e = upper ? std::max(e, left_over) : std::min(e, left_over);
+  }
+  e += (upper ? 1e-3 : -1e-3) * std::abs(e);
+  return {a + e * squared * squared, b, c - 2 * e * squared, d, e};
+}
+
 // A polynomial as SquaredPolynomial has it, of δ itself.
 struct Squared {
   double first, second, third, fourth, last;
 
-  // From the coefficients of δ⁰ … δ⁴.
-  explicit Squared(const double (&of_power)[5]) : last(of_power[4]) {
+  explicit Squared(const Coefficients& of_power) : last(of_power[4]) {
     first = of_power[3] / (2 * last);
     second = (of_power[2] / last - first * first) / 2;
     third = of_power[1] / last - 2 * first * second;
@@ -59,56 +109,37 @@ struct Squared {
   }
 };
 
-}  // namespace
+struct Given {
+  Index size_0, size_1;
+  double pseudocount, n_cells;
+  bool operator==(const Given&) const = default;
+};
 
-LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount, double n_cells) {
-  const double n_0 = static_cast<double>(class_sizes[0]);
-  const double n_1 = static_cast<double>(class_sizes[1]);
+LaneModel model_of(const Given& given) {
+  const auto& [size_0, size_1, pseudocount, n_cells] = given;
+  const double n_0 = static_cast<double>(size_0);
+  const double n_1 = static_cast<double>(size_1);
   const double n = n_0 + n_1;
   const double q = n_0 / n;
   const double beta = pseudocount / std::min(n_0, n_1);
 
-  // A cubic that meets KL / δ² at ±near, values and slopes; plus the least and the most of (δ² − near²)² that covers
-  // all δ, which changes neither there.
-  const double near = std::min(kExactAt * std::sqrt(q * (1 - q)), 0.5 * std::min(q, 1 - q));
-  const double squared = near * near;
-  const double value_0 = ratio(-near, q), value_1 = ratio(near, q);
-  const double slope_0 = slope_of_ratio(-near, q), slope_1 = slope_of_ratio(near, q);
-  const double chord = (value_1 - value_0) / (2 * near);
-  const double c = (slope_1 - slope_0) / (4 * near), a = (value_0 + value_1) / 2 - c * squared;
-  const double d = ((slope_0 + slope_1) / 2 - chord) / (2 * squared), b = chord - d * squared;
-  const auto left_over = [&](double delta) {
-    const double apart = delta * delta - squared;
-    return (ratio(delta, q) - (((d * delta + c) * delta + b) * delta + a)) / (apart * apart);
-  };
-  double e_lower = left_over(0), e_upper = e_lower;
-  constexpr int n_steps = 1000;
-  for (int step = 0; step <= n_steps; ++step) {
-    const double delta = -q + static_cast<double>(step) / n_steps;
-    if (std::abs(std::abs(delta) - near) < 0.05 * near) continue;  // cancellation, where it makes next to no difference
-    const double e = left_over(delta);
-    e_lower = std::min(e_lower, e);
-    e_upper = std::max(e_upper, e);
-  }
-  e_lower -= 1e-3 * std::abs(e_lower);
-  e_upper += 1e-3 * std::abs(e_upper);
-
   LaneModel model{};
-  const Index divisor = std::gcd(class_sizes[0], class_sizes[1]);
-  model.weights[0] = static_cast<std::int16_t>(class_sizes[1] / divisor);
-  model.weights[1] = static_cast<std::int16_t>(-(class_sizes[0] / divisor));
+  model.is_even = std::abs(q - 0.5) * n_cells <= kNearlyEven;
+  const Index divisor = std::gcd(size_0, size_1);
+  model.weights[0] = static_cast<std::int16_t>(size_1 / divisor);
+  model.weights[1] = static_cast<std::int16_t>(-(size_0 / divisor));
   model.scale = static_cast<float>(static_cast<double>(divisor) / n);
   model.share = static_cast<float>(q);
   model.pseudo = static_cast<float>(beta * n);
   // A relative error of the reciprocal, so of δ, grows by `sensitivity` on its way through δ·P(δ), one of rounding
   // within P by `sizes`; 1e-4 for all the rest.
   double sensitivity = 0, sizes = 0;
+  const Ratios ratios = all_ratios(q);
   for (const bool upper : {false, true}) {
-    const double e = upper ? e_upper : e_lower;
-    const double coefficients[] = {a + e * squared * squared, b, c - 2 * e * squared, d, e};
+    const auto coefficients = bounding_polynomial(q, ratios, upper, model.is_even);
     const Squared polynomial(coefficients);
-    for (int step = 0; step <= n_steps; ++step) {
-      const double x = -q + static_cast<double>(step) / n_steps;
+    for (int step = 0; step <= kSteps; ++step) {
+      const double x = delta_at(step, q);
       double value = 0, slope = 0;
       for (int power = 4; power >= 0; --power) {
         slope = slope * x + value;
@@ -122,6 +153,20 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
   model.inflation = static_cast<float>(1 + 1e-4 + sensitivity * kReciprocalError + sizes * kRoundingError);
   // Sums are rounded in proportion to all that is counted, pseudocounts included.
   model.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + n_cells * beta));
+  return model;
+}
+
+}  // namespace
+
+LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount, double n_cells) {
+  // Often the same as before: of the next discretisation, the next sample of the variables.
+  thread_local Given last{};
+  thread_local LaneModel model{};
+  const Given given{class_sizes[0], class_sizes[1], pseudocount, n_cells};
+  if (given != last) {
+    model = model_of(given);
+    last = given;
+  }
   return model;
 }
 

@@ -55,13 +55,13 @@ void LaneScorer::set_member(int member, Index row, const float* without) {
 }
 
 InformationKernel LaneScorer::information_kernel(int parts, int members) const {
-  return (trial_.use_polynomial() ? kernels_.information_polynomial : kernels_.information_rational)[parts][members];
+  return kernels_.information_of(data_.model(), trial_.use_polynomial(), parts, members);
 }
 
 void LaneScorer::score() {
   trial_.start();
-  const auto& kernels = trial_.use_polynomial() ? kernels_.score_polynomial : kernels_.score_rational;
-  const int n_survivors = kernels[n_parts][n_prefix](data_.model(), job);
+  const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), n_parts, n_prefix);
+  const int n_survivors = kernel(data_.model(), job);
   for (int i = 0; i < n_survivors; ++i) score_exactly(survivors_[i].lane, survivors_[i].bound);
   trial_.stop(job.last_lane - job.first_lane);
 }

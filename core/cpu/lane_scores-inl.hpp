@@ -71,8 +71,8 @@ struct RationalScore {
 
 // Two classes of nearly equal shares: cheaper, and as tight. Polynomials P in δ = D / n, see LaneModel. They are
 // computed as last · ((δ² + first·δ + second)² + third·δ + fourth), with three multiplications instead of the four of
-// Horner's rule: multiplications are what there is most of.
-template <class Simd, bool Upper>
+// Horner's rule: multiplications are what there is most of. Even ones have two.
+template <class Simd, bool Upper, bool Even = false>
 struct PolynomialScore {
   using Floats = typename Simd::Floats;
   Floats pseudo, first, second, third, fourth;
@@ -88,8 +88,15 @@ struct PolynomialScore {
 
   Floats add_cell(Floats sum, Floats total, Floats weighed) const {
     const Floats delta = Simd::multiply(weighed, Simd::reciprocal(Simd::add(total, pseudo)));
-    const Floats square = Simd::multiply_add(Simd::add(delta, first), delta, second);
-    const Floats factor = Simd::multiply_add(square, square, Simd::multiply_add(third, delta, fourth));
+    Floats square, rest;
+    if constexpr (Even) {
+      square = Simd::multiply_add(delta, delta, second);
+      rest = fourth;
+    } else {
+      square = Simd::multiply_add(Simd::add(delta, first), delta, second);
+      rest = Simd::multiply_add(third, delta, fourth);
+    }
+    const Floats factor = Simd::multiply_add(square, square, rest);
     return Simd::multiply_add(Simd::multiply(weighed, delta), factor, sum);
   }
   static float factor(const interplay::LaneModel& model) {

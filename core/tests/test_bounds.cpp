@@ -137,7 +137,7 @@ void test_level_bounds(std::mt19937& rng) {
 // The bound is above the information and the lower bound below it, for any counts.
 void test_bounds(std::mt19937& rng) {
   for (const Index n_samples : {40, 2000, 36000}) {  // the larger class then has nearly as many as it may
-    for (const double share : {0.5, 0.35, 0.1}) {
+    for (const double share : {0.5, 0.47, 0.575, 0.35, 0.1}) {
       Data data = make_data(rng, n_samples, 2, 0, 2, 2, 2);
       data.pseudocount = std::array{0.25, 1e-3, 5000.0}[rng() % 3];
       data.sizes = {static_cast<Index>(share * static_cast<double>(n_samples)), 0};
@@ -225,6 +225,13 @@ void test_bounds(std::mt19937& rng) {
             check(kernels.score_polynomial[1][1](two_level.model(), job) == kLanes, "polynomial is above",
                   name_of(level));
             informations.push_back(kernels.information_polynomial[1][1]);
+            check(two_level.model().is_even == (std::abs(share - 0.5) < 0.08), "nearly even classes are known",
+                  name_of(level));
+            if (two_level.model().is_even) {
+              check(kernels.score_even[1][1](two_level.model(), job) == kLanes, "even polynomial is above",
+                    name_of(level));
+              informations.push_back(kernels.information_even[1][1]);
+            }
           }
           float lower[kLanes];
           for (const InformationKernel& information : informations) {

@@ -64,6 +64,7 @@ struct LaneModel {
   float pseudo;  // pseudocounts of a cell of the full table, of both classes
   // n·KL lies between D²/n · P(δ) with the lower and the upper P; D = n·δ, δ = share in the cell − share of all.
   SquaredPolynomial lower, upper;
+  bool is_even;  // `first` and `third` are 0 in both
   float inflation;  // makes up for the rounding of these polynomials
   float slack;      // and for that of sums, in bits
 };
@@ -177,12 +178,24 @@ struct LaneKernels {
   void (*join_classes)(const LaneCount* class_0, const LaneCount* class_1, ClassCounts* counts);
   // [parts of the lane][members of the prefix]: number of survivors of the bound.
   ScoreKernel score_polynomial[kMaxParts + 1][kMaxPrefix + 1];
+  // The same where the polynomials are even.
+  ScoreKernel score_even[kMaxParts + 1][kMaxPrefix + 1];
   // The same with another bound, for decisions so unbalanced that polynomials are loose.
   ScoreKernel score_rational[kMaxParts + 1][kMaxPrefix + 1];
   // [parts][members]: lower bound of the information of a sub-tuple, for some lanes.
   InformationKernel information_polynomial[kMaxParts + 1][kMaxPrefix + 1];
+  InformationKernel information_even[kMaxParts + 1][kMaxPrefix + 1];
   InformationKernel information_rational[kMaxParts + 1][kMaxPrefix + 1];
   LevelKernels levels;
+
+  ScoreKernel score_of(const LaneModel& model, bool polynomial, int n_parts, int n_prefix) const {
+    const auto& of_even = model.is_even ? score_even : score_polynomial;
+    return (polynomial ? of_even : score_rational)[n_parts][n_prefix];
+  }
+  InformationKernel information_of(const LaneModel& model, bool polynomial, int n_parts, int n_members) const {
+    const auto& of_even = model.is_even ? information_even : information_polynomial;
+    return (polynomial ? of_even : information_rational)[n_parts][n_members];
+  }
 };
 
 const LaneKernels& lane_kernels(SimdLevel level);
