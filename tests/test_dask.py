@@ -20,7 +20,7 @@ from interplay.steps.bit_planes import make_bit_planes
 
 distributed = pytest.importorskip("distributed")
 
-from interplay.engines.dask import DaskEngine  # noqa: E402
+from interplay.engines.dask import DaskEngine, _Search  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -225,6 +225,32 @@ def test_an_interrupt_stops_the_workers_too(client, ctrl_c_after) -> None:
     assert 0 <= caught.value.done < 1
     # Tasks would take a minute; the workers are free at once.
     assert client.submit(lambda: "free", pure=False).result(timeout=5) == "free"
+
+
+class _PressesAtItsEnd:
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)  # the exception strikes here, and Python forgets it
+
+
+def test_an_interrupt_that_python_forgets(client, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
+    handler = signal.getsignal(signal.SIGINT)
+    submit = _Search._submit
+    pressed_at = []
+
+    def submit_and_press(self, completed) -> None:
+        submit(self, completed)
+        if not pressed_at:
+            pressed_at.append(time.monotonic())
+            _PressesAtItsEnd()
+
+    monkeypatch.setattr(_Search, "_submit", submit_and_press)
+    with pytest.raises(interplay.SearchInterrupted):
+        interplay.max_information_gain(X, y, dimensions=4, engine=DaskEngine(client, task_seconds=60.0))
+    assert time.monotonic() - pressed_at[0] < 5
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_threads_of_one_process(problem) -> None:

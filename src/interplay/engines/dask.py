@@ -22,6 +22,7 @@ from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
 from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed, tile_costs
+from interplay.interrupts import noticing_interrupts
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
 _TASKS_PER_THREAD = 3
@@ -182,25 +183,27 @@ class _Search:
 
         done = 0.0
         try:
-            self._send_data()
-            completed = as_completed([], raise_errors=False)
-            self._submit(completed)
-            while self._in_flight:
-                while not completed.has_ready():
-                    time.sleep(_POLL_SECONDS)
-                    self._submit(completed)  # to workers that have come meanwhile
-                future = next(completed)
-                chunk, shared = self._in_flight.pop(future)
-                improvement = self._result(future, chunk, shared)
-                if improvement is not None:
-                    self._learn(improvement, float(self._before[chunk.end] - self._before[chunk.begin]))
-                    improvement.add_to(self._found, self._data.discretization)
-                    done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
+            with noticing_interrupts() as check_interrupt:
+                self._send_data()
+                completed = as_completed([], raise_errors=False)
                 self._submit(completed)
-                if improvement is not None:
-                    if on_progress is not None:
-                        on_progress(int(done), replace(self._found))
-                    yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
+                while self._in_flight:
+                    while not completed.has_ready():
+                        time.sleep(_POLL_SECONDS)
+                        check_interrupt()
+                        self._submit(completed)  # to workers that have come meanwhile
+                    future = next(completed)
+                    chunk, shared = self._in_flight.pop(future)
+                    improvement = self._result(future, chunk, shared)
+                    if improvement is not None:
+                        self._learn(improvement, float(self._before[chunk.end] - self._before[chunk.begin]))
+                        improvement.add_to(self._found, self._data.discretization)
+                        done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
+                    self._submit(completed)
+                    if improvement is not None:
+                        if on_progress is not None:
+                            on_progress(int(done), replace(self._found))
+                        yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
         finally:
