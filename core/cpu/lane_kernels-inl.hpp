@@ -24,8 +24,8 @@ using interplay::LaneModel;
 using interplay::LaneScoreJob;
 using interplay::Word;
 
-// Words are the rows of squares of bits, 2 · Width by 2 · Width: swap the upper right and the lower left quarter. Of the
-// words, i and i + step are `Width` rows apart.
+// Words are the rows of squares of bits, 2 · Width by 2 · Width: swap the upper right and the lower left quarter. Of
+// the words, i and i + step are `Width` rows apart.
 template <class Simd, int Width, int N>
 INTERPLAY_INLINE void swap_quarters(typename Simd::Bits (&words)[N], int step) {
   const auto lower = Simd::set_words(~Word{0} / ((Word{1} << Width) + 1));
@@ -38,8 +38,8 @@ INTERPLAY_INLINE void swap_quarters(typename Simd::Bits (&words)[N], int step) {
   }
 }
 
-// Lane 32 · t + 8 · quarter + i is bit 8 · i + t of a quarter of the row (see bit_of_lane). So the bits of t are swapped
-// in registers of four i, those of i in registers of four quarters.
+// Lane 32 · t + 8 · quarter + i is bit 8 · i + t of a quarter of the row (see bit_of_lane). So the bits of t are
+// swapped in registers of four i, those of i in registers of four quarters.
 template <class Simd>
 void transpose(Word* lanes, Word* rows) {
   using Bits = typename Simd::Bits;

@@ -18,8 +18,8 @@ constexpr double kRoundingError = 8 * 0x1p-24;
 // bounds would leave many of them to be scored exactly.
 constexpr double kExactAt = 0.45;
 
-// Where the share of a class is nearer to a half than this, over the number of cells, polynomials are even: cheaper, and
-// so little looser that it pays. What is lost adds up over the cells.
+// Where the share of a class is nearer to a half than this, over the number of cells, polynomials are even: cheaper,
+// and so little looser that it pays. What is lost adds up over the cells.
 constexpr double kNearlyEven = 0.32;
 
 // KL / δ², in bits, of share q + δ from share q.
@@ -55,8 +55,9 @@ Ratios all_ratios(double q) {
   return ratios;
 }
 
-// A cubic that meets KL / δ² at ±near, values and slopes; plus the least or the most of (δ² − near²)² that covers all δ,
-// which changes neither there. An even one meets it on the side where it is further out, and is a bound on the other.
+// A cubic that meets KL / δ² at ±near, values and slopes; plus the least or the most of (δ² − near²)² that covers all
+// δ, which changes neither there. An even one meets it on the side where it is further out, and is a bound on the
+// other.
 Coefficients bounding_polynomial(double q, const Ratios& ratios, bool upper, bool is_even) {
   const double near = std::min(kExactAt * std::sqrt(q * (1 - q)), 0.5 * std::min(q, 1 - q));
   const double squared = near * near;

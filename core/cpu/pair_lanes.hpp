@@ -139,6 +139,7 @@ class PairLanes {
   Index last_first = 0;  // the last of their first variables, as a place in the order
 
  private:
+  // The words of all vertices side by side: the pairs of a run then come from neighbours.
   void gather_vertex_words() {
     const BitPlanes& planes = problem_.planes;
     const Index stride = n_vertex_chunks * vertex_lanes;

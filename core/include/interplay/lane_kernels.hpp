@@ -64,7 +64,7 @@ struct LaneModel {
   float pseudo;  // pseudocounts of a cell of the full table, of both classes
   // n·KL lies between D²/n · P(δ) with the lower and the upper P; D = n·δ, δ = share in the cell − share of all.
   SquaredPolynomial lower, upper;
-  bool is_even;  // `first` and `third` are 0 in both
+  bool is_even;     // `first` and `third` are 0 in both
   float inflation;  // makes up for the rounding of these polynomials
   float slack;      // and for that of sums, in bits
 };
@@ -189,12 +189,12 @@ struct LaneKernels {
   LevelKernels levels;
 
   ScoreKernel score_of(const LaneModel& model, bool polynomial, int n_parts, int n_prefix) const {
-    const auto& of_even = model.is_even ? score_even : score_polynomial;
-    return (polynomial ? of_even : score_rational)[n_parts][n_prefix];
+    const auto& polynomials = model.is_even ? score_even : score_polynomial;
+    return (polynomial ? polynomials : score_rational)[n_parts][n_prefix];
   }
   InformationKernel information_of(const LaneModel& model, bool polynomial, int n_parts, int n_members) const {
-    const auto& of_even = model.is_even ? information_even : information_polynomial;
-    return (polynomial ? of_even : information_rational)[n_parts][n_members];
+    const auto& polynomials = model.is_even ? information_even : information_polynomial;
+    return (polynomial ? polynomials : information_rational)[n_parts][n_members];
   }
 };
 
