@@ -103,3 +103,8 @@ inline Packed pack(const Data& data) {
                   packed.words);
   return packed;
 }
+
+inline BitPlanes planes_of(const Data& data, const Packed& packed) {
+  return {packed.words, packed.n_words, packed.plane_start, data.levels, packed.class_word_start,
+          data.sizes,   data.n_vars};
+}

@@ -51,13 +51,8 @@ void test_level_bounds(std::mt19937& rng) {
       const Packed packed = pack(data);
       const std::vector<Index> order{0, 1}, start{0, 1, 2}, lanes{0, 2}, partner_cells{3};
       const std::vector<std::int32_t> tiles{0, 0};
-      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
-                                   packed.class_word_start, data.sizes, data.n_vars},
-                                  {order, start, start, lanes},
-                                  {tiles, 2},
-                                  partner_cells,
-                                  data.pseudocount,
-                                  0};
+      const SearchProblem problem{
+          planes_of(data, packed), {order, start, start, lanes}, {tiles, 2}, partner_cells, data.pseudocount, 0};
       const LevelData levels(problem, lane_kernels_portable());
       const std::vector<Index> distinct{3};
       const InformationTables tables(data.sizes, data.pseudocount, distinct, 9);
@@ -146,13 +141,8 @@ void test_bounds(std::mt19937& rng) {
       const Packed packed = pack(data);
       const std::vector<Index> order{0, 1}, start{0, 1, 2}, lanes{0, 2}, cells{2};
       const std::vector<std::int32_t> tiles{0, 0};
-      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
-                                   packed.class_word_start, data.sizes, data.n_vars},
-                                  {order, start, start, lanes},
-                                  {tiles, 2},
-                                  cells,
-                                  data.pseudocount,
-                                  0};
+      const SearchProblem problem{
+          planes_of(data, packed), {order, start, start, lanes}, {tiles, 2}, cells, data.pseudocount, 0};
       const TwoLevelData two_level(problem, lane_kernels_portable());
       const std::vector<Index> levels{2};
       const InformationTables tables(data.sizes, data.pseudocount, levels, 4);

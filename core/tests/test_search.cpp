@@ -81,13 +81,9 @@ Found search(const Data& data, const Packed& packed, SimdLevel level, int n_thre
               std::vector<Index>(n_slots * data.dimensions, -1)};
   MaxGains best{found.gain, found.discretization, found.tuples, data.dimensions};
   std::vector<std::uint8_t> done(tiles.size() / data.dimensions, 0);
-  const SearchProblem problem{
-      {packed.words, packed.n_words, packed.plane_start, data.levels, packed.class_word_start, data.sizes, data.n_vars},
-      {order, block_start, block_start, block_start},
-      {tiles, data.dimensions},
-      cells,
-      data.pseudocount,
-      0};
+  const SearchProblem problem{planes_of(data, packed),  {order, block_start, block_start, block_start},
+                              {tiles, data.dimensions}, cells,
+                              data.pseudocount,         0};
   // The entropies without one member, less those of the tuple: the sum of the gains of its members.
   std::vector<Index> coefficients(data.dimensions + 1, 0);
   coefficients[data.dimensions - 1] += 1;
@@ -202,13 +198,9 @@ void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> share
       };
       add_tiles(add_tiles, 0);
       const std::vector<Index> cells{Index{1} << (dimensions - 1)};
-      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
-                                   packed.class_word_start, data.sizes, data.n_vars},
-                                  {order, block_start, middle_start, lane_start},
-                                  {tiles, dimensions},
-                                  cells,
-                                  data.pseudocount,
-                                  0};
+      const SearchProblem problem{planes_of(data, packed), {order, block_start, middle_start, lane_start},
+                                  {tiles, dimensions},     cells,
+                                  data.pseudocount,        0};
       Found expected;
       const std::vector<Row> rows = list_rows(problem, SimdLevel::serial, true, 3.0);
       check(!rows.empty(), "there are gains above the threshold", "serial");
@@ -286,13 +278,9 @@ void test_level_tiles(std::mt19937& rng, std::initializer_list<Index> numbers_of
       add_tiles(add_tiles, 0);
       std::sort(cells.begin(), cells.end());
       cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-      const SearchProblem problem{{packed.words, packed.n_words, packed.plane_start, data.levels,
-                                   packed.class_word_start, data.sizes, data.n_vars},
-                                  {order, block_start, block_start, lane_start},
-                                  {tiles, dimensions},
-                                  cells,
-                                  data.pseudocount,
-                                  0};
+      const SearchProblem problem{planes_of(data, packed), {order, block_start, block_start, lane_start},
+                                  {tiles, dimensions},     cells,
+                                  data.pseudocount,        0};
       const std::size_t n_slots = data.n_rows() * cells.size();
       Found expected;
       for (const bool direct_only : {true, false}) {
