@@ -188,6 +188,7 @@ class _Search:
                 completed = as_completed([], raise_errors=False)
                 self._submit(completed)
                 while self._in_flight:
+                    check_interrupt()
                     while not completed.has_ready():
                         time.sleep(_POLL_SECONDS)
                         check_interrupt()
