@@ -22,7 +22,7 @@ from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTile
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.dask import _TASKS_PER_THREAD, DaskEngine, _Search
 from interplay.engines.dask_tasks import Improvement, SharedData
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from machine import write_result
 

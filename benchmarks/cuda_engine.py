@@ -19,7 +19,7 @@ import numpy as np
 import interplay
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes
 from interplay.engines.cuda import CudaEngine, cuda_devices
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from machine import write_result
 

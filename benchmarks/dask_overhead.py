@@ -19,7 +19,7 @@ import numpy as np
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.dask import DaskEngine
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from machine import write_result
 

@@ -24,7 +24,7 @@ READER = """
 import resource, sys
 import numpy as np
 import interplay
-from interplay import zip_content
+from interplay.stored import zip_content
 
 zip_content._MAX_ARRAY_BYTES >>= 3  # to be quick about it
 kind, limit, *files = sys.argv[1:]

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import interplay
-import interplay.checkpoint
+import interplay.search.checkpoint
 from interplay.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed, tile_costs
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 
 SETTINGS = {"dimensions": 3, "discretizations": 2, "range_": 0.5, "random_state": 3}
 
@@ -52,7 +52,7 @@ class Stops(CpuEngine):
 @pytest.fixture
 def small_tiles(monkeypatch) -> None:
     """Many tiles also for a small table."""
-    import interplay.search as search
+    import interplay.search.gains as search
 
     def make(*args, **kwargs):
         return make_tuple_tiles(*args, **kwargs | {"block_size": 4, "middle_size": 8, "n_lanes": 16})
@@ -156,7 +156,7 @@ def test_other_data_are_refused(data, file: Path) -> None:
 
 def test_another_version_is_refused(data, file: Path, monkeypatch) -> None:
     interplay.max_information_gain(*data, checkpoint=file)
-    monkeypatch.setattr(interplay.checkpoint, "version", lambda name: "9.9")
+    monkeypatch.setattr(interplay.search.checkpoint, "version", lambda name: "9.9")
     with pytest.raises(ValueError, match=r"interplay: '.*' there, '9.9' here"):
         interplay.max_information_gain(*data, checkpoint=file)
 

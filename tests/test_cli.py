@@ -14,8 +14,8 @@ import pytest
 
 import interplay
 from command_line import in_process, in_shell
+from interplay.cli.demo_run import run_demo
 from interplay.cli.errors import exit_code_of
-from interplay.demo import run_demo
 
 
 @pytest.fixture

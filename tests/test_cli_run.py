@@ -21,7 +21,7 @@ from command_line import in_process, in_shell
 from interplay.cli.config import read_config, write_config
 from interplay.cli.options import SELECT_OPTIONS
 from interplay.cli.run import run as run_command
-from interplay.result import Selection
+from interplay.results.selection import Selection
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals, devices and limits of POSIX")
 

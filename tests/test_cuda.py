@@ -17,7 +17,7 @@ from interplay.engines import base
 from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, device_search, layout, shared_search, why_no_cuda, work_plan
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
 # --- without a GPU ------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from interplay.engines.cuda.layout import (
 )
 from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.cuda.work_plan import WorkPlan, scattering_stride, sum_tolerance
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 
 
 def test_layout_holds_every_level_of_every_variable_once() -> None:

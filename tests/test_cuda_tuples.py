@@ -16,7 +16,6 @@ import pytest
 import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
-from interplay import tuple_source
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.engines import base
 from interplay.engines.base import SearchWork, TupleEngine, get_tuple_engine
@@ -28,8 +27,9 @@ from interplay.engines.cuda.layout import make_lane_layout
 from interplay.engines.cuda.tables import entropy_terms, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import tuple_formula
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
+from interplay.tuples import source as tuple_source
 from test_cuda import KINDS
 from test_tuples import small_batches
 

@@ -15,7 +15,7 @@ import interplay
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
 from interplay.engines.base import get_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
 distributed = pytest.importorskip("distributed")

@@ -13,7 +13,7 @@ from cuda_problems import problem
 from gpu_mark import needs_gpu
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 
 distributed = pytest.importorskip("distributed")
 

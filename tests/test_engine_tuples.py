@@ -17,7 +17,7 @@ from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRow
 from interplay.engines.base import TupleEngine
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.tuple_formula import tuple_formula
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from test_engines_agree import problems
 

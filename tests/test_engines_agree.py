@@ -13,7 +13,7 @@ from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
 from interplay.engines.base import Engine, get_engine, tile_shape_for
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.cuda import CudaEngine
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
 TOLERANCE = 1e-9

@@ -9,7 +9,7 @@ import pytest
 
 import interplay
 from interplay import FewSamplesWarning
-from interplay.steps.few_samples import note_on_sparse_tuples, warn_of_unconfirmed
+from interplay.statistics.few_samples import note_on_sparse_tuples, warn_of_unconfirmed
 
 
 def noise_with_one_table(counts, n_vars: int = 100) -> tuple[np.ndarray, np.ndarray]:

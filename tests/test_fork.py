@@ -10,7 +10,7 @@ import os, signal, threading, time, warnings
 import numpy as np
 from interplay.arrays import DecisionClasses, DiscreteCodes
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
 warnings.simplefilter("ignore")  # Python warns of what is tried here

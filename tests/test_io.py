@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import interplay
-from interplay.csv_table import _exact_numbers, read_csv
 from interplay.io import read_data, table_bytes, write_table
+from interplay.readers.csv_table import _exact_numbers, read_csv
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
 

@@ -92,7 +92,7 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
     """Wherever Ctrl-C strikes, what was found is handed over, and how far it came is told of the whole."""
     import pickle
 
-    import interplay.search as search
+    import interplay.search.gains as search
 
     calls = []
 
@@ -146,7 +146,7 @@ def test_no_stderr_is_no_error(monkeypatch, data) -> None:
 def test_an_error_in_the_progress_display_stops_the_search() -> None:
     from interplay.arrays import DecisionClasses, DiscreteCodes
     from interplay.engines.cpu import CpuEngine
-    from interplay.engines.tuple_tiles import make_tuple_tiles
+    from interplay.search.tuple_tiles import make_tuple_tiles
     from interplay.steps.bit_planes import make_bit_planes
 
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 
 import interplay
 from interplay.engines.cpu import CpuEngine
-from interplay.tile_loop import Shard
+from interplay.search.tile_loop import Shard
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import reference
 from interplay.arrays import DecisionClasses
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.strata import Strata, check_strata, make_strata
 from test_tuple_tiles import listed
 
@@ -224,7 +224,7 @@ def test_fingerprint_knows_the_strata() -> None:
 
 
 def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) -> None:
-    import interplay.search as search
+    import interplay.search.gains as search
 
     calls = []
 

@@ -11,7 +11,7 @@ import pytest
 
 import interplay
 import reference
-from interplay import explanations
+from interplay.tuples import explanations
 
 
 def three_way(n_samples: int = 400) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.arrays import TupleTiles
-from interplay.engines.tuple_tiles import make_tuple_tiles
+from interplay.search.tuple_tiles import make_tuple_tiles
 
 
 def listed(tiles: TupleTiles) -> list[tuple[int, ...]]:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import interplay
 import reference
-from interplay import best_rows, parquet_rows, tuple_listing, tuple_source
 from interplay.engines.cpu import CpuEngine
+from interplay.tuples import best_rows, listing, parquet_rows, source
 
 
 @pytest.fixture
@@ -34,8 +34,8 @@ def rows_of(table: interplay.TupleTable) -> list[tuple[tuple[int, ...], int, flo
 
 def small_batches(monkeypatch: pytest.MonkeyPatch, n_rows: int) -> None:
     """Tiles, batches and row groups of few rows, so that small tables have many of each."""
-    monkeypatch.setattr(tuple_source, "BATCH_ROWS", n_rows)
-    monkeypatch.setattr(tuple_source, "_TILE_ROWS", n_rows / 2)
+    monkeypatch.setattr(source, "BATCH_ROWS", n_rows)
+    monkeypatch.setattr(source, "_TILE_ROWS", n_rows / 2)
     monkeypatch.setattr(parquet_rows, "ROWS_PER_GROUP", n_rows)
 
 
@@ -95,7 +95,7 @@ def test_equals_plain_loops(
 def test_batches_change_nothing(monkeypatch, xor, settings: dict, average: bool) -> None:
     whole = interplay.interesting_tuples(*xor, dimensions=3, average=average, **settings)
     small_batches(monkeypatch, 40)
-    monkeypatch.setattr(tuple_listing, "_FEW_ROWS", 100)  # so that the number of rows is estimated first
+    monkeypatch.setattr(listing, "_FEW_ROWS", 100)  # so that the number of rows is estimated first
     for n_jobs in (1, 2):
         cut = interplay.interesting_tuples(*xor, dimensions=3, average=average, n_jobs=n_jobs, **settings)
         assert rows_of(cut) == rows_of(whole)
@@ -108,7 +108,7 @@ def test_means_of_candidates_are_those_of_all(monkeypatch, xor, setting: dict) -
     setting = {"dimensions": 3, "discretizations": 4, "range_": 0.6, "average": True, **setting}
     found = []
     for share in (0.0, 1.0, 1e9):  # all are counted; the candidates where they are few; the candidates always
-        monkeypatch.setattr(tuple_source, "_FEW_CANDIDATES", share)
+        monkeypatch.setattr(source, "_FEW_CANDIDATES", share)
         found.append(rows_of(interplay.interesting_tuples(X, y, n_jobs=2, **setting)))
     assert found[0] == found[1] == found[2]
     assert len(found[0]) > 5
@@ -265,8 +265,8 @@ def test_estimate_is_near_the_truth(monkeypatch) -> None:
     X = rng.normal(size=(200, 80))
     y = rng.integers(0, 2, 200)
     seen = []
-    monkeypatch.setattr(tuple_listing, "_FEW_ROWS", 0)
-    original = tuple_listing.whole_table
+    monkeypatch.setattr(listing, "_FEW_ROWS", 0)
+    original = listing.whole_table
     monkeypatch.setattr(
         "interplay.tuples.whole_table",
         lambda listing, max_memory: seen.append(listing.expected_rows) or original(listing, max_memory),
@@ -280,8 +280,8 @@ def test_more_rows_than_estimated_stop_the_run(monkeypatch, xor) -> None:
     small_batches(monkeypatch, 100)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 80))
-    monkeypatch.setattr(tuple_source.TupleSource, "estimated_share", lambda self, threshold: 1e-3)
-    monkeypatch.setattr(tuple_listing, "_FEW_ROWS", 0)
+    monkeypatch.setattr(source.TupleSource, "estimated_share", lambda self, threshold: 1e-3)
+    monkeypatch.setattr(listing, "_FEW_ROWS", 0)
     with pytest.raises(ValueError, match=r"about .* rows would take .* more than max_memory"):
         interplay.interesting_tuples(X, X[:, 0] > 0, dimensions=3, min_gain=1e-9, max_memory=1e6)
 

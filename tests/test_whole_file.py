@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from interplay.whole_file import check_writable, one_line, whole_file, whole_path
+from interplay.stored.whole_file import check_writable, one_line, whole_file, whole_path
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions and devices of POSIX")
 

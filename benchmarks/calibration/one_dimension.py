@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 import interplay
-from interplay.steps.exact_test import exact_p_value
+from interplay.statistics.exact_test import exact_p_value
 
 from .repetition import LEVEL
 

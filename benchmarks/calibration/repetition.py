@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.steps.null_fit import FITS
-from interplay.steps.p_values import adjust
+from interplay.statistics.null_fit import FITS
+from interplay.statistics.p_values import adjust
 
 from .cells import Cell
 from .null_data import N_PLANTED, make_data

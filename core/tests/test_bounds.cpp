@@ -5,12 +5,12 @@
 #include <limits>
 #include <vector>
 
+#include "bounds/lane_model.hpp"
 #include "check.hpp"
 #include "interplay/information_gain.hpp"
-#include "interplay/lane_model.hpp"
-#include "interplay/level_data.hpp"
-#include "interplay/two_level_data.hpp"
 #include "made_up_data.hpp"
+#include "rows/level_data.hpp"
+#include "rows/two_level_data.hpp"
 #include "tests.hpp"
 
 // The bounds of φ in lane_scores-inl.hpp, for one class of a cell: two million cells.

@@ -8,9 +8,9 @@
 
 #include "check.hpp"
 #include "interplay/column_kernels.hpp"
-#include "interplay/lane_kernels.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
+#include "simd/lane_kernels.hpp"
 #include "tests.hpp"
 
 using namespace interplay;

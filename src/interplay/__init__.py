@@ -6,22 +6,22 @@ from typing import Any as _Any
 
 from interplay import datasets, genetics, parquet, singlecell
 from interplay.arrays import MaxGains
-from interplay.checkpoint import Checkpoint
 from interplay.engines.base import SearchInterrupted
 from interplay.pipeline import select
-from interplay.result import Selection
-from interplay.saved import load
-from interplay.search import max_information_gain
+from interplay.results.saved import load
+from interplay.results.selection import Selection
+from interplay.search.checkpoint import Checkpoint
+from interplay.search.gains import max_information_gain
 from interplay.shards import Part, merge_parts, search_shard
+from interplay.statistics.few_samples import FewSamplesWarning
+from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.steps.contrast import contrast_variables
 from interplay.steps.discrete_codes import discretize, suggest_range
-from interplay.steps.few_samples import FewSamplesWarning
-from interplay.steps.null_fit import NullFit, fit_null
-from interplay.tuple_table import TuplesInterrupted, TupleTable
-from interplay.tuples import interesting_tuples
+from interplay.tuples.interesting import interesting_tuples
+from interplay.tuples.table import TuplesInterrupted, TupleTable
 
 if _TYPE_CHECKING:
-    from interplay.selector import MDFSSelector
+    from interplay.selector.selector import MDFSSelector
 
 __version__ = _version("interplay")
 
@@ -56,7 +56,7 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     """Import MDFSSelector when it is first asked for: scikit-learn takes about a second."""
     if name == "MDFSSelector":
-        from interplay.selector import MDFSSelector
+        from interplay.selector.selector import MDFSSelector
 
         globals()[name] = MDFSSelector
         return MDFSSelector

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
 from interplay.checks import check_int, check_path, check_real
-from interplay.whole_file import whole_file
+from interplay.stored.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]
 Labels = npt.NDArray[np.uint8]

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
-from interplay.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.engines.base import AsEngine, TupleEngine, get_engine
-from interplay.explanations import explain
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress
-from interplay.provenance import versions
-from interplay.result import Run, Selection
-from interplay.search_settings import Discrete, SearchSettings
+from interplay.results.selection import Run, Selection
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.provenance import versions
+from interplay.search.settings import Discrete, SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
-from interplay.steps.few_samples import warn_of_unconfirmed
+from interplay.statistics.few_samples import warn_of_unconfirmed
+from interplay.statistics.null_fit import fit_null
+from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.named_columns import warn_of_decision_in_table
-from interplay.steps.null_fit import fit_null
-from interplay.steps.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.table import Table
 from interplay.steps.tuple_counts import TupleCounter, TupleCounts
+from interplay.tuples.explanations import explain
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000

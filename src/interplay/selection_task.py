@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import MAX_CONTRAST, DecisionClasses, IntArray, MaxGains
-from interplay.checkpoint import Checkpoint
 from interplay.checks import check_choice, check_int, check_real, shown
 from interplay.engines.base import AsEngine, SearchInterrupted
 from interplay.progress import Progress
-from interplay.provenance import data_fingerprint
-from interplay.search import about_search, search_tiles
-from interplay.search_settings import Discrete, SearchSettings, check_search_settings
+from interplay.search.checkpoint import Checkpoint
+from interplay.search.gains import about_search, search_tiles
+from interplay.search.provenance import data_fingerprint
+from interplay.search.settings import Discrete, SearchSettings, check_search_settings
+from interplay.search.tile_loop import Shard, TileLoop
+from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
+from interplay.statistics.null_fit import FITS
+from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.steps.contrast import contrast_table
 from interplay.steps.decision import decision_classes
-from interplay.steps.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.steps.named_columns import take_columns
-from interplay.steps.null_fit import FITS
-from interplay.steps.p_values import ADJUST_METHODS
 from interplay.steps.row_subset import RowSubset
 from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table
-from interplay.tile_loop import Shard, TileLoop
 
 #: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
 #: imprecise (γ varies by half with 30, by a fifth with 300: docs/calibration.md), more cost time and gain little.

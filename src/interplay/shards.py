@@ -11,7 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from interplay.archive import (
+from interplay.arrays import DecisionClasses, IntArray
+from interplay.checks import shown
+from interplay.engines.base import AsEngine, get_engine
+from interplay.jobs import resolve_n_jobs
+from interplay.pipeline import explained, selection_from
+from interplay.progress import Progress
+from interplay.results.loaded import SETTINGS
+from interplay.results.selection import Selection
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.search.provenance import data_fingerprint, versions
+from interplay.search.settings import SearchSettings
+from interplay.search.tile_loop import Shard
+from interplay.selection_task import SearchedRun, check_selection, search_runs
+from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.strata import Strata
+from interplay.steps.table import Table, as_table
+from interplay.stored.archive import (
     Arrays,
     DamagedFile,
     as_json,
@@ -21,23 +37,7 @@ from interplay.archive import (
     refusing_damage,
     write_archive,
 )
-from interplay.arrays import DecisionClasses, IntArray
-from interplay.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
-from interplay.checks import shown
-from interplay.engines.base import AsEngine, get_engine
-from interplay.jobs import resolve_n_jobs
-from interplay.loaded_selection import SETTINGS
-from interplay.pipeline import explained, selection_from
-from interplay.progress import Progress
-from interplay.provenance import data_fingerprint, versions
-from interplay.result import Selection
-from interplay.search_settings import SearchSettings
-from interplay.selection_task import SearchedRun, check_selection, search_runs
-from interplay.steps.column_subset import ColumnSubset
-from interplay.steps.strata import Strata
-from interplay.steps.table import Table, as_table
-from interplay.stored_types import fits, has_own_types
-from interplay.tile_loop import Shard
+from interplay.stored.types import fits, has_own_types
 
 
 @dataclass(frozen=True, eq=False)

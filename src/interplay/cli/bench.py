@@ -37,7 +37,7 @@ def bench(
     Madelon-like data; whole calls, from the table to the gains; the best of at least three.
     """
     from interplay.cli.info import engines_here
-    from interplay.provenance import versions
+    from interplay.search.provenance import versions
 
     rows = []
     if format_ == "table":
@@ -59,7 +59,7 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
     from interplay.datasets import make_madelon
     from interplay.engines.base import get_engine
     from interplay.jobs import resolve_n_jobs
-    from interplay.search import max_information_gain
+    from interplay.search.gains import max_information_gain
 
     n_tuples = math.comb(n_vars, k)
     if n_tuples > _MAX_TUPLES * 20:

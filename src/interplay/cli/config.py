@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from interplay.whole_file import whole_file
+from interplay.stored.whole_file import whole_file
 
 
 def use_config(context: click.Context, _: click.Parameter, path: str | None) -> str | None:

@@ -14,6 +14,6 @@ import click
 @click.option("-k", "--dimensions", type=click.IntRange(1, 4), default=3, show_default=True, help="Go up to this many.")
 def demo(folder: Path, seed: int, dimensions: int) -> None:
     """Search a made-up set with known truth in 1D, 2D and 3D."""
-    from interplay.demo import run_demo
+    from interplay.cli.demo_run import run_demo
 
     run_demo(folder, random_state=seed, max_dimensions=dimensions)

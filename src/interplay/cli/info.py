@@ -20,7 +20,7 @@ def info(verbose: bool) -> None:
     """Print versions and engines: what a bug report needs."""
     from interplay.engines.cpu import default_simd_level, simd_levels
     from interplay.jobs import resolve_n_jobs
-    from interplay.provenance import versions
+    from interplay.search.provenance import versions
 
     rows = dict(versions())
     rows["platform"] = platform.platform()
@@ -41,7 +41,7 @@ def info(verbose: bool) -> None:
     for name, value in rows.items():
         click.echo(f"{name:<12} {value}")
     if verbose:
-        from interplay.bound_choice import show_bound_choices
+        from interplay.cli.bound_choice import show_bound_choices
 
         show_bound_choices(click.echo)
 

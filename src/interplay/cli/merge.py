@@ -6,7 +6,7 @@ import click
 
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
-from interplay.io import read_data
+from interplay.readers.data_file import read_data
 
 
 @click.command(epilog=EXIT_CODES, short_help="Put the parts of `interplay run --shard` together.")

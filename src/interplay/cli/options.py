@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
+from interplay.statistics.null_fit import FITS
+from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.steps.decision import DECISION_CHOICES
-from interplay.steps.null_fit import FITS
-from interplay.steps.p_values import ADJUST_METHODS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

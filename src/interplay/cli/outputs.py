@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from interplay.cli.errors import NotWrittenError, writing
-from interplay.io import check_table_ending, table_bytes, write_table
-from interplay.whole_file import check_writable
+from interplay.readers.data_file import check_table_ending, table_bytes, write_table
+from interplay.stored.whole_file import check_writable
 
 if TYPE_CHECKING:
-    from interplay.result import Selection
+    from interplay.results.selection import Selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Write = Callable[[str], Any]

@@ -12,7 +12,7 @@ from interplay.cli.config import use_config, write_config
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
-from interplay.io import read_data
+from interplay.readers.data_file import read_data
 
 _FILES = """\b
 DATA is a file, known by its ending:
@@ -78,7 +78,7 @@ def run(
     record = {"data": data, "target": target, "drop": list(drop) or None, "delimiter": delimiter, **arguments}
 
     if dry_run:
-        from interplay.expected_work import expected_work
+        from interplay.cli.expected_work import expected_work
 
         work = expected_work(X, y, **arguments)
         click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
@@ -113,7 +113,7 @@ def run(
 
 def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
     """A part is not a result: there is nothing to show or report before all are merged."""
-    from interplay.tile_loop import Shard
+    from interplay.search.tile_loop import Shard
 
     Shard.parse(shard)
     if save is None:

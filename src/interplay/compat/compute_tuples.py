@@ -26,9 +26,9 @@ from interplay.jobs import resolve_n_jobs
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
-from interplay.tuple_listing import Listing, value_matrix, whole_table
-from interplay.tuple_source import TupleSource
-from interplay.tuples import make_source
+from interplay.tuples.interesting import make_source
+from interplay.tuples.listing import Listing, value_matrix, whole_table
+from interplay.tuples.source import TupleSource
 
 #: Bytes that a list of tuples may take here; `interplay.interesting_tuples` can write longer ones to a file.
 _MAX_MEMORY = 8e9

@@ -14,10 +14,10 @@ from interplay.checks import check_int, check_list, check_real
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
 from interplay.engines.base import SearchWork, get_engine, tile_shape_for
-from interplay.engines.tuple_tiles import make_tuple_tiles
 from interplay.jobs import resolve_n_jobs
-from interplay.search import search
-from interplay.search_settings import SearchSettings, check_search_settings
+from interplay.search.gains import search
+from interplay.search.settings import SearchSettings, check_search_settings
+from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import Table, as_table

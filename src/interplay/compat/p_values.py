@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from interplay.arrays import FloatArray
 from interplay.checks import check_int, check_numbers
-from interplay.steps.lsq_fit import Bounds, check_bounds, fit_lsq
-from interplay.steps.null_fit import MIN_REFERENCE_VARIABLES, fit_null
+from interplay.statistics.lsq_fit import Bounds, check_bounds, fit_lsq
+from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, fit_null
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings
 from interplay.compat.p_values import fit_p_value
 from interplay.compat.seeds import check_seed
-from interplay.search import search
+from interplay.search.gains import search
+from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
+from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
 from interplay.steps.decision import decision_classes
-from interplay.steps.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
-from interplay.steps.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
 from interplay.steps.table import as_table
 
 

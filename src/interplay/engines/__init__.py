@@ -2,7 +2,6 @@
 
 ::
 
-    tuple_tiles.py   C(n, k) tuples   → TupleTiles     pieces that can be searched in any order, anywhere
     tile_chunks.py   tiles            → chunks         what is searched in one go where a search is kept or spread
     base.py          the Engine protocol; get_engine()
     cpu.py           planes + tiles   → MaxGains       threads and SIMD, in core/cpu

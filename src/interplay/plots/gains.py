@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from interplay.result import Selection
+    from interplay.results.selection import Selection
 
 
 def plot_gains(

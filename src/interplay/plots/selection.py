@@ -17,7 +17,7 @@ from interplay.plots.why import plot_tuple
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.result import Run, Selection
+    from interplay.results.selection import Run, Selection
 
 
 class SelectionPlots:

@@ -12,7 +12,7 @@ from interplay.plots.style import IRRELEVANT, RELEVANT, axes_or_new, say_instead
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.result import Selection
+    from interplay.results.selection import Selection
 
 
 class SynergyNetwork(NamedTuple):

@@ -10,10 +10,10 @@ import os
 from typing import TYPE_CHECKING
 
 from interplay.report.page import report_page
-from interplay.whole_file import whole_file
+from interplay.stored.whole_file import whole_file
 
 if TYPE_CHECKING:
-    from interplay.result import Selection
+    from interplay.results.selection import Selection
 
 __all__ = ["report_page", "write_report"]
 

@@ -18,10 +18,10 @@ from interplay.plots.correlation import group_spans, order_by_likeness
 from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
 from interplay.plots.synergies import spring_layout, synergy_network
-from interplay.steps.p_values import significance_order
+from interplay.statistics.p_values import significance_order
 
 if TYPE_CHECKING:
-    from interplay.result import Run, Selection
+    from interplay.results.selection import Run, Selection
 
 #: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
 MAX_TABLE_BYTES = 3_000_000

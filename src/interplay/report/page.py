@@ -15,7 +15,7 @@ from interplay.report.content import report_content
 from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
 
 if TYPE_CHECKING:
-    from interplay.result import Selection
+    from interplay.results.selection import Selection
 
 #: In this order: each may use what stands before it.
 _SCRIPTS = (

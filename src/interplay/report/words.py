@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from interplay.result import Selection
-    from interplay.steps.null_fit import NullFit
+    from interplay.results.selection import Selection
+    from interplay.statistics.null_fit import NullFit
 
 REFERENCES = (
     "Piliszek R., Mnich K., Migacz S., Tabaszewski P., Sułecki A., Polewko-Klim A., Rudnicki W. (2019). MDFS: "

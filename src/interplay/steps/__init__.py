@@ -8,8 +8,7 @@
     discrete_codes.py   Table                → DiscreteCodes    (n_vars, n_samples) uint8, one per discretisation
     bit_planes.py       codes + classes      → BitPlanes        (n_planes, n_words) uint64, samples split by class
                         ... interplay.engines: planes → tuple counts → information gain → MaxGains ...
-    null_fit.py         maxima               → NullFit          what chance gives
-    p_values.py         maxima + NullFit     → p-values, adjusted p-values
+                        ... interplay.statistics: maxima → null fit → p-values ...
 
-Steps and engines do not know each other; ``interplay.search`` and ``interplay.pipeline`` put them together.
+Steps, engines and statistics do not know each other; ``interplay.search`` and ``interplay.pipeline`` put them together.
 """

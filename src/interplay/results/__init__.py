@@ -1,0 +1,9 @@
+"""What users hold after a selection.
+
+::
+
+    selection.py       Selection: table, summary, plots, report
+    synergy_table.py   tuples that explain relevant variables → a table, a graph
+    saved.py           Selection ↔ one file
+    loaded.py          whether a Selection read from a file holds together
+"""

@@ -1,0 +1,92 @@
+"""Whether a Selection that was read from a file holds together, so that using it cannot fail in odd ways."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.arrays import IntArray
+from interplay.results.selection import Run, Selection
+from interplay.statistics.null_fit import MODES
+from interplay.statistics.p_values import CHI2_PER_UNIT
+from interplay.steps.tuple_counts import TupleCounts
+from interplay.stored.types import fits
+
+#: What reports and summaries look up.
+SETTINGS = {
+    "dimensions": int,
+    "divisions": int,
+    "discretizations": int,
+    "n_contrast": int,
+    "random_state": int,
+    "p_adjust": str,
+    "level": float,
+}
+_PROVENANCE = {"n_samples": int, "n_vars": int, "versions": dict[str, str]}
+
+
+def check_loaded(selection: Selection) -> None:
+    """Raise a ValueError if types, shapes or numbers of variables do not belong together."""
+    if not fits(selection, Selection):
+        raise ValueError("fields of the wrong type")
+    n_vars, n_relevant = len(selection.names), len(selection.ranked)
+    per_variable = (selection.log_p, selection.p_value, selection.p_adjusted, selection.is_relevant)
+    if not (
+        all(fits(selection.settings.get(name), kind) for name, kind in SETTINGS.items())
+        and all(fits(selection.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
+        and 0 < selection.settings["level"] < 1
+        and "interplay" in selection.provenance["versions"]
+        and len(selection.runs) > 0
+        and all(array.shape == (n_vars,) for array in per_variable)
+        and sorted(selection.ranked.tolist()) == np.flatnonzero(selection.is_relevant).tolist()
+        and selection.correlation.shape in ((n_relevant, n_relevant), (0, 0))
+        and all(_is_run_of(run, n_vars) for run in selection.runs)
+        and all(run.gains.dimensions == selection.settings["dimensions"] for run in selection.runs)
+        and all(_is_count_of(counts, selection) for counts in selection.tuple_counts)
+    ):
+        raise ValueError("fields that do not belong together")
+
+
+def _is_run_of(run: Run, n_vars: int) -> bool:
+    gains, null_fit, found = run.gains, run.null_fit, run.explanations
+    n_found = 0 if found is None else len(found.gain)
+    return (
+        gains.is_consistent()
+        and gains.n_vars == n_vars
+        and run.gain_alone.shape == null_fit.statistic.shape == null_fit.chi2_p.shape == (n_vars,)
+        and np.shape(null_fit.df) in ((), (n_vars,))
+        and null_fit.reference_p.ndim == 1
+        and null_fit.mode in MODES
+        and null_fit.unit in CHI2_PER_UNIT
+        and null_fit.gamma > 0
+        and bool(np.all(np.asarray(null_fit.df) > 0))
+        and run.contrast_sources.shape == gains.contrast_gain.shape
+        and _are_below(run.contrast_sources, n_vars)
+        and run.class_sizes.shape == (len(run.class_labels),)
+        and (
+            found is None
+            or (
+                found.tuples.shape == (n_found, gains.dimensions)
+                and found.variable.shape == found.gain.shape == found.sub_gain.shape == found.df.shape == (n_found,)
+                and _are_below(found.tuples, n_vars)
+                and _are_below(found.variable, n_vars)
+                and bool(np.isfinite(found.gain).all())
+                and bool((found.df >= 0).all())
+            )
+        )
+    )
+
+
+def _is_count_of(counts: TupleCounts, selection: Selection) -> bool:
+    if not 0 <= counts.run < len(selection.runs) or counts.counts.ndim != len(counts.level_names) + 1:
+        return False
+    n_classes = len(selection.runs[counts.run].class_labels)
+    n_levels = [len(names) for names in counts.level_names]
+    return (
+        counts.counts.shape == (*n_levels, n_classes)
+        and counts.members.shape == (len(n_levels),)
+        and _are_below(counts.members, len(selection.names))
+    )
+
+
+def _are_below(numbers: IntArray, limit: int) -> bool:
+    return bool(((numbers >= 0) & (numbers < limit)).all())

@@ -1,0 +1,105 @@
+"""Tuples that explain relevant variables → a table, a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.arrays import FloatArray, IntArray
+from interplay.checks import check_int
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+    from interplay.results.selection import Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Explanations:
+    """The best tuples of each relevant variable, those of each variable together, best first.
+
+    Attributes
+    ----------
+    tuples : (n_rows, k) int64
+        Members, ascending.
+    variable : (n_rows,) int64
+        The relevant variable.
+    gain : (n_rows,) float64
+        Of the variable in the tuple; the maximum over the discretisations.
+    sub_gain : (n_rows,) float64
+        The largest gain of the variable in any smaller tuple made of some of these members.
+    df : (n_rows,) int64
+        Degrees of freedom of the gain.
+    """
+
+    tuples: IntArray
+    variable: IntArray
+    gain: FloatArray
+    sub_gain: FloatArray
+    df: IntArray
+
+
+def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
+    """See `Selection.synergies`."""
+    import pandas as pd
+
+    top = check_int("top", top, low=1)
+    if selection.settings["dimensions"] < 2:
+        raise ValueError("synergies need tuples: run select with dimensions=2 or more")
+    rows: list[dict[str, Any]] = []
+    for run in selection.runs:
+        found = run.explanations
+        if found is None:
+            raise ValueError(
+                "this selection came without its tuples (within strata, merged from parts without X, or saved by an "
+                "older version): give X to merge_parts, or run select() without strata, to have synergies"
+            )
+        p_value = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
+        for v in selection.ranked.tolist():
+            for row in np.flatnonzero(found.variable == v)[:top].tolist():
+                members = found.tuples[row]
+                entry = {
+                    "variable": selection.names[v],
+                    "partners": tuple(selection.names[m] for m in members.tolist() if m != v),
+                    "gain": float(found.gain[row]),
+                    "gain_alone": float(run.gain_alone[v]),
+                    "gain_in_part": float(found.sub_gain[row]),
+                    "synergy": float(found.gain[row] - found.sub_gain[row]),
+                    "p_value": float(p_value[row]),
+                }
+                rows.append({"decision": run.decision, **entry} if len(selection.runs) > 1 else entry)
+    columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_value"]
+    return pd.DataFrame(rows, columns=["decision", *columns] if len(selection.runs) > 1 else columns)
+
+
+def synergy_graph(selection: Selection, top: int) -> nx.Graph:
+    """See `Selection.synergy_graph`."""
+    try:
+        import networkx as nx
+    except ImportError:
+        raise ImportError('the graph needs networkx: pip install "interplay[graph]"') from None
+
+    graph = nx.Graph()
+    about = selection.table.set_index("variable")[["relevant", "gain", "gain_alone", "p_adjusted"]].to_dict("index")
+
+    def add_node(name: str) -> None:
+        graph.add_node(name, **{str(key): value for key, value in about[name].items()})
+
+    for row in synergy_frame(selection, top).to_dict("records"):
+        add_node(row["variable"])
+        for partner in row["partners"]:
+            add_node(partner)
+            known = graph.get_edge_data(row["variable"], partner)
+            if known is None or row["synergy"] > known["weight"]:
+                graph.add_edge(
+                    row["variable"],
+                    partner,
+                    weight=row["synergy"],
+                    gain=row["gain"],
+                    p_value=row["p_value"],
+                    members=tuple(sorted((row["variable"], *row["partners"]))),
+                )
+    return graph

@@ -1,0 +1,246 @@
+"""A search in progress → a file from which the same call goes on."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import BoolArray, MaxGains
+from interplay.checks import check_path, check_real
+from interplay.stored.archive import (
+    Arrays,
+    DamagedFile,
+    as_json,
+    gains_as_arrays,
+    gains_from_arrays,
+    read_archive,
+    refusing_damage,
+    write_archive,
+)
+from interplay.stored.types import fits, has_own_types
+
+#: Work that a crash can cost at most.
+SECONDS_BETWEEN_WRITES = 60.0
+
+
+@dataclass
+class SearchState:
+    """How far one search has come.
+
+    Attributes
+    ----------
+    shapes : list of dict
+        How tiles were cut, for each list of tiles: what `make_tuple_tiles` was given.
+    layout : str
+        Tells one way of cutting tuples into tiles from another: numbers of tiles mean nothing without it.
+    at : (int, int)
+        The discretisation and the list of tiles in work; all before them are done.
+    done : (n_tiles,) bool
+        Tiles of that list that are done.
+    found : list of MaxGains
+        Maxima so far, one for each list of tiles.
+    """
+
+    shapes: list[dict[str, int | bool | None]]
+    layout: str
+    at: tuple[int, int]
+    done: BoolArray
+    found: list[MaxGains]
+
+
+@dataclass
+class Checkpoint:
+    """The file in which the searches of one call are kept, for the argument `checkpoint`.
+
+    A plain file name does where a write every minute is right. The file is replaced as a whole, and the one before is
+    kept beside it (``.prev``), to go back to if the newest is damaged. Engines, threads and display may change between
+    calls; what decides the gains may not.
+
+    Parameters
+    ----------
+    path : str or path-like
+    seconds : float
+        At most this much time passes between two writes, and so is lost in a crash.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(100, 8)), rng.integers(0, 2, 100)
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.ckpt"
+    >>> first = interplay.max_information_gain(X, y, checkpoint=interplay.Checkpoint(file, seconds=10))
+    >>> again = interplay.max_information_gain(X, y, checkpoint=file)
+    >>> bool((first.gain == again.gain).all())
+    True
+    >>> interplay.max_information_gain(X, y, dimensions=3, checkpoint=file)
+    Traceback (most recent call last):
+        ...
+    ValueError: checkpoint '...run.ckpt' is of another search (dimensions: 2 there, 3 here): repeat the call ...
+    """
+
+    path: str | os.PathLike[str]
+    seconds: float = SECONDS_BETWEEN_WRITES
+    _about: dict[str, Any] | None = field(default=None, init=False, repr=False)
+    _states: dict[str, SearchState] = field(default_factory=dict, init=False, repr=False)
+    _written: float = field(default=0.0, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not Path(check_path("checkpoint", self.path)).name:
+            raise ValueError(f"checkpoint must be the name of a file, and {os.fspath(self.path)!r} is a folder")
+        self.seconds = check_real("seconds", self.seconds, low=0.0)
+        self._read()
+        self._written = time.monotonic()
+
+    @property
+    def _previous(self) -> Path:
+        path = Path(self.path)
+        return path.with_name(path.name + ".prev")
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the search that the file holds, so that a call with ``random_state=None`` goes on with it."""
+        return None if self._about is None else self._about.get("random_state")
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Say what the searches are about; the file must be about the same, or not be there yet."""
+        wanted = as_json({"interplay": version("interplay"), **about})
+        if self._about is None:
+            self._about = wanted
+            self.write()  # a file that cannot be written is found out now, not after a minute's work
+        elif difference := describe_difference(self._about, wanted):
+            raise ValueError(
+                f"checkpoint {os.fspath(self.path)!r} is of another search ({difference}): repeat the call it was made "
+                "with, name another file, or remove it to start afresh"
+            )
+
+    def tile_shapes(self, name: str) -> list[dict[str, Any]] | None:
+        """Return how the tiles of the search of that name were cut, if it has begun: engines differ in it."""
+        return self._states[name].shapes if name in self._states else None
+
+    def resume(self, name: str, fresh: SearchState, n_tiles: Mapping[tuple[int, int], int]) -> SearchState:
+        """Return the state of the search of that name, or `fresh`; either is written from now on as it changes.
+
+        `n_tiles` says how many tiles there are for each discretisation and list of tiles.
+        """
+        state = self._states.setdefault(name, fresh)
+        same_tiles = state.layout == fresh.layout and len(state.done) == n_tiles.get(state.at, len(state.done))
+        if not (same_tiles and _of_same_search(state.found, fresh.found)):
+            raise ValueError(
+                f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
+                "go on with the version it was made with, or remove it to start afresh"
+            )
+        return state
+
+    def write_if_due(self, next_in: float) -> None:
+        """Write unless there will be another chance, in `next_in` seconds, before it is due."""
+        if time.monotonic() - self._written + next_in >= self.seconds:
+            self.write()
+
+    def write(self) -> None:
+        """Replace the file by the present state."""
+        content: dict[str, Any] = {"about": self._about, "searches": {}}
+        arrays: Arrays = {}
+        for name, state in self._states.items():
+            content["searches"][name] = {
+                "shapes": state.shapes,
+                "layout": state.layout,
+                "at": list(state.at),
+                "n_tiles": len(state.done),
+                "n_found": len(state.found),
+            }
+            arrays[f"{name}.done"] = np.packbits(state.done)
+            for i, gains in enumerate(state.found):
+                arrays |= gains_as_arrays(gains, f"{name}.{i}")
+        # Between the two moves only the previous file is there, and is found.
+        if Path(self.path).exists():
+            os.replace(self.path, self._previous)
+        write_archive(self.path, "checkpoint", content, arrays)
+        self._written = time.monotonic()
+
+    def finish(self) -> None:
+        """Write for the last time. The file stays: the same call then returns at once."""
+        self.write()
+        self._previous.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        """Read the newest file that is whole."""
+        damaged = None
+        for path in (Path(self.path), self._previous):
+            try:
+                content, arrays = read_archive(path, "checkpoint")
+                with refusing_damage(path, "checkpoint"):
+                    states = {name: _state(name, search, arrays) for name, search in content["searches"].items()}
+                    if not fits(content["about"], dict[str, Any] | None):
+                        raise TypeError("another content")
+                self._states, self._about = states, content["about"]
+            except FileNotFoundError:
+                continue
+            except DamagedFile as error:
+                damaged = damaged or error
+                continue
+            if damaged is not None:
+                warnings.warn(f"{damaged}: going on from {os.fspath(path)!r}, written before it", stacklevel=4)
+                # Not to take the place of the good one at the next write.
+                Path(self.path).unlink()
+            return
+        if damaged is not None:
+            raise ValueError(f"checkpoint: {damaged}, and there is none before it: name another file, or remove it")
+
+
+#: What users may give.
+AsCheckpoint = str | os.PathLike[str] | Checkpoint | None
+
+
+def as_checkpoint(checkpoint: AsCheckpoint) -> Checkpoint | None:
+    """Return the argument `checkpoint` as what it stands for."""
+    return checkpoint if checkpoint is None or isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+
+
+def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Say in what two descriptions of a search differ, as "dimensions: 3 there, 2 here"; "" if in nothing."""
+    differences = []
+    for name in dict.fromkeys([*stored, *wanted]):
+        there, here = stored.get(name, "none"), wanted.get(name, "none")
+        if there != here:
+            hashed = {"data fingerprint": "other data", "contrast fingerprint": "other data", "tiles": "other tiles"}
+            differences.append(hashed.get(name, f"{name}: {there!r} there, {here!r} here"))
+    return ", ".join(dict.fromkeys(differences))
+
+
+def _of_same_search(some: list[MaxGains], others: list[MaxGains]) -> bool:
+    """Say whether maxima are of as many variables, groups and members: engines write into these arrays."""
+    shapes, other_shapes = ([(gains.n_vars, gains.tuples_by_group.shape) for gains in each] for each in (some, others))
+    return shapes == other_shapes
+
+
+def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
+    packed, n_tiles = arrays[f"{name}.done"], search["n_tiles"]
+    if packed.dtype != np.uint8 or len(packed) != -(-n_tiles // 8):  # else so many bits would be made up
+        raise ValueError("another number of tiles")
+    state = SearchState(
+        shapes=search["shapes"],
+        layout=search["layout"],
+        at=tuple(search["at"]),
+        done=np.unpackbits(packed, count=n_tiles).astype(bool),
+        found=[gains_from_arrays(arrays, f"{name}.{i}") for i in range(search["n_found"])],
+    )
+    if not has_own_types(state) or not all(_is_shape(shape) for shape in state.shapes):
+        raise TypeError("another content")
+    return state
+
+
+def _is_shape(shape: Mapping[str, int | bool | None]) -> bool:
+    """Say whether `make_tuple_tiles` would take this."""
+    sizes = [shape.get(name) for name in ("block_size", "middle_size", "n_lanes")]
+    return set(shape) <= {"block_size", "middle_size", "n_lanes", "even"} and all(
+        size is None or size > 0 for size in sizes
+    )

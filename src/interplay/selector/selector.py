@@ -1,0 +1,311 @@
+"""MDFSSelector: select() as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from interplay.arrays import BoolArray, FloatArray
+from interplay.pipeline import select
+from interplay.results.selection import Selection
+from interplay.search.settings import Discrete
+from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
+from interplay.selector.input import (
+    checked_array,
+    checked_strata,
+    collected,
+    is_frame,
+    refuse_fit_params,
+    refuse_infinite,
+    refuse_name,
+    refuse_tables_of_files,
+    with_own_types,
+    without_rare_classes,
+)
+from interplay.statistics.null_fit import FITS
+from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.steps.decision import DECISION_CHOICES
+from interplay.steps.discrete_codes import MISSING_CHOICES
+from interplay.steps.named_columns import refuse_decision_in_table
+from interplay.steps.table import Table, as_table
+
+if TYPE_CHECKING:
+    from interplay.engines.base import Engine
+    from interplay.progress import Progress
+
+
+class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
+    """Keep the variables that carry information about the decision, alone or together with others.
+
+    A scikit-learn transformer around `select`: the same arguments, the same results.
+
+    Parameters
+    ----------
+    dimensions, divisions, discretizations, range_, pseudocount
+        As in `select`. X must have at least `dimensions` variables.
+    n_contrast, p_adjust, level
+        As in `select`.
+    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+        What `select` calls `fit`: how the null distribution is fitted. An estimator's `fit` is its method.
+    decision, decision_divisions, multiclass, discrete
+        As in `select`. Numbers in y are cut into classes where `decision` says so: the selector serves classifiers
+        and regressors alike.
+    missing : {"error", "level", "impute"}
+        As in `select`. With "error", infinite values are refused too, as scikit-learn does.
+    max_features : int, optional
+        Keep at most this many of the relevant variables, those with the smallest p-values (of equal ones, those with
+        the larger gain). Variables that are not relevant are never kept, however many are asked for.
+    random_state, n_jobs, progress
+        As in `select`.
+    engine : {"auto", "cpu", "cuda", "dask"} or Engine
+        As in `select`, but no Dask client, which scikit-learn could not copy: "dask" takes the current one.
+
+    Attributes
+    ----------
+    result_ : Selection
+        All that `select` returns: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+    support_ : (n_features,) bool
+        Which variables are kept.
+    gains_ : (n_features,) float64
+        Maximum information gain of each variable; with several runs (`multiclass`) that of the most significant run.
+    p_values_ : (n_features,) float64
+        Before adjustment for the number of variables; ``result_.p_adjusted`` are those after it.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) object
+        Only if X in `fit` had names of columns that are all text.
+
+    See Also
+    --------
+    select : The same as a function.
+
+    Notes
+    -----
+    Dataframes (pandas, polars, pyarrow) are read column by column, each as what it is: numbers, bools, text or
+    categories. `transform` returns an array, or a frame that keeps the kinds of its columns after
+    ``set_output(transform="pandas")`` or ``"polars"``.
+
+    If nothing is relevant, `transform` warns and returns a table without columns. Samples of a class that has only one
+    are left out, with a warning, where `select` refuses them: cross-validation may leave such a class in a fold.
+
+    Examples
+    --------
+    Two variables that say nothing alone, and everything together:
+
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from interplay import MDFSSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out()
+    array(['x3', 'x11'], dtype=object)
+    >>> selector.transform(X).shape
+    (400, 2)
+    >>> model = make_pipeline(selector, DecisionTreeClassifier(random_state=0)).fit(X, y)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "dimensions": [Interval(Integral, 1, None, closed="left")],
+        "divisions": [Interval(Integral, 1, 255, closed="both")],
+        "discretizations": [Interval(Integral, 1, None, closed="left")],
+        "range_": [Interval(Real, 0, 1, closed="both"), None],
+        "pseudocount": [Interval(Real, 0, 1e6, closed="both")],
+        "n_contrast": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "p_adjust": [StrOptions(set(ADJUST_METHODS))],
+        "level": [Interval(Real, 0, 1, closed="neither")],
+        "null_fit": [StrOptions(set(FITS))],
+        "decision": [StrOptions(set(DECISION_CHOICES))],
+        "decision_divisions": [Interval(Integral, 1, 255, closed="both")],
+        "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
+        "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
+        "missing": [StrOptions(set(MISSING_CHOICES))],
+        "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state", np.random.Generator],
+        "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
+        "n_jobs": [Integral, None],
+        "progress": ["boolean", callable, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        dimensions: int = 2,
+        divisions: int = 1,
+        discretizations: int = 1,
+        range_: float | None = None,
+        pseudocount: float = 0.25,
+        n_contrast: int | str = "auto",
+        p_adjust: str = "holm",
+        level: float = 0.05,
+        null_fit: str = "auto",
+        decision: str = "auto",
+        decision_divisions: int = 1,
+        multiclass: str = "joint",
+        discrete: Discrete = "auto",
+        missing: str = "error",
+        max_features: int | None = None,
+        random_state: Any = None,
+        engine: str | Engine = "auto",
+        n_jobs: int | None = None,
+        progress: Progress = None,
+    ) -> None:
+        self.dimensions = dimensions
+        self.divisions = divisions
+        self.discretizations = discretizations
+        self.range_ = range_
+        self.pseudocount = pseudocount
+        self.n_contrast = n_contrast
+        self.p_adjust = p_adjust
+        self.level = level
+        self.null_fit = null_fit
+        self.decision = decision
+        self.decision_divisions = decision_divisions
+        self.multiclass = multiclass
+        self.discrete = discrete
+        self.missing = missing
+        self.max_features = max_features
+        self.random_state = random_state
+        self.engine = engine
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    # What fit() finds.
+    result_: Selection
+    support_: BoolArray
+    gains_: FloatArray
+    p_values_: FloatArray
+    n_features_in_: int
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, strata: Any = None, **fit_params: Any) -> Self:
+        """Find the relevant variables.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
+        y : (n_samples,) array-like
+            The decision: labels of any kind, or numbers.
+        strata : (n_samples,) array-like or table-like, optional
+            Groups of samples within which the decision is to be explained, as in `select`. Metadata routing brings it
+            through pipelines and searches after ``set_fit_request(strata=True)``.
+        **fit_params
+            Nothing else is taken. ``sample_weight`` is refused, with the reason.
+
+        Returns
+        -------
+        MDFSSelector
+            Itself.
+        """
+        self._validate_params()
+        refuse_fit_params(fit_params)
+        refuse_tables_of_files(X)
+        refuse_name("y", y)
+        X = collected(X)
+        table = self._checked_table(X, y)
+        refuse_decision_in_table(table, y)
+        settings = self.get_params(deep=False)
+        settings["fit"] = settings.pop("null_fit")
+        max_features = settings.pop("max_features")
+        tasks = fit_tasks(self, X, y)
+        if tasks is not None:
+            settings["progress"] = tasks.show
+        table, y, groups = without_rare_classes(table, y, checked_strata(strata, table), self.decision)
+        result = select(table, y, strata=groups, **settings)
+        if tasks is not None:
+            tasks.end()
+
+        support = np.zeros(len(result.names), dtype=np.bool_)
+        support[result.ranked[:max_features]] = True
+        self.result_ = result
+        self.support_ = support
+        # The table knows which of several runs counts for each variable, but takes long to make for a million of them.
+        self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
+        self.p_values_ = result.p_value
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return X with the selected variables only.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_features)
+            With the variables that `fit` saw.
+
+        Returns
+        -------
+        (n_samples, n_selected) array, sparse matrix, or the frame that `set_output` asks for
+        """
+        check_is_fitted(self)
+        X = collected(X)
+        # SelectorMixin keeps the kinds of columns from pandas to pandas, but would make an array of a polars frame.
+        if _stays_polars(self, X) and self.support_.any():
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X.select([X.columns[v] for v in np.flatnonzero(self.support_)])
+        return super().transform(with_own_types(X))
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def _checked_table(self, X: Any, y: Any) -> Table:
+        """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
+        frame = as_table(X) if is_frame(X) else None  # says more of what is wrong with a frame
+        # Sets n_features_in_ and feature_names_in_; refuses y=None.
+        validate_data(self, X, y, skip_check_array=True)
+        must_be_finite = self.missing == "error"
+        if frame is not None:
+            table = frame
+            if must_be_finite:
+                refuse_infinite(table)
+        else:
+            table = as_table(checked_array(X, must_be_finite=must_be_finite))
+        if table.n_vars < self.dimensions:
+            raise ValueError(
+                f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
+                f"n_features={table.n_vars}: lower dimensions"
+            )
+        return table
+
+    def _repr_html_inner(self) -> str:
+        """The diagram of parameters; once fitted, what was found as well."""
+        diagram: str = super()._repr_html_inner()
+        return diagram + self.result_._repr_html_() if self.__sklearn_is_fitted__() else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # By default any attribute that ends in an underscore tells, and range_ is one.
+        return hasattr(self, "result_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.sparse = True
+        # Categories in a frame are fine, but the tag "categorical" says that X holds little else, as for CategoricalNB,
+        # and scikit-learn would then test with whole numbers alone.
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32", "int64", "int32"]
+        return tags
+
+
+def _stays_polars(estimator: MDFSSelector, X: Any) -> bool:
+    """Say whether X is a polars frame, and `set_output` or the global configuration asks for one."""
+    import narwhals.stable.v2 as nw
+
+    asked_for = _get_output_config("transform", estimator)["dense"]
+    return asked_for == "polars" and bool(nw.dependencies.is_polars_dataframe(X))

@@ -1,0 +1,186 @@
+"""NullFit: what chance alone gives, as a distribution that turns gains into p-values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import FloatArray
+from interplay.statistics.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullFit:
+    """The distribution of the maximum gain of an irrelevant variable.
+
+    Attributes
+    ----------
+    alpha, alpha_error : float
+        1/γ and its standard error (NaN where nothing was fitted).
+    gamma, gamma_error : float
+        Effective number of tests behind each maximum, if δ = 1; otherwise a scale that means little by itself.
+    delta, delta_error : float
+        Shape; 1 and NaN unless ``fit`` is "weibull".
+    mode : str
+        "exp": p = 1 − exp(−γ·(−ln(1 − V))^δ), that is 1 − (1 − V)^γ for δ = 1. "lin": p = γ·V, at most 1. "raw": p = V.
+    fit : str
+        "lsq", "mle", "weibull", "tail" or "union".
+    n_irrelevant, n_ignored : int
+        Reference variables that were fitted, and those of lower gain that were left out.
+    min_irrelevant, max_ignored : int
+        Bounds of their search (0 where there was none).
+    n_reference, n_contrast : int
+        Reference variables with a gain in all, and how many of them are contrast variables: all or none.
+    ks_p : float
+        Kolmogorov–Smirnov p of the reference variables' p-values against the uniform distribution ("tail" and
+        "weibull": of those that were not censored). Small: the model does not fit. The parameters come from the same
+        variables, so it errs on the lenient side. NaN with fewer than 6 of them.
+    df : float or (n_vars,) float64
+        Degrees of freedom.
+    unit : str
+        Unit of gains given to `p_values`.
+    statistic : (n_vars,) float64
+        Gains of the real variables in the scale of χ² (doubled nats); NaN where there is none.
+    chi2_p : (n_vars,) float64
+        V of the real variables.
+    reference_p : float64 array
+        p-values of the fitted reference variables; of all variables for "union" without contrast variables.
+    sq_dev : float64 array
+        What the search of "lsq" minimises, by window length; empty for other fits.
+    """
+
+    alpha: float
+    alpha_error: float
+    gamma: float
+    gamma_error: float
+    delta: float
+    delta_error: float
+    mode: str
+    fit: str
+    n_irrelevant: int
+    n_ignored: int
+    min_irrelevant: int
+    max_ignored: int
+    n_reference: int
+    n_contrast: int
+    ks_p: float
+    df: float | FloatArray
+    unit: str
+    statistic: FloatArray
+    chi2_p: FloatArray
+    reference_p: FloatArray
+    sq_dev: FloatArray
+
+    def p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
+        """Return p-values of `gains`, or of the real variables if none are given.
+
+        Parameters
+        ----------
+        gains : (m,) array_like, optional
+            In the unit given to `fit_null`.
+        df : float or (m,) array_like, optional
+            Degrees of freedom of these gains; those of the fit if not given.
+        """
+        statistic, df_used = self._arguments(gains, df)
+        return null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
+
+    def log_p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
+        """Return natural logarithms of the p-values: they keep their order where p itself is below 1e-308."""
+        statistic, df_used = self._arguments(gains, df)
+        return log_null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
+
+    def _arguments(
+        self, gains: npt.ArrayLike | None, df: float | npt.ArrayLike | None
+    ) -> tuple[FloatArray, float | FloatArray]:
+        statistic = self.statistic if gains is None else chi2_statistic(gains, unit=self.unit)
+        if df is not None:
+            return with_df("df", statistic, df)
+        if isinstance(self.df, np.ndarray) and len(self.df) != len(statistic):
+            raise ValueError("df must be given with these gains: the fit has one per variable of its own")
+        return statistic, self.df
+
+    def summary(self) -> str:
+        """Return the fit in a few lines of text."""
+        kind = "contrast variables" if self.n_contrast else "variables"
+        formula = {"raw": "p = V", "lin": "p = min(1, V/alpha)", "exp": "p = 1 - (1 - V)^(1/alpha)"}[self.mode]
+        if self.fit == "weibull" and self.mode == "exp":
+            formula = "p = 1 - exp(-gamma * (-log(1 - V))^delta)"
+        lines = [f"Null fit: {self.fit}, mode {self.mode}: {formula}"]
+        if self.mode != "raw":
+            lines.append(f"  alpha  {_with_error(self.alpha, self.alpha_error)}")
+            meaning = "   (effective number of tests)" if self.delta == 1 else ""
+            lines.append(f"  gamma  {_with_error(self.gamma, self.gamma_error)}{meaning}")
+        if self.fit == "weibull" and self.mode == "exp":
+            lines.append(f"  delta  {_with_error(self.delta, self.delta_error)}")
+        if self.n_irrelevant:
+            ignored = f", {self.n_ignored} of low gain ignored" if self.n_ignored else ""
+            lines.append(f"  {self.n_irrelevant} of {self.n_reference} {kind} taken as irrelevant{ignored}")
+        if not math.isnan(self.ks_p):
+            lines.append(f"  Kolmogorov-Smirnov p of the fit {self.ks_p:.3g}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def qq_points(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the reference variables' p-values, ascending, against those of a perfect fit.
+
+        Returns
+        -------
+        expected, observed, low, high : (n,) float64
+            Between low and high lie 95 % of uniform samples.
+        """
+        from scipy.special import betaincinv
+
+        observed = np.sort(self.reference_p)
+        n = len(observed)
+        rank = np.arange(1.0, n + 1.0)
+        # Order statistics of a uniform sample are beta distributed.
+        low, high = (np.asarray(betaincinv(rank, n + 1.0 - rank, share), dtype=np.float64) for share in (0.025, 0.975))
+        return (rank - 0.5) / max(n, 1), observed, low, high
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the p-values of the reference variables against those a perfect fit would have, on log scales.
+
+        Points below the diagonal are p-values that are too small: there the fit is too bold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError('plotting needs matplotlib: pip install "interplay[plot]"') from None
+        if ax is None:
+            ax = plt.subplots(figsize=(4.5, 4.5), layout="constrained")[1]
+        expected, observed, low, high = self.qq_points()
+        n = len(observed)
+        ax.fill_between(expected, low, high, color="0.9", label="95 % of uniform samples")
+        ax.plot([0.5 / max(n, 1), 1.0], [0.5 / max(n, 1), 1.0], color="0.5", linewidth=1)
+        ax.plot(
+            expected,
+            observed,
+            ".",
+            color="#0072B2",
+            label="contrast variables" if self.n_contrast else "irrelevant variables",
+        )
+        ax.set(xscale="log", yscale="log", xlabel="expected p", ylabel="fitted p", title=f"Null fit: {self.fit}")
+        ax.legend(loc="upper left", frameon=False)
+        return ax
+
+
+def _with_error(value: float, error: float) -> str:
+    return f"{value:.6g}" if math.isnan(error) else f"{value:.6g} ± {error:.2g}"

@@ -1,0 +1,16 @@
+"""Tuples themselves, not only the best one of each variable.
+
+::
+
+    interesting.py    table and outcome → `interesting_tuples`
+    source.py         planes + tiles    → rows of tuples, batch by batch
+    listing.py        batches           → a table, a matrix, the best rows, or a file
+    best_rows.py      batches           → the best n rows of each variable, or of all
+    parquet_rows.py   batches           → a Parquet file
+    table.py          rows              → TupleTable, which users hold
+    explanations.py   relevant variables → the tuples that explain them
+"""
+
+from interplay.tuples.interesting import interesting_tuples
+
+__all__ = ["interesting_tuples"]

@@ -1,0 +1,295 @@
+"""Tuples themselves, not only the best of each variable: a table and, if there is one, a decision → TupleTable."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import BoolArray, DecisionClasses, DiscreteCodes, FloatArray, IntArray
+from interplay.checks import check_choice, check_int, check_real
+from interplay.engines.base import Engine, SearchWork, get_tuple_engine
+from interplay.engines.tuple_formula import tuple_formula
+from interplay.jobs import resolve_n_jobs
+from interplay.progress import check_progress
+from interplay.search.settings import Discrete, SearchSettings, asked_for_mask, check_search_settings, check_workspace
+from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.decision import decision_classes
+from interplay.steps.discrete_codes import Coder, make_coder
+from interplay.steps.named_columns import take_columns
+from interplay.steps.table import Table
+from interplay.tuples.listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
+from interplay.tuples.parquet_rows import check_out
+from interplay.tuples.source import TupleSource
+from interplay.tuples.table import TupleTable
+
+
+def interesting_tuples(
+    X: Any,
+    y: Any = None,
+    *,
+    dimensions: int = 2,
+    min_gain: float | None = 0.0,
+    stat: str = "MI",
+    average: bool = False,
+    top: int | None = None,
+    top_by: str = "variable",
+    variables: Iterable[Any] | None = None,
+    require: str = "any",
+    as_matrix: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    max_memory: float = 2e9,
+    divisions: int = 1,
+    discretizations: int = 1,
+    range_: float | None = None,
+    pseudocount: float = 0.25,
+    decision: str = "auto",
+    decision_divisions: int = 1,
+    discrete: Discrete = "auto",
+    missing: str = "error",
+    random_state: Any = 0,
+    engine: str | Engine = "auto",
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> TupleTable | FloatArray | Path:
+    r"""List what each variable tells in each tuple, or how the variables of each tuple depend on each other.
+
+    Parameters
+    ----------
+    X : table-like, (n_samples, n_vars)
+        As in `max_information_gain`.
+    y : (n_samples,) array-like, or str, optional
+        The decision, or its name, as in `max_information_gain`. Without one, `stat` is about the variables alone.
+    dimensions : int
+        Members of a tuple, two or more.
+    min_gain : float or None
+        List only values above this. 0 and None list everything.
+    stat : {"MI", "H", "VI", "TC", "II"}
+        What to list; see Notes.
+    average : bool
+        Take the mean over the discretisations, not the maximum. Costs no less than the maximum: tuples whose maximum
+        exceeds `min_gain` are counted again in every discretisation.
+    top : int, optional
+        Keep only this many of the largest values, best first.
+    top_by : {"variable", "all"}
+        `top` rows of each variable, or of all together.
+    variables, require
+        As in `max_information_gain`. All members of a tuple are listed, also those not in `variables`.
+    as_matrix : bool
+        In 2D: return the (n_vars, n_vars) array whose entry [i, j] is the value of i in the pair with j. The diagonal
+        is 0; pairs that `variables` leaves out are NaN.
+    out : path-like, optional
+        Write the rows to this Parquet file instead of returning them, with a bounded buffer: columns member_1, …,
+        variable (names) and value. Needs ``interplay[parquet]``.
+    max_memory : float
+        Bytes that the result may take. Where it would be more, the call says so before it starts and asks for `out`,
+        `top` or a higher `min_gain`.
+    divisions, discretizations, range_, pseudocount, decision, decision_divisions, discrete, missing, random_state
+        As in `max_information_gain`.
+    engine : {"auto", "cpu", "cuda"} or Engine
+        Where to compute; the rows are the same. An engine that cannot list tuples is refused.
+    n_jobs, progress
+        As in `max_information_gain`. The display names the number of rows to come: exact where everything is listed,
+        else estimated from a sample of tuples.
+
+    Returns
+    -------
+    TupleTable, array or Path
+        The table, sorted by tuple then variable (with `top` by value); with `as_matrix` the array; with `out` the
+        path. A Parquet file is sorted within blocks of tuples, the same in every run.
+
+    Raises
+    ------
+    TuplesInterrupted
+        On Ctrl-C. Its ``.partial`` is the table of what was found, or the path of a Parquet file that is valid and
+        says in its metadata that it is not complete.
+
+    Notes
+    -----
+    With a decision, in bits times samples; U(S) is the entropy of the decision given the members in S:
+
+    ======  =======================================================================================================
+    "MI"    the information gain of the variable, U(T without it) − U(T)
+    "H"     U(T), the same for all members
+    "VI"    U(0) + U(1) − 2 U(0, 1), in 2D
+    ======  =======================================================================================================
+
+    Without one, in bits per sample; H(S) is the entropy of the members in S. The same for all members:
+
+    ======  =======================================================================================================
+    "MI"    the mutual information H(0) + H(1) − H(0, 1), in 2D
+    "H"     H(T)
+    "VI"    the variation of information 2 H(0, 1) − H(0) − H(1), in 2D
+    "TC"    the total correlation Σ H(i) − H(T): how far T is from independent; never negative
+    "II"    the interaction information −Σ_S (−1)^(k − \|S\|) H(S), over the non-empty subsets S of T: what is in
+            the whole and in no part of it. Positive for synergy (three variables of which one is the exclusive or of
+            the others: 1 bit), negative for redundancy (three copies of a coin: −1 bit)
+    ======  =======================================================================================================
+
+    In 2D, "TC" and "II" are both the mutual information. Pseudocounts are added to every cell of the tuple's table,
+    and tables of subsets are sums of these cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 6))
+    >>> y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
+    >>> table = interplay.interesting_tuples(X, y, min_gain=100)
+    >>> table.tuples
+    array([[1, 4],
+           [1, 4]], dtype=int32)
+    >>> table.variable
+    array([1, 4], dtype=int32)
+    >>> interplay.interesting_tuples(X, stat="MI", as_matrix=True).shape
+    (6, 6)
+    """
+    table, y, _ = take_columns(X, y)
+    dimensions = check_int("dimensions", dimensions, low=2)
+    settings = check_search_settings(
+        table,
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        range_=range_,
+        pseudocount=pseudocount,
+        discrete=discrete,
+        missing=missing,
+        random_state=random_state,
+    )
+    threshold = _check_threshold(min_gain)
+    check_choice("top_by", top_by, ("variable", "all"))
+    number = None if top is None else check_int("top", top, low=1)
+    max_memory = check_real("max_memory", max_memory, low=1e6)
+    check_progress(progress)
+    if as_matrix:
+        given = {"min_gain": threshold > -math.inf, "top": top is not None, "out": out is not None}
+        _check_matrix(table.n_vars, dimensions, given, max_memory)
+    if out is not None:
+        check_out(out)
+    if y is None:
+        classes = None
+    else:
+        classes = decision_classes(
+            y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions
+        )
+    source = make_source(
+        table,
+        classes,
+        settings,
+        stat=stat,
+        average=average,
+        asked_for=asked_for_mask(table, variables, require, dimensions),
+        require=require,
+        engine=engine,
+        n_jobs=n_jobs,
+    )
+    if out is not None and number is None:
+        source = replace(source, tiles_of_engine=False)  # the same file from every engine
+    if as_matrix:
+        return value_matrix(Listing(source, threshold, table.names, stat, progress))
+    per_variable = top_by == "variable"
+    listing = Listing(source, threshold, table.names, stat, progress, keeps_few=number is not None)
+    if number is not None:
+        listing.check_memory(max_memory, at_most=number * (table.n_vars if per_variable else 1))
+        best = best_table(listing, number, by_variable=per_variable)
+        return best if out is None else write_table(best, out, about=listing.about)
+    if out is not None:
+        return write_parquet(listing, out)
+    listing.check_memory(max_memory)
+    return whole_table(listing, max_memory)
+
+
+def make_source(
+    table: Table,
+    classes: DecisionClasses | None,
+    settings: SearchSettings,
+    *,
+    stat: str = "MI",
+    average: bool = False,
+    asked_for: BoolArray | None = None,
+    require: str = "any",
+    engine: str | Engine = "auto",
+    n_jobs: int | None = None,
+    columns: IntArray | None = None,
+) -> TupleSource:
+    """Table → codes → bit planes of all discretisations, and what to do with them.
+
+    `columns`, if given, are the variables to keep; they are numbered anew.
+    """
+    formula = tuple_formula(stat, settings.dimensions, with_decision=classes is not None)
+    n_threads = resolve_n_jobs(n_jobs)
+    get_tuple_engine(engine, n_jobs=n_threads)  # one that is not there, or cannot list, is refused before any work
+    if classes is None:
+        classes = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
+    coder = make_coder(
+        table,
+        divisions=settings.divisions,
+        discretizations=settings.discretizations,
+        range_=settings.range_,
+        seed=settings.seed,
+        discrete=settings.discrete,
+        missing=settings.missing,
+        n_jobs=n_threads,
+    )
+    n_levels = coder.n_levels if columns is None else coder.n_levels[columns]
+    check_workspace(np.maximum(n_levels, 2), classes, settings.dimensions)
+    work = SearchWork.of(
+        n_levels,
+        n_vars=len(n_levels),
+        n_samples=table.n_samples,
+        dimensions=settings.dimensions,
+        discretizations=settings.discretizations,
+        asked_for=asked_for,
+        require=require,
+    )
+    worker = get_tuple_engine(engine, n_jobs=n_threads, work=work)
+    planes = []
+    for d in range(settings.discretizations):
+        codes = coder.codes(d) if columns is None else _codes_of(coder, d, columns)
+        planes.append(make_bit_planes([codes], classes, n_jobs=n_threads))
+    return TupleSource(
+        planes=planes,
+        dimensions=settings.dimensions,
+        asked_for=asked_for,
+        require=require,
+        pseudocount=settings.pseudocount,
+        formula=formula,
+        average=average,
+        engine=worker,
+    )
+
+
+def _check_threshold(min_gain: float | None) -> float:
+    """Return the threshold; −inf where everything is listed."""
+    if min_gain is None:
+        return -math.inf
+    number = check_real("min_gain", min_gain, low=-1e300, high=1e300)
+    return -math.inf if number == 0 else number
+
+
+def _check_matrix(n_vars: int, dimensions: int, options: dict[str, Any], max_memory: float) -> None:
+    if dimensions != 2:
+        raise ValueError(f"as_matrix needs dimensions=2, not {dimensions}")
+    for name, is_given in options.items():
+        if is_given:
+            raise ValueError(f"as_matrix shows every pair: leave {name} out")
+    if 8 * n_vars**2 > max_memory:
+        raise ValueError(
+            f"as_matrix=True with {n_vars} variables takes {8 * n_vars**2 / 1e9:.3g} GB, more than max_memory: "
+            "raise it, or list rows with min_gain or top"
+        )
+
+
+def _codes_of(coder: Coder, d: int, columns: IntArray) -> DiscreteCodes:
+    """Return the codes of some variables; those of a wide table would not all fit in memory."""
+    codes = np.empty((len(columns), coder.table.n_samples), dtype=np.uint8)
+    for row, v in enumerate(columns.tolist()):
+        coder.write_block(d, slice(v, v + 1), codes[row : row + 1])
+    return DiscreteCodes(codes, coder.n_levels[columns])
