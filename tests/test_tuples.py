@@ -268,7 +268,7 @@ def test_estimate_is_near_the_truth(monkeypatch) -> None:
     monkeypatch.setattr(listing, "_FEW_ROWS", 0)
     original = listing.whole_table
     monkeypatch.setattr(
-        "interplay.tuples.whole_table",
+        "interplay.tuples.interesting.whole_table",
         lambda listing, max_memory: seen.append(listing.expected_rows) or original(listing, max_memory),
     )
     for min_gain in (2.0, 6.0):
