@@ -1,4 +1,4 @@
-"""MultiDimensional Feature Selection: which variables tell about a decision, alone or only together."""
+"""MultiDimensional Feature Selection: find the variables that are informative about an outcome, alone or together."""
 
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -61,43 +61,96 @@ def select(
     progress: Progress = None,
     checkpoint: AsCheckpoint = None,
 ) -> Selection:
-    """Find the variables that carry information about a decision, alone or together with others.
+    """Find the variables that are informative about an outcome, alone or together with others.
+
+    Every `dimensions`-tuple of variables is searched. Each variable gets its maximum information gain, the other
+    members of the tuple in which it has that gain, and a p-value, which compares the gain with those of contrast
+    variables (permuted copies).
 
     Parameters
     ----------
-    X, y, dimensions, divisions, discretizations, range_, pseudocount, decision, decision_divisions, discrete, missing
-        As in `max_information_gain`.
+    X : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
+        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
+        `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
+        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+    divisions : int
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
+    pseudocount : float
+        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
+        the other classes.
     n_contrast : int or "auto"
-        Contrast variables (permuted copies of real ones) that show what gains chance gives. 0: fit the null
-        distribution to the variables themselves, most of which must then be irrelevant. "auto": none in 1D with one
-        discretisation, where χ² needs no help; else as many as there are variables, from 300 to 1000.
+        Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
+        null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
+        1D with one discretisation, where the χ² distribution needs no correction; otherwise as many as there are
+        variables, but at least 300 and at most 1000.
     p_adjust : str
-        "holm" (default), "hochberg", "hommel", "bonferroni", "BH", "BY", "none", or statsmodels' names.
+        How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
+        "BH", "BY", "none", or a name that statsmodels uses.
     level : float
-        Variables whose adjusted p-value is below this are relevant.
+        A variable is relevant if its adjusted p-value is below this level.
     fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        How the null distribution is fitted; see `fit_null`.
+        How the null distribution is fitted; `fit_null` describes the choices.
+    decision : {"auto", "classes", "continuous"}
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
+    decision_divisions : int
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
     multiclass : {"joint", "ovo", "ovr"}
-        With more than two classes: one gain about all classes, each pair of classes, or each class against the rest.
-        The latter two run several searches; a variable's p-value is then its smallest times their number.
+        With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
+        or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
+        smallest one times their number.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples (batch, sex, population) within which the decision is to be explained: what follows from the
-        group alone then counts for no variable. As in `max_information_gain`; contrast variables are permuted within
-        strata.
+        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
+        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
+        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
+        for `y`.
+
+        Contrast variables are permuted within strata.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
+    missing : {"error", "level", "impute"}
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
     random_state : int, None, RandomState or Generator
-        None draws a seed, which the result records.
-    engine, n_jobs, progress, checkpoint
-        As in `max_information_gain`.
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+
+        None draws a new seed, which the result records.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+
+        "dask" uses the current Dask client.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
+    checkpoint : path-like or Checkpoint, optional
+        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
+        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
+        search is refused. The file stays when the search is done, and the same call then returns at once.
 
     Returns
     -------
     Selection
-        ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+        The result: ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
 
     Warns
     -----
     FewSamplesWarning
-        In 1D, of variables that are relevant by χ² and that an exact test does not confirm.
+        In 1D, if there are variables that are relevant by the χ² test and that an exact test does not confirm.
 
     Examples
     --------

@@ -42,14 +42,14 @@ from interplay.stored.types import fits, has_own_types
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one shard of a selection found; `merge_parts` makes a Selection of all of them.
+    """The result of one shard of a selection; `merge_parts` makes a Selection from all of them.
 
     Attributes
     ----------
     shard : Shard
-        Which part it is, of how many.
+        Number of this part, and number of all parts.
     names : list of str
-        All variables.
+        Names of all variables.
     about : dict
         What decides the gains: data, settings, version.
     settings : dict
@@ -173,28 +173,94 @@ def search_shard(
     checkpoint: AsCheckpoint = None,
     **settings: Any,
 ) -> Part:
-    """Do one of several equal shares of a selection, for jobs that need not know of each other.
+    """Do one of several equal parts of a selection, for jobs that do not communicate.
 
-    The jobs of an array, say: each is called with the same data and settings and its own `shard`, and saves its part.
-    `merge_parts` then gives the Selection that `select` would have given, to the last bit.
+    Call it once for each part, for instance in a job array, with the same data and settings and another `shard`, and
+    save each part. `merge_parts` then gives exactly the Selection that one call of `select` would have given.
 
     Parameters
     ----------
-    X, y
-        As in `select`.
+    X : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
+        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
+        `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
+        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
     shard : str or (int, int)
-        ``"3/64"`` or ``(3, 64)``: the third of 64.
+        Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
     random_state : int, RandomState or Generator
-        As in `select`, but not None: all shards must draw the same.
-    engine, n_jobs, progress, checkpoint
-        As in `select`. Each shard needs a checkpoint of its own.
-    **settings
-        All other arguments of `select`.
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+
+        All shards must be given the same seed, so None is refused.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+
+        "dask" uses the current Dask client.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
+    checkpoint : path-like or Checkpoint, optional
+        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
+        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
+        search is refused. The file stays when the search is done, and the same call then returns at once.
+
+        Each shard needs a checkpoint of its own.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+    divisions : int
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
+    pseudocount : float
+        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
+        the other classes.
+    n_contrast : int or "auto"
+        Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
+        null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
+        1D with one discretisation, where the χ² distribution needs no correction; otherwise as many as there are
+        variables, but at least 300 and at most 1000.
+    p_adjust : str
+        How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
+        "BH", "BY", "none", or a name that statsmodels uses.
+    level : float
+        A variable is relevant if its adjusted p-value is below this level.
+    fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+        How the null distribution is fitted; `fit_null` describes the choices.
+    decision : {"auto", "classes", "continuous"}
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
+    decision_divisions : int
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
+    multiclass : {"joint", "ovo", "ovr"}
+        With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
+        or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
+        smallest one times their number.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
+        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
+        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
+        for `y`.
+
+        Contrast variables are permuted within strata.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
+    missing : {"error", "level", "impute"}
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
 
     Returns
     -------
     Part
-        With ``.save()``.
+        The maxima over the tuples of this part, with ``.save()``.
 
     Examples
     --------
@@ -243,23 +309,23 @@ def search_shard(
 def merge_parts(
     parts: Iterable[Part | str | os.PathLike[str]], *, X: Any = None, n_jobs: int | None = None
 ) -> Selection:
-    """Put the parts of all shards together.
+    """Merge the parts of all shards into a Selection.
 
     Parameters
     ----------
     parts : iterable of Part or path-like
-        What `search_shard` returned, or the files it was saved to, in any order. Every shard once: missing, doubled
-        and foreign ones are refused.
+        What `search_shard` returned, or the files it was saved to, in any order. Each shard must be there exactly once,
+        and all must be of the same search.
     X : table-like, optional
-        The table, for what is told about relevant variables beside their gains: correlations and clusters, the cells
-        of their tuples, and synergies.
+        The table. With it, the result also holds the correlations and clusters of the relevant variables, the counts in
+        the cells of their tuples, and their synergies.
     n_jobs : int, optional
-        Threads for the synergies, as in `select`.
+        Number of threads for the synergies: None for one, −1 for all cores.
 
     Returns
     -------
     Selection
-        The same as from one `select`; without `X`, but for what is named there.
+        The same as from one call of `select`; without `X`, it lacks what is listed there.
 
     Examples
     --------

@@ -4,22 +4,27 @@
 
     from interplay import compat as mdfs
 
-Names, arguments and results are the same. So are the numbers for the same seed, up to that package's float32 rounding.
-Its contrast variables and its use of seeds are kept, as are its oddities where results depend on them: one
-discretisation is random too, 1 is the second discretisation, and `fit_p_value` with contrast variables has a search of
-its own and leaves out one variable more than ``ign_low_ig_vars_num`` says.
+Names, arguments and results are the same as in that package. For the same seed the numbers are the same as well, up to
+its float32 rounding. Contrast variables and seeds work as in that package. So do its peculiarities that affect results:
+a single discretisation is random too, number 1 is the second discretisation, and `fit_p_value` with contrast variables
+has a search of its own and leaves out one variable more than ``ign_low_ig_vars_num`` says.
 
-Its faults are not kept. Data may be any table and the decision any labels, of two or more classes. `run` works in 1D
-with one discretisation and without contrast variables, and the functions for discrete data work at all. Gains are
-float64. `compute_tuples` takes ``interesting_vars`` (there it fails) and averages wherever it is asked to.
-p-values below 1e-16 keep their value and none exceeds 1. A fit that ends at its borders, and a narrow suggested range,
-warn instead of stopping the run; a fit that would give negative p-values is an error. A variable that was in no tuple
-has the numbers −1, not what lay in memory.
+Faults of that package are mended:
 
-What to use in a new script:
+- The data may be any table, and the decision (the outcome) any labels with two or more classes.
+- `run` works in 1D with one discretisation and without contrast variables.
+- The functions for discrete data work.
+- Gains are float64.
+- `compute_tuples` accepts ``interesting_vars``, with which the older package fails, and averages rows and matrices.
+- p-values below 1e-16 keep their value, and no p-value exceeds 1.
+- A fit that ends at its bounds, or a narrow suggested range, gives a warning instead of an exception. A fit that would
+  give negative p-values is an error.
+- A variable that was in no tuple has the numbers −1, not uninitialised memory.
+
+In a new script, use these functions instead:
 
 =========================  ==========================================================================================
-here                       there
+compat                     interplay
 =========================  ==========================================================================================
 `run`                      `interplay.select`, with ``fit="lsq"`` for the same kind of null
 `compute_max_ig`           `interplay.max_information_gain`, with ``discrete="none"``
@@ -32,7 +37,8 @@ here                       there
 `gen_contrast_variables`   `interplay.contrast_variables`; other draws for the same seed
 =========================  ==========================================================================================
 
-and, of the arguments, ``data`` → ``X``, ``decision`` → ``y``, ``seed`` → ``random_state``, ``pc_xi`` → ``pseudocount``,
+The arguments have these new names:
+``data`` → ``X``, ``decision`` → ``y``, ``seed`` → ``random_state``, ``pc_xi`` → ``pseudocount``,
 ``p_adjust_method`` → ``p_adjust``, ``contrast_data`` → ``contrast``, ``interesting_vars`` → ``variables``,
 ``require_all_vars=True`` → ``require="all"``, ``ig_thr`` → ``min_gain``, ``stat_mode`` → ``stat``, ``return_matrix`` →
 ``as_matrix``, ``use_CUDA`` → ``engine``. Some messages use the new names.

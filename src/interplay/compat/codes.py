@@ -29,21 +29,23 @@ def discretize(
 ) -> DiscretizeResult:
     """Discretise one variable by rank.
 
-    In new scripts `interplay.discretize`, which gives all variables and discretisations at once.
+    In new scripts, use `interplay.discretize`, which gives all variables and discretisations at once.
 
     Parameters
     ----------
     data : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable.
     variable_idx : int
-        The variable, from 0.
+        Number of the variable, counted from 0.
     divisions : int
-        Thresholds; there are `divisions` + 1 levels.
+        Number of thresholds at which the variable is cut, which gives ``divisions + 1`` levels.
     discretization_nr : int
-        0 is the first discretisation, 1 the second: the numbers that `compute_max_ig` returns. The older package
-        takes these numbers as well, but refuses 0.
+        Number of the discretisation, as `compute_max_ig` returns it: 0 is the first one, 1 the second. The older
+        package uses the same numbers, but refuses 0.
     seed : int
+        The same seed gives the same random draws as in the older package.
     range_ : float
-        How far the sizes of the levels vary, 0 to 1.
+        How much the thresholds vary between discretisations, from 0 (levels of equal size) to 1.
 
     Returns
     -------
@@ -75,16 +77,20 @@ def discretize(
 
 
 def get_suggested_range(n: int, dimensions: int, divisions: int, k: float = 3) -> float:
-    """Suggest how far the sizes of the levels may vary, so that the smallest cell expects `k` samples.
+    """Suggest how much the thresholds may vary, so that the smallest cell expects `k` samples.
 
-    In new scripts `interplay.suggest_range`, which returns 0 where this raises.
+    In new scripts, use `interplay.suggest_range`, which returns 0 where this function raises.
 
     Parameters
     ----------
     n : int
         Number of samples.
-    dimensions, divisions : int
+    dimensions : int
+        Number of variables in a tuple.
+    divisions : int
+        Number of thresholds at which each variable is cut.
     k : float
+        Number of samples that the smallest cell of a tuple's table should expect.
 
     Returns
     -------
@@ -93,7 +99,7 @@ def get_suggested_range(n: int, dimensions: int, divisions: int, k: float = 3) -
     Warns
     -----
     UserWarning
-        If the range is so narrow that discretisations are much alike. The older package raises.
+        If the range is so narrow that all discretisations are nearly the same. The older package raises.
 
     Examples
     --------

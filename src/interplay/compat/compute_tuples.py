@@ -81,24 +81,52 @@ def compute_tuples(
 ) -> ComputeTuplesResult:
     """List the information gains, or entropies, of variables in tuples.
 
-    In new scripts `interplay.interesting_tuples` with ``discrete="none"``.
+    In new scripts, use `interplay.interesting_tuples` with ``discrete="none"``.
 
     Parameters
     ----------
-    data, dimensions, divisions, discretizations, seed, range_, pc_xi, interesting_vars, require_all_vars
-        As in `compute_max_ig`.
+    data : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable.
+
+        Every column is discretised by rank, also one with few distinct values.
     decision : (n_samples,) array-like, optional
-        Classes of any kind. Without a decision, the values are about the variables alone, in bits per sample.
+        The outcome to explain: classes of any kind, two or more.
+
+        Without an outcome, the values are about the variables alone, in bits per sample.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
+
+        A tuple must have at least two variables.
+    divisions : int
+        Number of thresholds at which each variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+
+        With `average`, it is the mean instead.
+    seed : int, optional
+        The same seed gives the same random draws as in the older package. None draws a new seed.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size) to 1. By default
+        `get_suggested_range`, so that the thresholds of a single discretisation are random too.
+    pc_xi : float
+        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
+        sizes for the other classes.
     ig_thr : float
-        List only what exceeds this; 0 lists everything.
+        List only values above this; 0 lists everything.
     i_lower : ignored
-        A shortcut of the older package that changes its values a little. Here it changes nothing.
+        A shortcut of the older package that changes its values slightly. Here it has no effect.
+    interesting_vars : iterable of int, optional
+        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
+        that consist of them. An empty list is no restriction.
+    require_all_vars : bool
+        Whether all members of a tuple must be among `interesting_vars`.
     return_matrix : bool
-        In 2D without a threshold: a matrix instead of rows, ``stats[i, j]`` that of i in the pair with j.
+        In 2D without a threshold, return a matrix instead of rows: ``stats[i, j]`` is the value of variable i in the
+        pair with j.
     stat_mode : StatMode
-        ``StatMode.MI``, ``StatMode.H`` or ``StatMode.VI``, or their numbers.
+        The statistic: ``StatMode.MI``, ``StatMode.H`` or ``StatMode.VI``, or their numbers.
     average : bool
-        The mean over the discretisations instead of the maximum. (The older package heeds it for matrices only.)
+        Take the mean over the discretisations instead of the maximum. (The older package does so for matrices only.)
 
     Returns
     -------
@@ -151,17 +179,42 @@ def compute_tuples_discrete(
     return_matrix: bool = False,
     stat_mode: StatMode = StatMode.MI,
 ) -> ComputeTuplesResult:
-    """List the information gains, or entropies, of variables in tuples; all variables are discrete.
+    """List the information gains, or entropies, of variables in tuples; for discrete variables.
 
-    In new scripts `interplay.interesting_tuples` with ``discrete="all"``, where every column has its own number of
+    In new scripts, use `interplay.interesting_tuples` with ``discrete="all"``, where every column has its own number of
     levels. Here all columns have the levels that any of them has.
 
     Parameters
     ----------
-    data
-        As in `compute_max_ig_discrete`.
-    decision, dimensions, pc_xi, ig_thr, i_lower, interesting_vars, require_all_vars, return_matrix, stat_mode
-        As in `compute_tuples`.
+    data : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable.
+
+        Each distinct value is a level.
+    decision : (n_samples,) array-like, optional
+        The outcome to explain: classes of any kind, two or more.
+
+        Without an outcome, the values are about the variables alone, in bits per sample.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
+
+        A tuple must have at least two variables.
+    pc_xi : float
+        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
+        sizes for the other classes.
+    ig_thr : float
+        List only values above this; 0 lists everything.
+    i_lower : ignored
+        A shortcut of the older package that changes its values slightly. Here it has no effect.
+    interesting_vars : iterable of int, optional
+        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
+        that consist of them. An empty list is no restriction.
+    require_all_vars : bool
+        Whether all members of a tuple must be among `interesting_vars`.
+    return_matrix : bool
+        In 2D without a threshold, return a matrix instead of rows: ``stats[i, j]`` is the value of variable i in the
+        pair with j.
+    stat_mode : StatMode
+        The statistic: ``StatMode.MI``, ``StatMode.H`` or ``StatMode.VI``, or their numbers.
 
     Returns
     -------

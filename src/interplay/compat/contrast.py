@@ -35,15 +35,17 @@ class GenContrastVariablesResult:
 def gen_contrast_variables(data: Any, n_contrast: int, seed: int | None = None) -> GenContrastVariablesResult:
     """Make contrast variables: permuted copies of randomly chosen columns.
 
-    In new scripts `interplay.contrast_variables`, whose columns do not depend on how many of them there are.
+    In new scripts, use `interplay.contrast_variables`, whose columns do not depend on how many of them there are.
 
     Parameters
     ----------
     data : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable.
     n_contrast : int
-        Up to n_vars, their columns are all different; beyond, they are drawn with replacement.
+        Number of contrast variables. Up to n_vars of them are copies of different columns; beyond, columns are drawn
+        with replacement.
     seed : int, optional
-        The same seed gives the same contrast variables as in the older package.
+        The same seed gives the same random draws as in the older package. None draws a new seed.
 
     Returns
     -------

@@ -64,33 +64,44 @@ def compute_max_ig(
 ) -> ComputeMaxIGResult:
     """Find the maximum information gain of every variable.
 
-    In new scripts `interplay.max_information_gain` with ``discrete="none"``.
+    In new scripts, use `interplay.max_information_gain` with ``discrete="none"``.
 
     Parameters
     ----------
     data : table-like, (n_samples, n_vars)
-        Every column is discretised by rank, also one with few values.
+        The table: one row per sample, one column per variable.
+
+        Every column is discretised by rank, also one with few distinct values.
     decision : (n_samples,) array-like
-        Classes of any kind, two or more.
+        The outcome to explain: classes of any kind, two or more.
     contrast_data : table-like, (n_samples, n_contrast), optional
-        As `gen_contrast_variables` makes them.
-    dimensions, divisions, discretizations : int
-        As in `interplay.max_information_gain`.
+        Contrast variables, such as `gen_contrast_variables` makes.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
+    divisions : int
+        Number of thresholds at which each variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
     seed : int, optional
-        The same seed gives the same thresholds as in the older package.
+        The same seed gives the same random draws as in the older package. None draws a new seed.
     range_ : float, optional
-        As in `interplay.max_information_gain`, but the default is `get_suggested_range` for one discretisation too,
-        so that its thresholds are random. ``range_=0`` gives equal shares.
+        How much the thresholds vary between discretisations, from 0 (levels of equal size) to 1. By default
+        `get_suggested_range`, so that the thresholds of a single discretisation are random too.
     pc_xi : float
-        The pseudocount.
+        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
+        sizes for the other classes.
     return_tuples : bool
-        Also return tuples and numbers of discretisations.
+        Whether to return the tuples and the numbers of the discretisations as well.
     interesting_vars : iterable of int, optional
-        Look only at tuples that hold one of these variables, or nothing but these (`require_all_vars`). An empty
-        list is no restriction. In 1D, contrast variables have gains all the same.
+        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
+        that consist of them. An empty list is no restriction.
+
+        In 1D, contrast variables have gains all the same.
     require_all_vars : bool
+        Whether all members of a tuple must be among `interesting_vars`.
     use_CUDA : bool
-        Accepted, and changes no number: the engine is what ``engine="auto"`` means.
+        Accepted and ignored: the engine is the one that ``engine="auto"`` chooses, and all engines give the same
+        numbers.
 
     Returns
     -------
@@ -167,17 +178,36 @@ def compute_max_ig_discrete(
     interesting_vars: Iterable[int] | None = None,
     require_all_vars: bool = False,
 ) -> ComputeMaxIGResult:
-    """Find the maximum information gain of every variable, all of which are discrete.
+    """Find the maximum information gain of every variable, for discrete variables.
 
-    In new scripts `interplay.max_information_gain` with ``discrete="all"``, where every column has its own number of
-    levels. Here all columns have the levels that any of them has, so that all gains have the same degrees of freedom.
+    In new scripts, use `interplay.max_information_gain` with ``discrete="all"``, where every column has its own number
+    of levels. Here all columns have the levels that any of them has, so that all gains have the same degrees of
+    freedom.
 
     Parameters
     ----------
     data : table-like, (n_samples, n_vars)
-        Numbers of levels, or any numbers: each distinct value is a level.
-    decision, contrast_data, dimensions, pc_xi, return_tuples, interesting_vars, require_all_vars
-        As in `compute_max_ig`.
+        The table: one row per sample, one column per variable.
+
+        Each distinct value is a level.
+    decision : (n_samples,) array-like
+        The outcome to explain: classes of any kind, two or more.
+    contrast_data : table-like, (n_samples, n_contrast), optional
+        Contrast variables, such as `gen_contrast_variables` makes.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
+    pc_xi : float
+        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
+        sizes for the other classes.
+    return_tuples : bool
+        Whether to return the tuples and the numbers of the discretisations as well.
+    interesting_vars : iterable of int, optional
+        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
+        that consist of them. An empty list is no restriction.
+
+        In 1D, contrast variables have gains all the same.
+    require_all_vars : bool
+        Whether all members of a tuple must be among `interesting_vars`.
 
     Returns
     -------

@@ -47,24 +47,25 @@ def fit_p_value(
 ) -> FitPValueResult:
     """Fit the null distribution to χ² probabilities and return p-values.
 
-    In new scripts `interplay.fit_null` with ``fit="lsq"``, which takes gains.
+    In new scripts, use `interplay.fit_null` with ``fit="lsq"``; it takes gains instead of probabilities.
 
     Parameters
     ----------
     chisq : (n_vars,) array_like
         χ² tail probabilities of the variables' gains.
     chisq_contrast : (n_contrast,) array_like or None
-        Those of the contrast variables. None, or none of them: the null is fitted to `chisq`.
+        χ² tail probabilities of the contrast variables. If there are none, the null distribution is fitted to `chisq`.
     exponential_fit : bool
         ``mode="exp"`` of `fit_null`, otherwise ``mode="lin"``.
     irr_vars_num : int, optional
-        ``n_irrelevant`` of `fit_null`: number of irrelevant variables.
+        Number of irrelevant variables, ``n_irrelevant`` of `fit_null`.
     ign_low_ig_vars_num : int, optional
-        ``n_ignored``: variables of low gain that are left out. With contrast variables one more than this number is
-        left out, as in the older package.
+        Number of variables of low gain that are left out, ``n_ignored`` of `fit_null`. With contrast variables, one
+        more is left out, as in the older package.
     min_irr_vars_num, max_ign_low_ig_vars_num : int, optional
-        ``min_irrelevant`` and ``max_ignored``: bounds of their search.
+        Bounds of the search for these numbers, ``min_irrelevant`` and ``max_ignored`` of `fit_null`.
     search_points : int
+        Number of candidates that are tried in each pass of the search.
 
     Returns
     -------

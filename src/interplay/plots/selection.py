@@ -27,7 +27,7 @@ class SelectionPlots:
         self._selection = selection
 
     def gains(self, ax: Axes | None = None) -> Axes:
-        """Draw the gains against their rank, relevant variables marked."""
+        """Draw the gains against their rank, with the relevant variables marked."""
         s = self._selection
         return plot_gains(
             s.table["gain"].to_numpy(),
@@ -38,7 +38,7 @@ class SelectionPlots:
         )
 
     def p_values(self, ax: Axes | None = None) -> Axes:
-        """Draw the p-values before and after adjustment, and the level that decides."""
+        """Draw the p-values before and after adjustment, and the significance level."""
         s = self._selection
         adjustment = f"{s.settings['p_adjust']}-adjusted" if s.settings["p_adjust"] != "none" else "not adjusted"
         return plot_p_values(s.log_p, s.p_adjusted, level=s.settings["level"], title=adjustment, ax=ax)
@@ -69,7 +69,7 @@ class SelectionPlots:
         return plot_correlation(s.correlation, s.relevant[: len(s.correlation)], groups, ax=ax)
 
     def synergies(self, ax: Axes | None = None, *, max_variables: int = 60) -> Axes:
-        """Draw who needs whom: relevant variables joined to the partners of their best tuples."""
+        """Draw the relevant variables as a network: each is joined to the partners in its best tuple."""
         return plot_synergies(self._selection, max_variables=check_int("max_variables", max_variables, low=1), ax=ax)
 
     def why(self, variable: str | int, ax: Axes | None = None) -> Axes:

@@ -53,7 +53,7 @@ TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 def read_data(
     path: str | os.PathLike[str], *, target: str | None = None, drop: Iterable[str] = (), delimiter: str | None = None
 ) -> TableAndDecision:
-    r"""Read a table and its decision from a file, whose ending says what it is.
+    r"""Read a table and its outcome from a file; the file extension gives the format.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ def read_data(
         A .csv, .tsv or .txt file (also .gz), .parquet, .feather or .arrow, .npy, .npz, .h5ad or .bed; ``"-"`` reads csv
         from standard input. The head of `interplay.io` says what is taken from each.
     target : str, optional
-        What is the decision: for named columns a name, for plain arrays a number.
+        The column that holds the outcome: its name, or, in plain arrays, its number.
     drop : list of str, optional
-        Columns to leave out, such as numbers of samples.
+        Columns to leave out, such as identifiers of samples.
     delimiter : str, optional
-        Of text files; by default a tab in .tsv, else what the header shows.
+        Delimiter of text files. By default a tab in .tsv files; otherwise it is read off the header.
 
     Returns
     -------

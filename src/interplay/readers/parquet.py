@@ -95,7 +95,7 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     Returns
     -------
     ParquetTable
-        ``y`` and ``strata`` of `select` may name columns of the file, which are then no variables.
+        ``y`` and ``strata`` of `select` may name columns of the file, which are then not variables.
 
     Examples
     --------

@@ -57,28 +57,33 @@ class Run:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """The variables that carry information about the decision.
+    """The result of `select`: which variables are informative about the outcome, and how.
 
     Attributes
     ----------
     names : list of str
-        All variables, in the order of the input.
+        Names of all variables, in the order of the input.
     runs : tuple of Run
+        One for each comparison of classes: gains, null fit and contrast variables. There is one run unless `multiclass`
+        asks for several.
     p_value, p_adjusted : (n_vars,) float64
+        p-value of each variable, before and after adjustment for the number of variables.
     log_p : (n_vars,) float64
         Natural logarithm of the p-value, which keeps its order where p itself is below 1e-308.
     is_relevant : (n_vars,) bool
+        Whether the adjusted p-value is below the level.
     ranked : (n_relevant,) int64
         Numbers of the relevant variables, most significant first.
     correlation : (n_relevant, n_relevant) float64
-        Between the relevant variables in that order; empty if there are more than 3000.
+        Correlations between the relevant variables, in the order of `ranked`; empty if there are more than 3000.
     settings : dict
-        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are data, like y, and
-        have to be given again.
+        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are part of the data,
+        like `y`, and have to be given again.
     provenance : dict
         Data fingerprint, sizes of the strata, engine, versions, seconds.
     tuple_counts : tuple of TupleCounts
-        Samples per cell and class of the best tuples of the first 300 relevant variables; see `counts_of`.
+        Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
+        `counts_of`.
     """
 
     names: list[str]
@@ -100,17 +105,17 @@ class Selection:
 
     @property
     def gains(self) -> MaxGains:
-        """The maximum gains, if there was one run; else they are in ``.runs``."""
+        """The maximum gains, if there was one run; with several, see ``.runs``."""
         return self._only_run().gains
 
     @property
     def null_fit(self) -> NullFit:
-        """The null fit, if there was one run; else they are in ``.runs``."""
+        """The null fit, if there was one run; with several, see ``.runs``."""
         return self._only_run().null_fit
 
     @property
     def contrast(self) -> pd.DataFrame:
-        """The contrast variables: the variable each was permuted from, its gain, its p-value, its partners."""
+        """One row per contrast variable: the variable it was permuted from, its gain, p-value and partners."""
         import pandas as pd
 
         frames = []
@@ -171,9 +176,9 @@ class Selection:
         return pd.DataFrame(columns)
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
-        """Return the best tuples that hold a variable: its own, and those of other variables it takes part in.
+        """Return the best tuples that contain a variable: its own, and those of other variables.
 
-        Columns: variable (whose best tuple it is), members, gain (of that variable), discretization.
+        Columns: variable (the one whose best tuple it is), members, gain (of that variable), discretization.
         """
         import pandas as pd
 
@@ -195,9 +200,9 @@ class Selection:
         return frame.iloc[order].reset_index(drop=True)
 
     def counts_of(self, variable: str | int) -> TupleCounts:
-        """Return the samples per cell and class of a relevant variable's best tuple.
+        """Return the number of samples of each class in each cell of a relevant variable's best tuple.
 
-        Kept for the first 300 relevant variables, and for tuples of no more than 2048 numbers.
+        Counts are kept for the first 300 relevant variables, and for tables of at most 2048 cells times classes.
         """
         number = self._number_of(variable)
         run = int(self.best_run[number])
@@ -212,25 +217,27 @@ class Selection:
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
-        """Return the tuples that explain the relevant variables, and what only the whole tuple tells.
+        """Return the tuples that explain the relevant variables, and the synergy in each.
 
-        Tuples made of relevant variables and the partners in their best tuples are looked at (of very many, the ones
-        close in significance together). Variables come in order of significance, their tuples by gain.
+        The tuples looked at consist of relevant variables and of the partners in their best tuples. If very many
+        variables are relevant, they are divided into groups of similar significance. Variables are sorted by
+        significance, and the tuples of each by gain.
 
         Parameters
         ----------
         top : int
-            Tuples of each variable, at most 10.
+            Number of tuples of each variable, at most 10.
 
         Returns
         -------
         DataFrame
             Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain
-            in 1D; gain_in_part, its largest gain in a smaller tuple of these members, itself alone included; synergy
-            = gain − gain_in_part, what is in the whole tuple and in no part of it; p_value, the probability that the
-            best tuple of an irrelevant variable has such a gain: it allows for the choice among all tuples of the
-            variable, not for that among variables (adjusted p-values in ``.table`` do). All gains are maxima over the
-            discretisations. With several runs, decision names the run.
+            in 1D; gain_in_part, its largest gain in a smaller tuple of these members, including the variable alone;
+            synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_value, the
+            probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
+            the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
+            ``.table``). All gains are maxima over the discretisations. With several runs, the column decision names
+            the run.
 
         Examples
         --------
@@ -256,10 +263,10 @@ class Selection:
         return synergy_graph(self, top)
 
     def clusters(self, threshold: float = 0.99) -> list[list[str]]:
-        """Group the relevant variables that say the same: chains of absolute correlations of at least `threshold`.
+        """Group the relevant variables that are redundant: chains of absolute correlations of at least `threshold`.
 
-        The correlation counts as it reads with two decimals, so 0.99 stands for 0.985 and more. (It does in the paper:
-        Madelon's groups at 0.99 have correlations from 0.988 to 0.990.) Groups and their members come in order of
+        Correlations are rounded to two decimals first, as in the paper: a threshold of 0.99 means 0.985 and more.
+        (Madelon's groups at 0.99 have correlations from 0.988 to 0.990.) Groups and their members are sorted by
         significance.
         """
         from scipy.sparse.csgraph import connected_components

@@ -59,77 +59,94 @@ def max_information_gain(
     progress: Progress = None,
     checkpoint: AsCheckpoint = None,
 ) -> MaxGains:
-    """Return the maximum information gain of every variable over all tuples that hold it.
+    """Return the maximum information gain of every variable over all tuples that contain it.
 
-    Every `dimensions`-tuple of variables is looked at. A variable's gain in a tuple is what it tells about the
-    decision beyond the other members: the conditional mutual information, in bits times the number of samples.
+    The search is exhaustive: it looks at every `dimensions`-tuple of variables. The gain of a variable in a tuple is
+    what it tells about the outcome beyond the other members: the conditional mutual information, in bits times the
+    number of samples.
 
     Parameters
     ----------
     X : table-like, (n_samples, n_vars)
-        numpy, lists, pandas, polars, pyarrow, scipy sparse or AnnData; or what `interplay.genetics`,
-        `interplay.singlecell` and `interplay.parquet` read from files.
+        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
+        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
+        `interplay.parquet` read from files.
     y : (n_samples,) array-like, or str
-        The decision: labels of any kind, or numbers (see `decision`). A text is the name of a column of X, which is
-        then no variable, or of an AnnData's ``.obs``.
+        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
+        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
     dimensions : int
-        Members of a tuple. 1 looks at each variable alone, 2 at all pairs, and so on.
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
     divisions : int
-        Each variable is cut at this many thresholds, into ``divisions + 1`` levels.
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
-        How many random sets of thresholds to try; the maximum over all of them counts.
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
     range_ : float, optional
-        How far thresholds may stray, 0 (equal shares) to 1. Default: 0 with one discretisation, `suggest_range`
-        with several.
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
     pseudocount : float
-        Added to each cell for the rarest class, and in proportion for the others.
+        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
+        the other classes.
     contrast : table-like, (n_samples, n_contrast), optional
-        Contrast variables, such as `contrast_variables` makes. Each is met with every tuple of real variables, and
-        the gain counts for the contrast variable alone.
+        Contrast variables, such as `contrast_variables` makes. Each is combined with every tuple of real variables, and
+        the gain is recorded for the contrast variable only.
     contrast_sources : (n_contrast,) int, optional
-        The column of `X` each contrast variable is made from, as `contrast_variables` returns them: it is then taken
-        as it is, or cut by rank, like that column. Without them, `discrete` decides anew.
+        The column of `X` from which each contrast variable was made, as `contrast_variables` returns them. A contrast
+        variable is then taken as it is, or cut by rank, like its source. Without them, `discrete` decides for each
+        contrast variable.
     variables : iterable of names or numbers, optional
-        Look only at tuples that hold one of these (``require="any"``) or nothing but these (``require="all"``).
-        Variables in no such tuple have a gain of −inf.
+        Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
+        consist of these variables (``require="all"``).
+
+        A variable that is in no such tuple has a gain of −inf.
     require : {"any", "all"}
-        See `variables`.
+        Whether a tuple must contain at least one of `variables`, or must consist of them.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population; of several columns, each combination of values is one. The
-        stratum is one more member of every tuple: a gain is what a variable tells beyond the other members *and* the
-        stratum. Contrast variables should be permuted within strata, see `contrast_variables`. A text is a name, as
+        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
+        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
+        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
         for `y`.
+
+        Contrast variables should be permuted within the strata as well; see `contrast_variables`.
     decision : {"auto", "classes", "continuous"}
-        What `y` is. A continuous decision is cut by rank into ``decision_divisions + 1`` classes.
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
     decision_divisions : int
-        Thresholds for a continuous decision.
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
     discrete : {"auto", "none", "all"} or list of columns
-        Columns to take as they are, level by level. "auto": bool, categorical and text columns, and numbers with
-        few distinct values.
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
     missing : {"error", "level", "impute"}
-        Missing values are refused, a level of their own, or drawn from the column's other values.
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
     random_state : int, None, RandomState or Generator
-        The same number gives the same thresholds as the R package MDFS.
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+
+        None draws a new seed.
     engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
-        Where to compute. All engines give the same bits. "auto" takes a GPU where there is one and it pays, "dask" the
-        current Dask client.
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+
+        "dask" uses the current Dask client.
     n_jobs : int, optional
-        Threads, as in scikit-learn: None for one, −1 for all.
-    progress : bool, optional
-        Show a progress bar; default: on a terminal, if the search takes a while.
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
     checkpoint : path-like or Checkpoint, optional
-        A file in which the search is kept, at least once a minute and on Ctrl-C. The same call goes on from there, also
-        after a crash, and with another engine or number of threads. A file of another search is refused. It stays when
-        the search is done, so that the same call then returns at once.
+        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
+        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
+        search is refused. The file stays when the search is done, and the same call then returns at once.
 
     Returns
     -------
     MaxGains
-        ``.gain``, ``.tuples``, ``.discretization``, ``.df`` per variable, ``.contrast_gain`` per contrast variable.
+        ``.gain``, ``.tuples``, ``.discretization`` and ``.df`` of each variable, ``.contrast_gain`` of each contrast
+        variable.
 
     Examples
     --------
-    Two variables that say nothing alone, and everything together:
+    Two variables that are informative only together:
 
     >>> import numpy as np
     >>> import interplay

@@ -42,44 +42,93 @@ if TYPE_CHECKING:
 
 
 class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
-    """Keep the variables that carry information about the decision, alone or together with others.
+    """Keep the variables that are informative about the outcome, alone or together with others.
 
-    A scikit-learn transformer around `select`: the same arguments, the same results.
+    This is `select` as a scikit-learn transformer.
 
     Parameters
     ----------
-    dimensions, divisions, discretizations, range_, pseudocount
-        As in `select`. X must have at least `dimensions` variables.
-    n_contrast, p_adjust, level
-        As in `select`.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        X must have at least this many variables.
+    divisions : int
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
+    pseudocount : float
+        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
+        the other classes.
+    n_contrast : int or "auto"
+        Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
+        null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
+        1D with one discretisation, where the χ² distribution needs no correction; otherwise as many as there are
+        variables, but at least 300 and at most 1000.
+    p_adjust : str
+        How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
+        "BH", "BY", "none", or a name that statsmodels uses.
+    level : float
+        A variable is relevant if its adjusted p-value is below this level.
     null_fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        What `select` calls `fit`: how the null distribution is fitted. An estimator's `fit` is its method.
-    decision, decision_divisions, multiclass, discrete
-        As in `select`. Numbers in y are cut into classes where `decision` says so: the selector serves classifiers
-        and regressors alike.
+        How the null distribution is fitted; `fit_null` describes the choices.
+
+        `select` calls this argument `fit`, which is the name of a method in an estimator.
+    decision : {"auto", "classes", "continuous"}
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
+
+        The selector serves classifiers and regressors alike.
+    decision_divisions : int
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
+    multiclass : {"joint", "ovo", "ovr"}
+        With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
+        or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
+        smallest one times their number.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
     missing : {"error", "level", "impute"}
-        As in `select`. With "error", infinite values are refused too, as scikit-learn does.
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
+
+        With "error", infinite values are refused too, as in scikit-learn.
     max_features : int, optional
-        Keep at most this many of the relevant variables, those with the smallest p-values (of equal ones, those with
-        the larger gain). Variables that are not relevant are never kept, however many are asked for.
-    random_state, n_jobs, progress
-        As in `select`.
+        Keep at most this many of the relevant variables: those with the smallest p-values, and among equal p-values
+        those with the larger gain. Variables that are not relevant are never kept.
+    random_state : int, None, RandomState or Generator
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+
+        None draws a new seed, which the result records.
     engine : {"auto", "cpu", "cuda", "dask"} or Engine
-        As in `select`, but no Dask client, which scikit-learn could not copy: "dask" takes the current one.
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+
+        "dask" uses the current Dask client. A client itself is refused, because scikit-learn could not copy it.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
 
     Attributes
     ----------
     result_ : Selection
-        All that `select` returns: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
+        The result of `select`: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
     support_ : (n_features,) bool
         Which variables are kept.
     gains_ : (n_features,) float64
-        Maximum information gain of each variable; with several runs (`multiclass`) that of the most significant run.
+        Maximum information gain of each variable; with several searches (`multiclass`), that of the most significant
+        one.
     p_values_ : (n_features,) float64
-        Before adjustment for the number of variables; ``result_.p_adjusted`` are those after it.
+        Before adjustment for the number of variables; ``result_.p_adjusted`` holds the adjusted ones.
     n_features_in_ : int
+        Number of variables in `fit`.
     feature_names_in_ : (n_features,) object
-        Only if X in `fit` had names of columns that are all text.
+        Names of these variables; defined only if all names of columns are text.
 
     See Also
     --------
@@ -87,16 +136,16 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     Notes
     -----
-    Dataframes (pandas, polars, pyarrow) are read column by column, each as what it is: numbers, bools, text or
-    categories. `transform` returns an array, or a frame that keeps the kinds of its columns after
-    ``set_output(transform="pandas")`` or ``"polars"``.
+    Dataframes (pandas, polars, pyarrow) are read column by column, and each column keeps its type: numbers, bools, text
+    or categories. `transform` returns an array, or, after ``set_output(transform="pandas")`` or ``"polars"``, a frame
+    whose columns keep their types.
 
-    If nothing is relevant, `transform` warns and returns a table without columns. Samples of a class that has only one
-    are left out, with a warning, where `select` refuses them: cross-validation may leave such a class in a fold.
+    If no variable is relevant, `transform` warns and returns a table without columns. A class with a single sample is
+    left out with a warning, because cross-validation may leave such a class in a fold; `select` refuses it.
 
     Examples
     --------
-    Two variables that say nothing alone, and everything together:
+    Two variables that are informative only together:
 
     >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
@@ -194,12 +243,13 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         X : table-like, (n_samples, n_features)
             numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
         y : (n_samples,) array-like
-            The decision: labels of any kind, or numbers.
+            The outcome: labels of any kind, or numbers (see `decision`).
         strata : (n_samples,) array-like or table-like, optional
-            Groups of samples within which the decision is to be explained, as in `select`. Metadata routing brings it
-            through pipelines and searches after ``set_fit_request(strata=True)``.
+            Groups of samples, such as batch, sex or population, within which the outcome is to be explained. With
+            several columns, each combination of values is a stratum. Pipelines and searches pass it on after
+            ``set_fit_request(strata=True)``, with metadata routing enabled.
         **fit_params
-            Nothing else is taken. ``sample_weight`` is refused, with the reason.
+            No other argument is accepted. ``sample_weight`` is refused, with the reason.
 
         Returns
         -------

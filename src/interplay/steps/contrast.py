@@ -76,18 +76,18 @@ def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any 
     ----------
     X : table-like, (n_samples, n_vars)
     n : int
-        Number of contrast variables. Columns are chosen without replacement while there are any left.
+        Number of contrast variables. Columns are chosen without replacement until all have been used.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Permute within these groups of samples only, so that what a column owes to its group stays; as in
-        `max_information_gain`.
+        Groups of samples, such as batch, sex or population. Values are permuted only within these groups, so that
+        differences between the groups are preserved. A string names a column of `X`.
     random_state : int, None, RandomState or Generator, default 0
 
     Returns
     -------
     columns : (n_samples, n) array
-        The contrast variables; labels as the numbers of their levels.
+        The contrast variables. Labels are replaced by the numbers of their levels.
     sources : (n,) int64
-        The column of `X` that each of them permutes.
+        The column of `X` that each contrast variable permutes.
 
     Examples
     --------

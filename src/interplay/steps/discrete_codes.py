@@ -235,7 +235,7 @@ def discretize(
     missing: str = "error",
     n_jobs: int | None = None,
 ) -> CodeArray:
-    """Turn the columns of a table into a few levels each, by rank.
+    """Discretise the columns of a table: cut each by rank into a few levels.
 
     Parameters
     ----------
@@ -245,8 +245,8 @@ def discretize(
     discretizations : int, default 1
         Number of randomised discretisations.
     range_ : float, optional
-        How far the sizes of the levels vary, 0 (equal sizes, nothing random) to 1. By default 0 for one discretisation
-        and `suggest_range` for several.
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
     dimensions : int, default 2
         Number of variables in a tuple; only `suggest_range` uses it.
     random_state : int, None, RandomState or Generator, default 0

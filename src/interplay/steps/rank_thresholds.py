@@ -24,7 +24,7 @@ def suggest_range(n_samples: int, *, dimensions: int, divisions: int = 1, k: flo
     Parameters
     ----------
     n_samples : int
-        Number of samples. With very uneven classes, the size of the smallest one is the safer choice.
+        Number of samples. If class sizes differ much, the size of the smallest class is the safer choice.
     dimensions : int
         Number of variables in a tuple.
     divisions : int, default 1

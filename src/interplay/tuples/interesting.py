@@ -57,61 +57,107 @@ def interesting_tuples(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> TupleTable | FloatArray | Path:
-    r"""List what each variable tells in each tuple, or how the variables of each tuple depend on each other.
+    r"""List the information gain of each variable in each tuple, or the dependence between the variables of a tuple.
 
     Parameters
     ----------
     X : table-like, (n_samples, n_vars)
-        As in `max_information_gain`.
+        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
+        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
+        `interplay.parquet` read from files.
     y : (n_samples,) array-like, or str, optional
-        The decision, or its name, as in `max_information_gain`. Without one, `stat` is about the variables alone.
+        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
+        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
+
+        Without an outcome, `stat` is about the variables alone.
     dimensions : int
-        Members of a tuple, two or more.
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        A tuple must have at least two variables.
     min_gain : float or None
         List only values above this. 0 and None list everything.
     stat : {"MI", "H", "VI", "TC", "II"}
-        What to list; see Notes.
+        The statistic to list; see Notes.
     average : bool
-        Take the mean over the discretisations, not the maximum. Costs no less than the maximum: tuples whose maximum
-        exceeds `min_gain` are counted again in every discretisation.
+        Take the mean over the discretisations, not the maximum. This is no faster than the maximum: tuples whose
+        maximum exceeds `min_gain` are counted again in every discretisation.
     top : int, optional
-        Keep only this many of the largest values, best first.
+        Keep only this many of the largest values, largest first.
     top_by : {"variable", "all"}
-        `top` rows of each variable, or of all together.
-    variables, require
-        As in `max_information_gain`. All members of a tuple are listed, also those not in `variables`.
+        Keep `top` rows of each variable, or `top` rows in all.
+    variables : iterable of names or numbers, optional
+        Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
+        consist of these variables (``require="all"``).
+
+        All members of a tuple are listed, also those not in `variables`.
+    require : {"any", "all"}
+        Whether a tuple must contain at least one of `variables`, or must consist of them.
     as_matrix : bool
-        In 2D: return the (n_vars, n_vars) array whose entry [i, j] is the value of i in the pair with j. The diagonal
-        is 0; pairs that `variables` leaves out are NaN.
+        In 2D, return the (n_vars, n_vars) array whose entry [i, j] is the value of variable i in the pair with j. The
+        diagonal is 0; pairs that `variables` excludes are NaN.
     out : path-like, optional
-        Write the rows to this Parquet file instead of returning them, with a bounded buffer: columns member_1, …,
-        variable (names) and value. Needs ``interplay[parquet]``.
+        Write the rows to this Parquet file, with a bounded buffer, instead of returning them. The columns are member_1,
+        …, variable (names) and value. Needs ``interplay[parquet]``.
     max_memory : float
-        Bytes that the result may take. Where it would be more, the call says so before it starts and asks for `out`,
-        `top` or a higher `min_gain`.
-    divisions, discretizations, range_, pseudocount, decision, decision_divisions, discrete, missing, random_state
-        As in `max_information_gain`.
+        Number of bytes that the result may take. If it would take more, the call says so before it starts and asks for
+        `out`, `top` or a higher `min_gain`.
+    divisions : int
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+
+        With `average`, it is the mean instead.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
+    pseudocount : float
+        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
+        the other classes.
+    decision : {"auto", "classes", "continuous"}
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
+    decision_divisions : int
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
+    missing : {"error", "level", "impute"}
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
+    random_state : int, None, RandomState or Generator
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+
+        None draws a new seed.
     engine : {"auto", "cpu", "cuda"} or Engine
-        Where to compute; the rows are the same. An engine that cannot list tuples is refused.
-    n_jobs, progress
-        As in `max_information_gain`. The display names the number of rows to come: exact where everything is listed,
-        else estimated from a sample of tuples.
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+
+        An engine that cannot list tuples is refused.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
+
+        The display shows how many rows to expect: the exact number if everything is listed, otherwise an estimate from
+        a sample of tuples.
 
     Returns
     -------
     TupleTable, array or Path
-        The table, sorted by tuple then variable (with `top` by value); with `as_matrix` the array; with `out` the
-        path. A Parquet file is sorted within blocks of tuples, the same in every run.
+        The table, sorted by tuple and then by variable (with `top`, by value); with `as_matrix`, the array; with
+        `out`, the path. The rows of a Parquet file are sorted within blocks of tuples; every run gives the same file.
 
     Raises
     ------
     TuplesInterrupted
-        On Ctrl-C. Its ``.partial`` is the table of what was found, or the path of a Parquet file that is valid and
-        says in its metadata that it is not complete.
+        On Ctrl-C. Its ``.partial`` is the table of the rows found so far, or the path of a valid Parquet file whose
+        metadata say that it is not complete.
 
     Notes
     -----
-    With a decision, in bits times samples; U(S) is the entropy of the decision given the members in S:
+    With an outcome, values are in bits times samples; U(S) is the entropy of the outcome given the members in S:
 
     ======  =======================================================================================================
     "MI"    the information gain of the variable, U(T without it) − U(T)
@@ -119,20 +165,22 @@ def interesting_tuples(
     "VI"    U(0) + U(1) − 2 U(0, 1), in 2D
     ======  =======================================================================================================
 
-    Without one, in bits per sample; H(S) is the entropy of the members in S. The same for all members:
+    Without an outcome, values are in bits per sample and the same for all members; H(S) is the entropy of the members
+    in S:
 
     ======  =======================================================================================================
     "MI"    the mutual information H(0) + H(1) − H(0, 1), in 2D
     "H"     H(T)
     "VI"    the variation of information 2 H(0, 1) − H(0) − H(1), in 2D
-    "TC"    the total correlation Σ H(i) − H(T): how far T is from independent; never negative
-    "II"    the interaction information −Σ_S (−1)^(k − \|S\|) H(S), over the non-empty subsets S of T: what is in
-            the whole and in no part of it. Positive for synergy (three variables of which one is the exclusive or of
-            the others: 1 bit), negative for redundancy (three copies of a coin: −1 bit)
+    "TC"    the total correlation Σ H(i) − H(T), which is 0 for independent members and never negative
+    "II"    the interaction information −Σ_S (−1)^(k − \|S\|) H(S), over the non-empty subsets S of T: the
+            information in the whole tuple and in no part of it. It is positive for synergy (1 bit for three variables,
+            one of which is the exclusive or of the others) and negative for redundancy (−1 bit for three copies of a
+            coin)
     ======  =======================================================================================================
 
-    In 2D, "TC" and "II" are both the mutual information. Pseudocounts are added to every cell of the tuple's table,
-    and tables of subsets are sums of these cells.
+    In 2D, "TC" and "II" both equal the mutual information. Pseudocounts are added to every cell of the tuple's table,
+    and the tables of subsets are sums of these cells.
 
     Examples
     --------
