@@ -1,18 +1,14 @@
 """Arguments are documented where they are used, and one argument is described in the same words everywhere."""
 
-from __future__ import annotations
-
 import inspect
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 import interplay
 from interplay import compat
 
-FUNCTIONS: list[Callable[..., Any]] = [
+FUNCTIONS = [
     interplay.max_information_gain,
     interplay.select,
     interplay.search_shard,
@@ -20,7 +16,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
     interplay.interesting_tuples,
 ]
 #: The older package has names of its own for other things: its `decision` is the outcome.
-COMPAT_FUNCTIONS: list[Callable[..., Any]] = [
+COMPAT_FUNCTIONS = [
     compat.compute_max_ig,
     compat.compute_max_ig_discrete,
     compat.compute_tuples,
@@ -31,13 +27,13 @@ COMPAT_FUNCTIONS: list[Callable[..., Any]] = [
 SAME_ARGUMENT = {"null_fit": "fit"}
 
 
-def documented(function: Callable[..., Any]) -> dict[str, str]:
+def documented(function):
     """Return the description of each argument, from the section Parameters of a numpydoc docstring."""
     doc = inspect.getdoc(function) or ""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S+( \S+)?\n-+\n)", doc, re.DOTALL | re.MULTILINE)
     assert section is not None, f"{function.__name__} has no section Parameters"
-    described: dict[str, str] = {}
-    names: list[str] = []
+    described = {}
+    names = []
     for line in section[1].splitlines():
         if line and not line.startswith(" "):
             names = [name.strip() for name in line.split(" : ")[0].split(",")]
@@ -47,7 +43,7 @@ def documented(function: Callable[..., Any]) -> dict[str, str]:
     return described
 
 
-def arguments(function: Callable[..., Any]) -> list[str]:
+def arguments(function):
     parameters = inspect.signature(function).parameters
     named = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]
     if len(named) < len(parameters):  # the rest goes to select()
@@ -56,7 +52,7 @@ def arguments(function: Callable[..., Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("function", [*FUNCTIONS, *COMPAT_FUNCTIONS], ids=lambda function: function.__name__)
-def test_every_argument_is_described_in_place(function: Callable[..., Any]) -> None:
+def test_every_argument_is_described_in_place(function):
     described = documented(function)
     assert sorted(described) == sorted(arguments(function))
     for name, text in described.items():
@@ -65,9 +61,9 @@ def test_every_argument_is_described_in_place(function: Callable[..., Any]) -> N
 
 
 @pytest.mark.parametrize("functions", [FUNCTIONS, COMPAT_FUNCTIONS], ids=["interplay", "compat"])
-def test_an_argument_is_described_in_the_same_words_everywhere(functions: list[Callable[..., Any]]) -> None:
+def test_an_argument_is_described_in_the_same_words_everywhere(functions):
     """The first paragraph is the same; what is true of one function alone follows in a paragraph of its own."""
-    first_seen: dict[str, tuple[str, str]] = {}
+    first_seen = {}
     for function in functions:
         for name, text in documented(function).items():
             words = " ".join(text.strip().split("\n\n")[0].split())

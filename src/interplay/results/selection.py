@@ -295,15 +295,15 @@ class Selection:
         return SelectionPlots(self)
 
     def annotate(self, adata: Any, *, prefix: str = "interplay_") -> None:
-        """Write the table into ``.var`` of an AnnData, one column for each of its own.
+        """Write the table into ``.var`` of an AnnData, as one new column for each column of the table.
 
         Parameters
         ----------
         adata : AnnData
-            Its ``.var_names`` are looked up among the variables; others get NaN, and are not relevant.
+            Variables are matched by its ``.var_names``. Names that were not searched get NaN and are not relevant.
         prefix : str
-            Put before the names of the columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are
-            joined to one text, which an .h5ad file can hold.
+            Prefix of the new columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are joined into
+            one string, which an .h5ad file can hold.
         """
         from interplay.steps.anndata_table import is_anndata
 
