@@ -8,6 +8,7 @@ from pathlib import Path
 os.environ["MPLBACKEND"] = "Agg"
 sys.path.insert(0, str(Path(__file__).parent))
 from measured import make_performance_page
+from offline import refuse_other_hosts
 
 project = "interplay"
 author = "the interplay developers"
@@ -17,8 +18,11 @@ release = version = _version("interplay")
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "sphinx_click",
 ]
@@ -29,24 +33,53 @@ exclude_patterns = [
     "examples",
     "auto_examples/*.ipynb",
     "auto_examples/*.py*",
+    "**sg_execution_times.rst",  # loads scripts from elsewhere
 ]
+templates_path = ["templates"]
+default_role = "autolink"  # `select` in a docstring is a link to its page
+highlight_language = "none"  # blocks without a language are commands and their output
+
 html_theme = "pydata_sphinx_theme"
-highlight_language = "none"  # blocks that say nothing are commands and what they print
-html_sidebars = {"[!a]*": []}  # only auto_examples has pages below it
-html_theme_options = {
-    "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
-    "header_links_before_dropdown": 7,
-    "pygments_light_style": "tango",
-}
 html_title = "interplay"
 html_static_path = ["static"]
 html_css_files = ["interplay.css"]
 html_show_sourcelink = False
+html_sidebars = {"index": []}
+html_theme_options = {
+    "logo": {"text": "interplay"},
+    "navbar_align": "left",
+    "navigation_with_keys": False,
+    "pygments_light_style": "tango",
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "show_nav_level": 1,
+    "show_toc_level": 2,
+}
+
+# A page for each object of the reference, written into docs/api.
+autosummary_generate = True
+# What users call; other public names of these classes serve the package itself.
+autosummary_context = {
+    "shown_members": {
+        "interplay.Selection": "relevant, table, gains, null_fit, contrast, tuples_of, counts_of, synergies, "
+        "synergy_graph, clusters, plot, summary, to_html, annotate, save",
+        "interplay.MDFSSelector": "fit, transform",
+        "interplay.MaxGains": "gain, tuples, discretization, df, contrast_gain, contrast_tuples, contrast_df, merge",
+        "interplay.NullFit": "p_values, log_p_values, summary, plot",
+        "interplay.Part": "save, load",
+        "interplay.TupleTable": "to_frame",
+        "interplay.cli.expected_work.ExpectedWork": "summary, to_dict",
+        "interplay.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, correlation, synergies, why",
+    }
+}
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc sections give the types
 numpydoc_show_class_members = False
-autodoc_typehints = "none"  # numpydoc sections say it
+toc_object_entries_show_parents = "hide"
+
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "attrs_block"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 suppress_warnings = ["config.cache"]  # the order of the gallery is a class, which cannot be kept between builds
 
 sphinx_gallery_conf = {
@@ -58,9 +91,10 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_signature": False,
-    "min_reported_time": 3600,
+    "write_computation_times": False,
 }
 
 
 def setup(app):
     app.connect("builder-inited", make_performance_page)
+    app.connect("build-finished", refuse_other_hosts)
