@@ -2,16 +2,16 @@
 When 1D is not enough
 =====================
 
-Most filters look at one variable at a time: a t-test, a correlation, a mutual information. They cannot see a variable
-that matters only together with another one. Here is such a case, what happens to it, and how to see it.
+Most filters look at one variable at a time: a t-test, a correlation, a mutual information. They miss a variable that is
+informative only together with another one. This tutorial makes such a table, and finds the two variables.
 """
 
 # %%
 # A hidden pair
 # -------------
-# Four hundred people, thirty measurements. Whoever has *either* a high ``a`` *or* a high ``b`` is ill; whoever has
-# both, or neither, is well. Among people with high ``a`` half are ill, and among people with low ``a`` half are ill:
-# alone, ``a`` says nothing.
+# The table has four hundred people and thirty measurements. A person with *either* a high ``a`` *or* a high ``b`` is
+# ill; a person with both, or with neither, is well. Half of the people with a high ``a`` are ill, and half of those
+# with a low ``a``: alone, ``a`` is not informative.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ plt.show()
 # %%
 # One at a time
 # -------------
-# A t-test for each variable, adjusted for their number, finds nothing, and neither does interplay in one dimension.
+# A t-test for each variable, adjusted for their number, finds nothing. Neither does interplay in one dimension.
 from scipy.stats import ttest_ind
 
 p = ttest_ind(people[ill == "ill"], people[ill == "well"]).pvalue
@@ -48,35 +48,35 @@ print(alone.summary())
 # %%
 # Two at a time
 # -------------
-# ``dimensions=2`` looks at all 435 pairs. Both variables are found, each names the other as its partner, and the column
-# ``synergy`` says how much of the gain is there only because of the partner.
+# ``dimensions=2`` searches all 435 pairs. Both variables are found, and each has the other as its partner. The column
+# ``synergy`` is the part of the gain that exists only together with the partner.
 pairs = interplay.select(people, ill, dimensions=2, random_state=1)
 print(pairs.summary())
 
 # %%
-# The picture of all gains against their rank shows how far the two stand out. The orange line is what chance gives:
-# gains of permuted copies of the variables, looked at in exactly the same way.
+# The two gains stand out in a plot of all gains against their rank. The orange line shows the chance level: the gains
+# of permuted copies of the variables, which went through the same search.
 pairs.plot.gains()
 plt.show()
 
 # %%
-# Why is ``a`` relevant? The share of ill people in each cell of its best tuple: neither rows nor columns differ,
-# but cells do.
+# Why is ``a`` relevant? The plot shows the share of ill people in each cell of its best tuple. Neither the rows nor the
+# columns differ as a whole, but the cells do.
 pairs.plot.why("a")
 plt.show()
 
 # %%
-# What it costs, and when to do it
-# --------------------------------
-# Looking at pairs means more comparisons, and the p-values pay for them: a variable that is just significant alone may
-# no longer be in 2D. So both looks are worth having, and they answer different questions:
+# What pairs cost, and when to search them
+# ----------------------------------------
+# Pairs mean more comparisons, and the p-values allow for them: a variable that is barely significant alone may not be
+# significant in 2D. Both searches are worth running, because they answer different questions:
 #
-# * **1D**: which variables say something by themselves?
-# * **2D**: which variables say something, alone or together with one other? Threshold effects that depend on sex, genes
-#   that matter in one genotype only, sensors that are read against each other.
-# * **3D and more**: the same with two and more partners, as in Madelon's five-dimensional cube.
+# * **1D**: which variables are informative by themselves?
+# * **2D**: which variables are informative, alone or together with one other? Examples are threshold effects that
+#   depend on sex, genes that matter in one genotype only, and sensors that must be compared with each other.
+# * **3D and more**: which are informative with two or more partners, as in Madelon's five-dimensional cube?
 #
-# The number of pairs grows with the square of the number of variables, and they are searched quickly: all pairs of 500
-# variables and 2000 samples in a hundredth of a second, of 100 000 variables and 500 samples in 12 seconds on two cores
-# (:doc:`/performance`).
+# The number of pairs grows with the square of the number of variables, but the search is fast: all pairs of 500
+# variables and 2000 samples take a hundredth of a second, those of 100 000 variables and 500 samples 12 seconds on two
+# cores (:doc:`/performance`).
 print(f"{30 * 29 // 2} pairs of 30 variables, {500 * 499 // 2} of 500, {10_000 * 9_999 // 2} of 10 000")

@@ -1,18 +1,19 @@
 """
-Choosing dimensions, divisions and discretisations
-==================================================
+Choosing settings
+=================
 
-Three numbers decide what a search can see: how many variables are looked at together (``dimensions``, *k*), into how
-many levels each is cut (``divisions`` + 1), and how many random cuts are tried (``discretizations``). The defaults, 2,
-1 and 1, are a good start. This page says when to change them.
+Three numbers determine what a search can find: how many variables are searched together (``dimensions``, *k*), into how
+many levels each variable is cut (``divisions`` + 1), and how many random sets of thresholds are tried
+(``discretizations``). A fourth one, ``decision_divisions``, applies if the outcome is a measurement. The defaults, 2,
+1, 1 and 1, are a good start. This tutorial shows when to change them.
 """
 
 # %%
 # The samples set the limit
 # -------------------------
-# A tuple of *k* variables with *c* levels has :math:`c^k` cells, and the samples are shared among them. When cells get
-# empty, nothing can be told from chance. A rule of thumb is at least ten samples in an average cell of the rarest
-# class.
+# A tuple of *k* variables with *c* levels has *c*\ :sup:`k` cells, and the samples are divided among them. If most
+# cells are nearly empty, no effect can be told from chance. As a rule of thumb, the rarest class should have ten
+# samples per cell on average.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,22 +27,22 @@ print("\nsamples of the rarest class for ten in each")
 print(10 * cells)
 
 # %%
-# ``suggest_range`` knows the same limit for random cuts: how far thresholds may stray from equal shares so that the
-# smallest cell still expects three samples. Where it gives 0, there are too few samples for what is asked.
+# ``suggest_range`` applies the same limit to random thresholds: it returns how much they may vary if the smallest cell
+# is still to expect three samples. A range of 0 means that there are too few samples for these settings.
 import warnings
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it warns where the range gets small
+    warnings.simplefilter("ignore")  # it warns if the range is small
     for n in (100, 300, 1000, 3000):
         ranges = [interplay.suggest_range(n, dimensions=k) for k in (1, 2, 3, 4, 5)]
         print(f"{n:5d} samples, 1D to 5D:", "  ".join(f"{r:.2f}" for r in ranges))
 
 # %%
-# Divisions: what two levels cannot see
-# -------------------------------------
-# Cut in the middle, a variable says *low* or *high*. That is enough for anything that goes up or down. It is not
-# enough for a dependence in which the middle differs from both ends, such as a dose that is harmful when too low and
-# when too high.
+# Divisions: effects that two levels miss
+# ---------------------------------------
+# A variable that is cut at the median has the levels *low* and *high*. This is enough for effects that increase or
+# decrease. It is not enough if the middle differs from both ends, as with a dose that is harmful when it is too low and
+# when it is too high.
 rng = np.random.default_rng(5)
 X = rng.normal(size=(600, 25))
 extreme = np.abs(X[:, 7]) > 0.8
@@ -52,14 +53,14 @@ for divisions in (1, 2, 3):
     print(f"{divisions + 1} levels: relevant {found.relevant}, gain of x7 {found.table.loc[7, 'gain']:.1f} bits")
 
 # %%
-# More levels are not better in general: they cost cells. ``divisions=1`` is the right start from 2D on,
-# ``divisions=2`` is worth a second look where samples allow it.
+# More levels are not better in general, because they add cells. From 2D on, start with ``divisions=1``, and try
+# ``divisions=2`` if there are enough samples.
 #
-# Discretisations: thresholds that are not in the middle
-# ------------------------------------------------------
-# If something happens above the 85th percentile only, a cut at the median blurs it. With several ``discretizations``
-# each variable is cut at random places, a new set each time, and its best gain over all of them counts. The contrast
-# variables are treated alike, so the p-values know about the many tries.
+# Discretisations: thresholds away from the median
+# ------------------------------------------------
+# If an effect occurs only above the 85th percentile, a cut at the median blurs it. With several ``discretizations``,
+# each variable is cut at several random sets of thresholds, and its gain is the maximum over all of them. The contrast
+# variables are treated in the same way, so the p-values allow for the repeated attempts.
 y = (X[:, 3] > np.quantile(X[:, 3], 0.8)) & (X[:, 12] > np.quantile(X[:, 12], 0.3))
 y = np.where(rng.random(600) < 0.05, ~y, y)
 
@@ -72,12 +73,34 @@ for discretizations in (1, 10, 30):
 print(pd.DataFrame(rows).T.to_string())
 
 # %%
-# Time grows in proportion. Ten to thirty discretisations are usual; with one, cuts are at equal shares (``range_=0``)
-# and nothing is random but the contrast variables.
+# The time grows in proportion. Ten to thirty discretisations are usual. With one, the levels have equal sizes
+# (``range_=0``), and only the contrast variables are random.
+#
+# Decision divisions: an outcome that is a measurement
+# ----------------------------------------------------
+# A continuous outcome is cut by rank into ``decision_divisions + 1`` classes. (The papers on the method call the
+# outcome the *decision*.) With the default of 1, the classes are the lower and the upper half: enough for an effect
+# that raises or lowers the outcome. A variable that changes only the *spread* of the outcome leaves both halves equally
+# likely. Three classes (low, middle, high) show it. Here ``x3`` raises the outcome and ``x7`` makes it vary more.
+spread = np.where(X[:, 7] > 0, 4.0, 1.0)
+outcome = X[:, 3] + spread * rng.normal(size=600)
+
+for decision_divisions in (1, 2, 3):
+    found = interplay.select(X, outcome, dimensions=1, decision_divisions=decision_divisions, random_state=0)
+    gains = found.table["gain"]
+    print(
+        f"{decision_divisions + 1} classes: {', '.join(found.relevant):7} gains {gains[3]:.1f} and {gains[7]:.1f} bits"
+    )
+
+# %%
+# More classes multiply the degrees of freedom, and each class has fewer samples. Use 2 if the extremes or the middle of
+# the outcome may be special, and keep 1 otherwise. ``decision="continuous"`` treats numbers with few distinct values in
+# the same way; ``decision="classes"`` makes each distinct value a class.
 #
 # How many dimensions?
 # --------------------
-# Go up as long as the samples allow it and new things turn up. Here is a decision that needs three variables.
+# Increase the dimension as long as there are enough samples and new variables are found. Here is an outcome that needs
+# three variables.
 y = (X[:, 2] > 0) ^ (X[:, 9] > 0) ^ (X[:, 17] > 0)
 y = np.where(rng.random(600) < 0.1, ~y, y)
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained")
@@ -92,12 +115,13 @@ plt.show()
 # --------
 #
 # =====================================================  ==============================================
-# question                                               setting
+# situation                                              setting
 # =====================================================  ==============================================
-# first look at a new table                              defaults: ``dimensions=2``
+# first search in a new table                            defaults: ``dimensions=2``
 # effects in the middle of a range                       ``divisions=2``
 # unknown thresholds, enough samples                     ``discretizations=10`` to ``30``
+# a measured outcome whose spread or extremes matter     ``decision_divisions=2``
 # three-way effects, some hundred samples per class      ``dimensions=3``
-# genotypes, questionnaires, anything with few levels    nothing: they are taken level by level
+# genotypes, questionnaires, columns with few values     none: each value is a level
 # how long will it take?                                 ``interplay run ... --dry-run``
 # =====================================================  ==============================================

@@ -2,19 +2,20 @@
 Reading p-values
 ================
 
-What the columns ``p_value`` and ``p_adjusted`` mean, how they come about, how to see whether they can be trusted, and
-what they do not say.
+This tutorial explains what the columns ``p_value`` and ``p_adjusted`` mean, how they are computed, how to check whether
+they can be trusted, and what they do not say.
 """
 
 # %%
 # What is tested
 # --------------
-# The null hypothesis of a variable is that it says nothing about the decision in *any* of the tuples looked at. Its
-# ``gain`` is the largest over all of them, and the largest of many chance gains is large. So a gain is compared not
-# with :math:`\chi^2` alone but with what the *maximum* does under the null.
+# The null hypothesis of a variable is that it is not informative about the outcome in *any* of the tuples searched. Its
+# ``gain`` is the maximum over all of them, and the maximum of many chance gains is large. A gain is therefore compared
+# not with χ² alone but with the null distribution of the *maximum*.
 #
-# That is measured: ``n_contrast`` contrast variables, permuted copies of real ones, go through the same search. Their
-# gains are what chance gives on these data, with these dimensions, levels, samples and correlations.
+# This distribution is measured: ``n_contrast`` contrast variables, permuted copies of real variables, go through the
+# same search. Their gains show the chance level for these data, with these dimensions, levels, samples and
+# correlations.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -27,8 +28,8 @@ print(found.summary())
 # %%
 # Can the fit be trusted?
 # -----------------------
-# A distribution is fitted to the contrast gains, and every variable's p-value comes from it. Drawn against what a
-# perfect fit would give, the contrast variables should lie on the line.
+# A null distribution is fitted to the gains of the contrast variables, and it gives the p-value of every variable. In a
+# Q–Q plot (left), the p-values of the contrast variables should lie on the diagonal.
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 found.plot.null_fit(ax=axes[0])
 found.plot.null_histogram(ax=axes[1])
@@ -36,18 +37,19 @@ plt.show()
 print(found.null_fit.summary())
 
 # %%
-# The Kolmogorov–Smirnov p in that summary says the same in a number. If it is tiny, such as when many columns are
-# constant or copies of each other, prefer ``fit="union"``: no fit, a bound that always holds, and less power.
+# The Kolmogorov–Smirnov p in that summary expresses the same as a number. It is tiny if, for instance, many columns are
+# constant or copies of each other. Then prefer ``fit="union"``: a bound that always holds, without a fit and with less
+# power.
 #
 # One p-value per variable, many variables
 # ----------------------------------------
-# With 500 variables and a level of 0.05, 25 irrelevant ones are expected below it. ``p_adjusted`` takes care of that,
-# and ``relevant`` compares *it* with ``level``.
+# With 500 irrelevant variables, 25 p-values are expected below 0.05. ``p_adjusted`` allows for the number of variables,
+# and ``relevant`` compares ``p_adjusted`` with ``level``.
 for method, meaning in [
-    ("holm", "P(any false find) ≤ level, whatever the dependence; the default"),
-    ("BY", "share of false finds ≤ level, whatever the dependence"),
-    ("BH", "share of false finds ≤ level, if tests depend in a benign way; usual in genomics"),
-    ("none", "no adjustment: a ranking, not a list of finds"),
+    ("holm", "P(any false selection) ≤ level under any dependence; the default"),
+    ("BY", "share of false selections ≤ level under any dependence"),
+    ("BH", "share of false selections ≤ level under positive dependence; usual in genomics"),
+    ("none", "no adjustment: a ranking, not a selection"),
 ]:
     result = interplay.select(X, y, dimensions=2, p_adjust=method, random_state=0)
     numbers = {int(name[1:]) for name in result.relevant}
@@ -62,8 +64,8 @@ plt.show()
 # %%
 # When nothing is there
 # ---------------------
-# The test of any method is noise. Sixty searches in data in which the decision was drawn by lot: p-values should be
-# uniform, and the chance of finding anything at Holm 0.05 at most 5 %.
+# Every method should be tested on noise. Here are sixty searches in tables whose outcome was drawn at random. p-values
+# should be uniform, and the probability of any selection at Holm 0.05 should be at most 5 %.
 p_values, any_found = [], 0
 for run in range(60):
     rng = np.random.default_rng(run)
@@ -74,27 +76,30 @@ for run in range(60):
 figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.hist(np.concatenate(p_values), bins=20, color="0.6")
 ax.axhline(60 * 40 / 20, color="#0072B2", label="uniform")
-ax.set(xlabel="p-value of a variable of noise", ylabel="variables")
+ax.set(xlabel="p-value of a noise variable", ylabel="variables")
 ax.legend(frameon=False)
 plt.show()
-print(f"searches of noise in which anything was found: {any_found} of 60")
+print(f"searches of noise in which a variable was selected: {any_found} of 60")
 
 # %%
 # What a p-value does not say
 # ---------------------------
-# * **How much** a variable matters. That is the gain, in bits times samples: a gain of 100 in 1000 samples is a tenth
+# A p-value does not say
+#
+# * **how much** a variable matters. The gain says that, in bits times samples: a gain of 100 in 1000 samples is a tenth
 #   of a bit per sample. With many samples, tiny effects have tiny p-values.
-# * **That a partner is needed.** ``synergy`` is the gain beyond what the variable has alone. A variable that is strong
-#   alone has a partner too, by chance, and little synergy.
-# * **That it is a cause**, or that no other variable says the same. Copies of a relevant variable are relevant.
-#   ``clusters()`` groups those that say the same.
+# * **that a partner is needed.** ``synergy`` is the gain beyond the gain of the variable alone. A variable that is
+#   strong alone also has a partner, by chance, but little synergy.
+# * **that the variable is a cause**, or that no other variable is redundant with it. Copies of a relevant variable are
+#   relevant. ``clusters()`` groups redundant variables.
 for group in found.clusters(0.95)[:6]:
     print(", ".join(group))
 
 # %%
-# * **Anything about an irrelevant variable.** A large p-value is no evidence of absence; there may be too few samples,
-#   or the effect may need more dimensions.
-# * Very small ones are right: p-values are computed without cancellation, and ``Selection.log_p`` keeps their order
-#   even below 1e-308.
+# * **that a variable is irrelevant.** A large p-value is not evidence of absence: there may be too few samples, or the
+#   effect may need more dimensions.
+#
+# Very small p-values are accurate: they are computed without cancellation, and ``Selection.log_p`` keeps their order
+# even below 1e-308.
 order = np.argsort(found.log_p)[:3]
 print([(found.names[v], f"ln p = {found.log_p[v]:.1f}") for v in order])

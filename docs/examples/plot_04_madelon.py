@@ -2,13 +2,13 @@
 Madelon, end to end
 ===================
 
-Madelon is the data set on which the method was first shown (Piliszek et al., *The R Journal* 11, 2019): 2000 samples,
-500 variables, of which 20 matter. Samples sit on the corners of a five-dimensional cube, corners have random classes,
-and no single coordinate says much. This script makes the paper's tables and figures again, from the data to the last
-number.
+Madelon is the data set on which the method was first shown (Piliszek et al., *The R Journal* 11, 2019): 2000 samples
+and 500 variables, of which 20 are relevant. The samples lie around the corners of a five-dimensional cube, the corners
+have random classes, and no single coordinate is very informative. This script reproduces the tables and figures of the
+paper, from the data to the last number.
 
-It uses the real Madelon, which is downloaded once and kept (see :func:`interplay.datasets.fetch_madelon`). Without a
-network it goes on with a set that is made in the same way.
+It uses the original Madelon, which is downloaded once and kept (see :func:`interplay.datasets.fetch_madelon`). Without
+a network it uses a simulated data set with the same structure.
 """
 
 # %%
@@ -24,10 +24,10 @@ import interplay
 
 try:
     values, y = interplay.datasets.fetch_madelon()
-    source = "the real Madelon"
+    source = "the original Madelon"
 except ConnectionError:
     values, y, truth = interplay.datasets.make_madelon(random_state=1)
-    source = "a made-up Madelon: the real one could not be downloaded"
+    source = "a simulated Madelon, because the original could not be downloaded"
 # The paper numbers variables from 1.
 X = pd.DataFrame(values, columns=[str(v + 1) for v in range(values.shape[1])])
 print(f"{source}; {X.shape[0]} samples, {X.shape[1]} variables")
@@ -35,8 +35,9 @@ print(f"{source}; {X.shape[0]} samples, {X.shape[1]} variables")
 # %%
 # Variables found, by method
 # --------------------------
-# A t-test for each variable, then interplay in one, two and three dimensions as in the paper: one cut into halves, no
-# contrast variables, the original's least-squares fit, Holm's adjustment at 0.05. In order of significance.
+# The first method is a t-test for each variable. The others are interplay in one, two and three dimensions with the
+# settings of the paper: one cut at the median, no contrast variables, the least-squares fit of the original, and Holm's
+# adjustment at 0.05. Variables are listed in order of significance.
 p = ttest_ind(values[y == 1], values[y == 0]).pvalue
 significant = multipletests(p, method="holm")[0]
 lists = {"t-test": [X.columns[v] for v in np.argsort(p) if significant[v]]}
@@ -63,10 +64,10 @@ for ax, (name, selection) in zip(axes, selections.items(), strict=True):
 plt.show()
 
 # %%
-# Who says the same (Figure 1)
-# ----------------------------
-# Relevant variables in 3D, put in the order of their groups: correlations are close to 1 within groups, for they are
-# noisy copies, and small between most of them.
+# Redundant variables (Figure 1)
+# ------------------------------
+# The relevant variables in 3D are sorted by their groups. Correlations are close to 1 within a group, because its
+# members are noisy copies of each other, and small between most groups.
 best = selections["3D"]
 groups = best.clusters(0.99)
 best.plot.correlation()
@@ -75,14 +76,14 @@ for number, group in enumerate(groups, start=1):
     print(f"group {number:2d}: {' '.join(group)}")
 
 # %%
-# Who needs whom: relevant variables, joined to the partners of their best tuples.
+# The network joins each relevant variable to the partners in its best tuple.
 best.plot.synergies()
 plt.show()
 
 # %%
-# Without knowing where to cut
-# ----------------------------
-# Thirty random discretisations, two dimensions, contrast variables: nothing is assumed about thresholds.
+# Unknown thresholds
+# ------------------
+# With thirty random discretisations and contrast variables, nothing is assumed about the thresholds.
 blind = interplay.select(
     X, y, dimensions=2, discretizations=30, n_contrast=500, fit="lsq", random_state=118912, n_jobs=-1
 )
@@ -93,9 +94,9 @@ print("found only with one:", set(lists["2D"]) - set(blind.relevant) or "nothing
 # %%
 # Order of the groups by dimension (the last tables)
 # --------------------------------------------------
-# The more dimensions, the higher the five base variables of the cube climb: those that matter only together. Up to
-# three dimensions take a second. ``INTERPLAY_MADELON_DIMENSIONS=4`` adds the fourth (2.6 billion tuples, below a
-# minute on two cores), ``5`` the fifth (255 billion tuples: use many cores).
+# The five coordinates of the cube are informative only together, and rank higher in more dimensions. Up to three
+# dimensions take a second. ``INTERPLAY_MADELON_DIMENSIONS=4`` adds the fourth (2.6 billion tuples, less than a minute
+# on two cores), and ``5`` the fifth (255 billion tuples: use many cores).
 deepest = int(os.environ.get("INTERPLAY_MADELON_DIMENSIONS", "3"))
 group_of = {name: number for number, group in enumerate(groups, start=1) for name in group}
 ranking = {}
@@ -113,5 +114,5 @@ print("groups, named by their most significant variable, in order of gain")
 print(table.to_string())
 
 # %%
-# Three dimensions with contrast variables, the way interplay does it by default:
+# Finally, three dimensions with the defaults of interplay, which include contrast variables:
 print(interplay.select(X, y, dimensions=3, random_state=0, n_jobs=-1).summary())

@@ -2,17 +2,16 @@
 Genotypes: pairs of variants that matter together
 =================================================
 
-In a genome-wide association study each variant is tested alone. Variants that act only in combination (*epistasis*)
-stay hidden. Genotypes are small numbers already, so there is nothing to discretise: columns of 0, 1 and 2 are taken
-level by level.
+A genome-wide association study tests each variant alone and misses variants that act only in combination (*epistasis*).
+Genotypes need no discretisation: in a column of 0, 1 and 2, each value is a level.
 """
 
 # %%
-# A made-up study
-# ---------------
-# 3000 people, half of them cases; 400 variants in blocks of linkage, each variant similar to its neighbours. Two of
-# them, on different blocks, decide the risk together: it is raised in people who are heterozygous at exactly one of
-# the two. With alleles of equal frequency neither has an effect of its own.
+# A simulated study
+# -----------------
+# The study has 3000 people, half of them cases, and 400 variants in blocks of linkage, in which neighbouring variants
+# are similar. Two variants in different blocks determine the risk together: it is raised in people who are heterozygous
+# at exactly one of the two. Because both alleles are equally frequent, neither variant has an effect of its own.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -48,7 +47,7 @@ print(X.shape, pd.Series(y).value_counts().to_dict())
 # %%
 # One variant at a time
 # ---------------------
-# The usual test, with the usual correction, has nothing to report.
+# The usual test with the usual correction finds nothing.
 p = np.array([chi2_contingency(pd.crosstab(X[name], y)).pvalue for name in X])
 print(f"smallest p {p.min():.2g}, Bonferroni needs {0.05 / len(p):.2g}")
 print(f"p of the two: {p[first]:.2g}, {p[second]:.2g}")
@@ -60,8 +59,8 @@ pairs = interplay.select(X, y, dimensions=2, random_state=1, n_jobs=2)
 print(pairs.summary())
 
 # %%
-# Both are found, with each other as partners, and so are neighbours in linkage, which carry the same signal weakly.
-# Sorted along the genome, the finds are two peaks, and the colour says on which block the partner lies.
+# Both variants are found, with each other as partners. So are some of their neighbours, which are correlated with them
+# by linkage. Along the genome, the relevant variants form two peaks; the colour shows the block of the partner.
 table = pairs.table
 position = np.arange(len(table))
 partner = np.array([names.index(partners[0]) for partners in table["partners"]])
@@ -76,16 +75,16 @@ ax.set(xlabel="variant, along the genome", ylabel="−log₁₀ p")
 plt.show()
 
 # %%
-# The table behind it: how many of those who have each pair of genotypes are cases.
+# The plot shows the share of cases for each pair of genotypes.
 pairs.plot.why("rs17_2")
 plt.show()
 
 # %%
 # Real studies
 # ------------
-# * Files of PLINK are read directly: ``interplay run study.bed -k 2`` (``pip install "interplay[genetics]"``).
-# * Missing genotypes: ``missing="impute"`` draws them from the variant's other genotypes, ``"level"`` makes them a
-#   level.
-# * 100 000 variants are 5 billion pairs. ``interplay run ... --dry-run`` says how long that takes on your machine.
-# * Population structure makes variants relevant that only tell populations apart. As in any association study, look at
-#   a homogeneous sample, or treat the population as what is to be explained and see which variants tell it.
+# * PLINK files are read directly: ``interplay run study.bed -k 2`` (``pip install "interplay[genetics]"``).
+# * Missing genotypes: ``missing="impute"`` draws them from the other genotypes of the variant, ``"level"`` makes
+#   "missing" a level of its own.
+# * 100 000 variants have 5 billion pairs. ``interplay run ... --dry-run`` reports how long they take on your machine.
+# * With population structure, variants that only distinguish populations become relevant. As in any association study,
+#   use a homogeneous sample, or give the population as ``strata`` (:doc:`/strata`).
