@@ -1,10 +1,9 @@
 // columns of a table → ranks, bit planes
+#include "arrays.hpp"
 #include "interplay/bit_planes.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/transposed.hpp"
 #include "interplay/value_planes.hpp"
-
-#include "arrays.hpp"
 
 using namespace nanobind::literals;
 
@@ -23,8 +22,7 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
           "plane_start must cut the planes into rows");
   require(0 <= first_row && first_row <= last_row && last_row <= n_rows, "rows out of range");
   check_classes(span_of(class_sizes), span_of(class_word_start), static_cast<Index>(words.shape(1)));
-  require(sum_of(span_of(class_sizes)) == n_samples,
-          "the classes must hold every sample");
+  require(sum_of(span_of(class_sizes)) == n_samples, "the classes must hold every sample");
   nb::gil_scoped_release release;
   for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {
@@ -58,8 +56,7 @@ void pack_value_planes(Array<const Value> values, Array<const Value> thresholds,
           "each row of values needs thresholds, and each threshold a plane");
   const std::span<const Index> sizes = span_of(class_sizes);
   check_classes(sizes, span_of(class_word_start), n_words);
-  require(static_cast<Index>(sample_order.size()) == n_samples &&
-              sum_of(sizes) == n_samples,
+  require(static_cast<Index>(sample_order.size()) == n_samples && sum_of(sizes) == n_samples,
           "sample_order and the classes must hold every sample");
   const Index* sample = sample_order.data();
   for (const Index size : sizes) {

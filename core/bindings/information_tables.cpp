@@ -1,9 +1,8 @@
 // x·log2(x) in fixed point, for engines that score elsewhere
-#include "interplay/information_gain.hpp"
-
 #include <cmath>
 
 #include "arrays.hpp"
+#include "interplay/information_gain.hpp"
 #include "interplay/tuple_statistic.hpp"
 
 using namespace nanobind::literals;
@@ -15,16 +14,14 @@ namespace {
 // pseudocounts of as many cells as each multiplicity says. Returns the worth of a unit, which is that of gains, or,
 // with coefficients, that of a statistic.
 double fill_information_tables(Array<const Index> class_sizes, double pseudocount, Array<const Index> multiplicities,
-                               Index max_cells, Array<const Index> coefficient_of_size,
-                               Array<Fixed> values) {
+                               Index max_cells, Array<const Index> coefficient_of_size, Array<Fixed> values) {
   require(class_sizes.size() >= 1 && max_cells >= 1 && pseudocount >= 0, "classes, cells or pseudocount out of range");
   const std::span<const Index> sizes = span_of(class_sizes), coefficients = span_of(coefficient_of_size);
   const Index n_samples = sum_of(sizes);
   const std::size_t of_one = static_cast<std::size_t>(2 * n_samples) + sizes.size() + 1;
   require(values.size() == of_one * multiplicities.size(), "values has the wrong size");
-  const int fraction_bits = coefficients.empty()
-                                ? choose_fraction_bits(sizes, pseudocount, max_cells)
-                                : choose_fraction_bits(coefficients, sizes, pseudocount, max_cells);
+  const int fraction_bits = coefficients.empty() ? choose_fraction_bits(sizes, pseudocount, max_cells)
+                                                 : choose_fraction_bits(coefficients, sizes, pseudocount, max_cells);
   Fixed* next = values.data();
   const auto append = [&](const XLogX& x_log_x, Index n_max) {
     for (Index n = 0; n <= n_max; ++n) *next++ = x_log_x(static_cast<Count>(n));

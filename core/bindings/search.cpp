@@ -135,26 +135,41 @@ nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, 
   return rows_in_order(found, searched_by, k);
 }
 
-nb::object tile_costs(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
+std::span<const Index> checked(const Array<const Index>& class_sizes) {
   require(class_sizes.size() >= 1, "there must be a class");
-  const SearchProblem problem = tiles.without_words(span_of(class_sizes), pseudocount);
+  return span_of(class_sizes);
+}
+
+// What the routing says of each tile, from shapes alone.
+template <class T, class Ask>
+nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_sizes, double pseudocount, Ask ask) {
+  const SearchProblem problem = tiles.without_words(checked(class_sizes), pseudocount);
   const Routing routing(problem);
-  std::vector<double> costs(static_cast<std::size_t>(problem.tiles.size()));
-  for (Index tile = 0; tile < problem.tiles.size(); ++tile) costs[tile] = routing.cost_of(problem.tiles[tile]);
-  const std::size_t n = costs.size();
-  return as_numpy(std::move(costs), {n});
+  std::vector<T> answers;
+  answers.reserve(static_cast<std::size_t>(problem.tiles.size()));
+  for (Index tile = 0; tile < problem.tiles.size(); ++tile) answers.push_back(ask(routing, problem.tiles[tile]));
+  return as_numpy(std::move(answers), {static_cast<std::size_t>(problem.tiles.size())});
+}
+
+nb::object tile_costs(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
+  return of_each_tile<double>(tiles, class_sizes, pseudocount,
+                              [](const Routing& routing, const std::int32_t* tile) { return routing.cost_of(tile); });
+}
+
+bool wants_smaller_blocks(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
+  const SearchProblem problem = tiles.without_words(checked(class_sizes), pseudocount);
+  const Routing routing(problem);
+  for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
+    if (routing.wants_smaller_blocks(problem.tiles[tile])) return true;
+  }
+  return false;
 }
 
 nb::object tile_searchers(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
-  require(class_sizes.size() >= 1, "there must be a class");
-  const SearchProblem problem = tiles.without_words(span_of(class_sizes), pseudocount);
-  const Routing routing(problem);
-  std::vector<std::uint8_t> searchers(static_cast<std::size_t>(problem.tiles.size()));
-  for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
-    searchers[tile] = static_cast<std::uint8_t>(routing.searcher_of(problem.tiles[tile]));
-  }
-  const std::size_t n = searchers.size();
-  return as_numpy(std::move(searchers), {n});
+  return of_each_tile<std::uint8_t>(tiles, class_sizes, pseudocount,
+                                    [](const Routing& routing, const std::int32_t* tile) {
+                                      return static_cast<std::uint8_t>(routing.searcher_of(tile));
+                                    });
 }
 
 }  // namespace
@@ -163,15 +178,17 @@ void define_search(nb::module_& module) {
   nb::class_<Job>(module, "Job", "How to search; results never depend on it.")
       .def(nb::init<int, const std::string&, bool>(), "n_threads"_a, "simd_level"_a, "direct_only"_a);
   module.def("search_max_gains", &search_max_gains, "planes"_a, "tiles"_a, "job"_a, nb::kw_only(), "pseudocount"_a,
-             "discretization"_a, "gain"_a.noconvert(), "gain_discretization"_a.noconvert(),
-             "gain_tuples"_a.noconvert(), "searched_by"_a.noconvert(), "on_tick"_a.none(),
+             "discretization"_a, "gain"_a.noconvert(), "gain_discretization"_a.noconvert(), "gain_tuples"_a.noconvert(),
+             "searched_by"_a.noconvert(), "on_tick"_a.none(),
              "Search the tiles; the results are merged into the gain arrays, and searched_by gets the number of each "
              "tile's searcher. Returns how many threads found the polynomial and how many the rational bound cheaper.");
-  module.def("list_tuples", &list_tuples, "planes"_a, "tiles"_a, "job"_a, nb::kw_only(), "pseudocount"_a,
-             "min_value"_a, "coefficient_of_size"_a, "with_decision"_a, "max_rows"_a, "on_tick"_a.none(),
+  module.def("list_tuples", &list_tuples, "planes"_a, "tiles"_a, "job"_a, nb::kw_only(), "pseudocount"_a, "min_value"_a,
+             "coefficient_of_size"_a, "with_decision"_a, "max_rows"_a, "on_tick"_a.none(),
              "List what exceeds a threshold: tuples, variables, values, and rows of each tile done.");
   module.def("tile_searchers", &tile_searchers, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
              "The number of the searcher that takes each tile: its place in SEARCHERS.");
+  module.def("wants_smaller_blocks", &wants_smaller_blocks, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
+             "Whether a tile is searched without lanes only because its blocks are too large.");
   module.def("tile_costs", &tile_costs, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
              "About the nanoseconds that each tile takes a thread.");
   module.def("max_block_size", &max_block_size, "dimensions"_a,

@@ -30,8 +30,13 @@ Planes::Planes(Array<const Word> words, Array<const Index> plane_start, Array<co
 }
 
 BitPlanes Planes::view() const {
-  return {span_of(words_),      static_cast<Index>(words_.shape(1)), span_of(plane_start_), span_of(n_levels_),
-          span_of(class_word_start_), span_of(class_sizes_),         n_vars_};
+  return {span_of(words_),
+          static_cast<Index>(words_.shape(1)),
+          span_of(plane_start_),
+          span_of(n_levels_),
+          span_of(class_word_start_),
+          span_of(class_sizes_),
+          n_vars_};
 }
 
 Tiles::Tiles(Array<const Index> n_levels, Index n_vars, Array<const Index> order, Array<const Index> block_start,
@@ -77,6 +82,7 @@ void Tiles::check() const {
   const BitPlanes& rows = problem.planes;
   const VariableBlocks& blocks = problem.blocks;
   const Index n_ordered = static_cast<Index>(blocks.order.size()), k = dimensions();
+  for (const Index n_levels : rows.n_levels) require(n_levels >= 2, "each variable needs at least two levels");
   for (const Index row : blocks.order) require(0 <= row && row < rows.n_rows(), "order: row out of range");
   for (const auto& start : {blocks.block_start, blocks.middle_start, blocks.lane_start}) {
     require(is_partition(start, n_ordered), "the starts of blocks must cut the order");

@@ -41,7 +41,8 @@ Routing::Routing(const SearchProblem& problem, bool direct_only) : problem_(prob
   static_assert(kMaxFastDimensions == 5, "max_block_size knows tables over two or three places");
   const std::span<const Index> sizes = problem.planes.class_sizes;
   if (direct_only || problem.statistic || k_ < 2 || k_ > kMaxFastDimensions) return;
-  if (problem.pseudocount < kMinPseudocount || *std::max_element(sizes.begin(), sizes.end()) > kMaxFastClassSize) return;
+  if (problem.pseudocount < kMinPseudocount || *std::max_element(sizes.begin(), sizes.end()) > kMaxFastClassSize)
+    return;
   two_level_lanes_ = sizes.size() == 2;
   level_lanes_ = static_cast<int>(sizes.size()) <= kMaxLevelClasses;
 }
@@ -53,7 +54,12 @@ Searcher Routing::searcher_of(const std::int32_t* tile) const {
     if (takes_pairs(tile) && (!takes_singles_too || pairs_pay(tile))) return Searcher::pairs;
     if (takes_singles_too) return Searcher::singles;
   }
-  return takes_levels(tile) ? Searcher::levels : Searcher::direct;
+  const bool has_lanes = has_few_cells(tile) && last_prefix_vars_at_a_time(problem_, tile) > 0;
+  return has_lanes ? Searcher::levels : Searcher::direct;
+}
+
+bool Routing::wants_smaller_blocks(const std::int32_t* tile) const {
+  return has_few_cells(tile) && searcher_of(tile) == Searcher::direct;
 }
 
 bool Routing::has_two_levels(const std::int32_t* tile) const {
@@ -63,7 +69,8 @@ bool Routing::has_two_levels(const std::int32_t* tile) const {
   return true;
 }
 
-bool Routing::takes_levels(const std::int32_t* tile) const {
+// Few enough, and of few enough levels, for lanes of any levels; tables that fit are another matter.
+bool Routing::has_few_cells(const std::int32_t* tile) const {
   if (!level_lanes_) return false;
   Index n_counts = problem_.planes.n_classes();
   for (Index place = 0; place < k_; ++place) {
@@ -71,7 +78,7 @@ bool Routing::takes_levels(const std::int32_t* tile) const {
     n_counts *= n_levels;
     if (n_levels > LevelData::kMaxLevels || n_counts > LevelData::kMaxCells) return false;
   }
-  return last_prefix_vars_at_a_time(problem_, tile) > 0;
+  return true;
 }
 
 // The last three places are one small block at the end of the order, which has none after it.

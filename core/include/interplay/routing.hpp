@@ -29,6 +29,8 @@ class Routing {
   explicit Routing(const SearchProblem& problem, bool direct_only = false);
 
   Searcher searcher_of(const std::int32_t* tile) const;
+  // Whether the searcher is direct only because the tables over blocks so large would not fit.
+  bool wants_smaller_blocks(const std::int32_t* tile) const;
   // About how many nanoseconds a thread takes for a tile: whole numbers, the same on every machine, so that parts of
   // a search are cut alike wherever they run.
   double cost_of(const std::int32_t* tile) const;
@@ -38,7 +40,7 @@ class Routing {
     return problem_.planes.n_levels[problem_.blocks.order[problem_.block_begin(tile, place)]];
   }
   bool has_two_levels(const std::int32_t* tile) const;
-  bool takes_levels(const std::int32_t* tile) const;
+  bool has_few_cells(const std::int32_t* tile) const;
   bool takes_triples(const std::int32_t* tile) const;
   bool takes_pairs(const std::int32_t* tile) const;
   bool takes_singles(const std::int32_t* tile) const;

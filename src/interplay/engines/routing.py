@@ -80,6 +80,13 @@ def tile_costs(
     return _core.tile_costs(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
 
 
+def wants_smaller_blocks(
+    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
+) -> bool:
+    """Say whether a tile would be searched faster if its blocks had fewer variables; parameters as in `tile_costs`."""
+    return _core.wants_smaller_blocks(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+
+
 def costs_over(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:
     """Return `tile_costs` for tiles over these planes."""
     return tile_costs(

@@ -239,11 +239,7 @@ def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
         found=[gains_from_arrays(arrays, f"{name}.{i}") for i in range(search["n_found"])],
         searched=search.get("searched", {}),  # earlier files do not say
     )
-    if not (
-        has_own_types(state)
-        and all(_is_shape(shape) for shape in state.shapes)
-        and are_counts(state.searched)
-    ):
+    if not (has_own_types(state) and all(_is_shape(shape) for shape in state.shapes) and are_counts(state.searched)):
         raise TypeError("another content")
     return state
 

@@ -282,22 +282,23 @@ def search_tiles(
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
     cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
     cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
-    costs = partial(
-        tile_costs,
-        n_levels=levels_of_rows[0],
-        n_vars=len(fixed) + table.n_vars,
-        class_sizes=classes.sizes,
-        pseudocount=settings.pseudocount,
-    )
+    rows: dict[str, Any] = {
+        "n_levels": levels_of_rows[0],
+        "n_vars": len(fixed) + table.n_vars,
+        "class_sizes": classes.sizes,
+        "pseudocount": settings.pseudocount,
+    }
     # What was begun on one engine goes on with another; shards with and without a GPU must cut alike.
-    shapes = None if checkpoint is None else checkpoint.tile_shapes(name)
-    if shapes is None:
-        shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
-        shapes, searches = zip(
-            *((shape, cut(**shape)) if shape else cut_for_processor(cut, costs) for shape, cut in zip(shapes, cuts, strict=True)), strict=True
-        )
+    begun = None if checkpoint is None else checkpoint.tile_shapes(name)
+    if begun is not None:
+        cut = [(shape, cut_as(**shape)) for shape, cut_as in zip(begun, cuts, strict=True)]
     else:
-        searches = [cut(**shape) for shape, cut in zip(shapes, cuts, strict=True)]
+        wanted = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
+        cut = [
+            (shape, cut_as(**shape)) if shape else cut_for_processor(cut_as, **rows)
+            for shape, cut_as in zip(wanted, cuts, strict=True)
+        ]
+    shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
     nothing = [
         MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
         for levels, tiles in zip(levels_of_rows, searches, strict=True)
@@ -310,7 +311,7 @@ def search_tiles(
         names=table.names,
         shapes=shapes,
         shard=shard,
-        costs=costs,
+        costs=partial(tile_costs, **rows),
         checkpoint=checkpoint,
         name=name,
     )

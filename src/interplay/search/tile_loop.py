@@ -227,7 +227,7 @@ class TileLoop:
     def _spans(
         self, shard: Shard | None, costs: Callable[[TupleTiles], FloatArray]
     ) -> tuple[list[tuple[int, int]], float | None]:
-        """First tile and end at each place: tiles that start, on the line of all costs, within the shard; and that cost."""
+        """First tile and end at each place: tiles that start, on the line of all costs, in the shard; its length."""
         if shard is None:
             return [(0, len(self._searches[i])) for _, i in self._places], None
         before = [summed(costs(tiles)) for tiles in self._searches]
