@@ -13,6 +13,7 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray
 from interplay.engines.base import Engine
 from interplay.engines.choice import AsEngine, check_engine
+from interplay.engines.searcher_counts import summed_counts
 from interplay.progress import Progress, check_progress
 from interplay.results.selection import Run, Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
@@ -155,6 +156,7 @@ def select(
             "data_fingerprint": task.fingerprint,
             "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
+            "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },

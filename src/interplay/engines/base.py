@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.engines.searcher_counts import SearcherCounts
 from interplay.engines.tuple_formula import TupleFormula
 
 if TYPE_CHECKING:
@@ -80,8 +81,12 @@ class Engine(ABC):
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`."""
+        """Search the tiles and return their maxima, merged with those already `known`.
+
+        The tiles and tuples that each searcher took are added to `searched`.
+        """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

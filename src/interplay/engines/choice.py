@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from interplay.arrays import BoolArray, IntArray, MaxGains, TupleRows
+from interplay.arrays import BitPlanes, BoolArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.checks import shown
 from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.cpu import CpuEngine
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.jobs import resolve_n_jobs
 
 if TYPE_CHECKING:
@@ -127,8 +128,12 @@ class _AdaptedEngine(Engine):
         self.can_list = hasattr(given, "interesting_tuples")
         self.can_stream = hasattr(given, "stream_max_gains")
 
-    def max_gains(self, *args: Any, **options: Any) -> MaxGains:
-        found: MaxGains = self._given.max_gains(*args, **options)
+    def max_gains(
+        self, planes: BitPlanes, tiles: TupleTiles, *, searched: SearcherCounts | None = None, **options: Any
+    ) -> MaxGains:
+        found: MaxGains = self._given.max_gains(planes, tiles, **options)
+        if searched is not None:  # all that is known is who
+            add_counts(searched, {self.name: {"tiles": len(tiles), "tuples": int(tiles.n_tuples.sum())}})
         return found
 
     def describe(self) -> dict[str, Any]:

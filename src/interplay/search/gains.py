@@ -12,7 +12,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains, TupleTiles
 from interplay.engines.base import USUAL_TILES, Engine
 from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
-from interplay.engines.tile_chunks import SMALL_TILES, tile_costs
+from interplay.engines.routing import tile_costs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
 from interplay.search.coders import coder_for
@@ -27,6 +27,7 @@ from interplay.search.settings import (
     naming_contrast,
 )
 from interplay.search.tile_loop import Shard, TileLoop
+from interplay.search.tile_shapes import cut_for_processor
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
@@ -325,21 +326,28 @@ def prepare_search(
     )
     worker = choose_engine(choice, work)
     dimensions = [settings.dimensions] + [1] * alone
-    # Shards with and without a GPU must cut alike.
-    shapes = [worker.tile_shape(k + len(fixed)) if shard is None else USUAL_TILES for k in dimensions]
-    is_direct = np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2
-    if is_direct and (shard is not None or checkpoint is not None or worker.can_stream):
-        shapes = [SMALL_TILES if shape == USUAL_TILES else shape for shape in shapes]
-    if checkpoint is not None:  # what was begun on one engine goes on with another
-        shapes = checkpoint.tile_shapes(name) or shapes
+    n_rows = [len(n_levels)] + [table.n_vars] * alone
+    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), n_levels[:n]]) for n in n_rows]
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
-    of_tuples, of_each_alone = vars(shapes[0]), vars(shapes[-1])
-    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **of_tuples)]
-    levels_of_rows = [n_levels]
-    if alone:
-        levels_of_rows.append(n_levels[: table.n_vars])
-        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **of_each_alone))
-    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), levels]) for levels in levels_of_rows]
+    cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
+    cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
+    rows: dict[str, Any] = {
+        "n_levels": levels_of_rows[0],
+        "n_vars": len(fixed) + table.n_vars,
+        "class_sizes": classes.sizes,
+        "pseudocount": settings.pseudocount,
+    }
+    # What was begun on one engine goes on with another; shards with and without a GPU must cut alike.
+    begun = None if checkpoint is None else checkpoint.tile_shapes(name)
+    if begun is not None:
+        cut = [(shape, cut_as(**vars(shape))) for shape, cut_as in zip(begun, cuts, strict=True)]
+    else:
+        wanted = [worker.tile_shape(k + len(fixed)) if shard is None else USUAL_TILES for k in dimensions]
+        cut = [
+            cut_for_processor(cut_as, **rows) if shape == USUAL_TILES else (shape, cut_as(**vars(shape)))
+            for shape, cut_as in zip(wanted, cuts, strict=True)
+        ]
+    shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
     nothing = [
         MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
         for levels, tiles in zip(levels_of_rows, searches, strict=True)
@@ -352,7 +360,7 @@ def prepare_search(
         names=table.names,
         shapes=shapes,
         shard=shard,
-        costs=lambda tiles: tile_costs(tiles, levels_of_rows[0], classes.n_classes),
+        costs=partial(tile_costs, **rows),
         checkpoint=checkpoint,
         name=name,
     )
