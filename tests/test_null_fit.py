@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from interplay.statistics.likelihood_fit import fit_likelihood
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, NullFit, fit_null
 from shared_data import REFERENCE, needs_shared
 
@@ -212,6 +212,19 @@ def test_weibull_never_has_a_lighter_tail_than_the_exponential():
     hazard = np.sort(-np.log1p(-special.gammaincc(1.0, statistic / 2)))
     seen = 200
     assert null.gamma == pytest.approx(seen / (hazard[:seen].sum() + (400 - seen) * hazard[seen - 1]))
+
+
+@pytest.mark.parametrize("fit", LIKELIHOOD_FITS)
+def test_every_likelihood_fit_recovers_the_rate_of_independent_tests(fit):
+    """Whatever is listed there: under γ independent tests T is exponential with rate γ."""
+    log_hazard = np.log(np.random.default_rng(7).exponential(size=20_000) / 100)
+    found = fit_likelihood(log_hazard, fit=fit)
+    assert abs(math.log(found.gamma / 100)) < 5 * found.gamma_error / found.gamma
+    assert found.delta == pytest.approx(1.0, abs=0.05)
+    assert 5 <= found.n_uncensored <= 20_000
+    null = fit_contrast(null_statistic(np.random.default_rng(8), 400, gamma=100.0, delta=1.0), fit=fit)
+    assert null.fit == fit
+    assert null.ks_p > 1e-3
 
 
 def test_standard_errors_are_the_spread_of_the_estimates():

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
-from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.base import USUAL_TILES, Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
-from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed, tile_costs
+from interplay.engines.routing import costs_over
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed
 from interplay.interrupts import noticing_interrupts
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
@@ -66,7 +68,7 @@ class _Chunk:
 
 
 @dataclass(frozen=True)
-class DaskEngine:
+class DaskEngine(Engine):
     """All tiles on the workers of a Dask cluster, one thread to a task; workers with the resource GPU use it.
 
     Attributes
@@ -79,6 +81,7 @@ class DaskEngine:
     client: Any
     task_seconds: float = _TASK_SECONDS
     name: str = "dask"
+    can_stream = True
 
     def __post_init__(self) -> None:
         if self.client.asynchronous:
@@ -102,10 +105,10 @@ class DaskEngine:
                 "machine or distributed.Client(address) for a scheduler that runs, or set DASK_SCHEDULER_ADDRESS"
             ) from None
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+    def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
-        shapes = list(self.client.run(tile_shape_here, dimensions).values())
-        return shapes[0] if shapes and all(shape == shapes[0] for shape in shapes) else {}
+        shapes: list[TileShape] = list(self.client.run(tile_shape_here, dimensions).values())
+        return shapes[0] if len(set(shapes)) == 1 else USUAL_TILES
 
     def max_gains(
         self,
@@ -116,6 +119,7 @@ class DaskEngine:
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
         """Search the tiles and return their maxima, merged with those already `known`."""
         found = MaxGains.none_yet(planes, tiles) if known is None else known
@@ -128,6 +132,8 @@ class DaskEngine:
             on_progress=on_progress,
         ):
             found = chunk.gains
+            if searched is not None:
+                add_counts(searched, chunk.searched)
         return found
 
     def stream_max_gains(
@@ -158,7 +164,7 @@ class _Search:
         self._client = client
         self._data = data
         self._tiles = tiles
-        self._before = summed(tile_costs(tiles, data.planes.n_levels, len(data.planes.class_sizes)))
+        self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
         self._found = replace(  # improved in place
             known,
             gain_by_group=known.gain_by_group.copy(),
@@ -204,7 +210,7 @@ class _Search:
                     if improvement is not None:
                         if on_progress is not None:
                             on_progress(int(done), replace(self._found))
-                        yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
+                        yield FoundChunk(chunk.begin, chunk.end, replace(self._found), improvement.searched)
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
         finally:

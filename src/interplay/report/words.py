@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
+
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
     from interplay.statistics.null_fit import NullFit
@@ -42,12 +44,7 @@ _ADJUSTMENTS = {
 }
 _FALSE_DISCOVERY_RATE = {"BH", "BY", "fdr", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky", "fdr_gbs"}
 
-_FITS = {
-    "lsq": "by weighted least squares",
-    "mle": "by maximum likelihood",
-    "weibull": "by maximum likelihood with a free shape (Weibull)",
-    "tail": "by maximum likelihood to the lowest fifth of its tail probabilities",
-}
+_FITS = {"lsq": "by weighted least squares"} | {name: method.in_words for name, method in LIKELIHOOD_FITS.items()}
 
 
 def headline(selection: Selection) -> str:

@@ -9,6 +9,7 @@ variety, whose T is far too large for the model, do no harm.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,23 +32,33 @@ class LikelihoodFit(NamedTuple):
     n_uncensored: int
 
 
-def n_uncensored(fit: str, n: int) -> int:
-    """Return how many of `n` variables are fitted by value: those with the smallest V."""
-    if fit == "mle":
-        return n
-    if fit == "tail":
-        return min(n, max(_MIN_UNCENSORED, n // 5))
-    # δ costs precision, so small samples keep three quarters. For large ones half is enough and nearer to the tail.
-    return min(n, max(_MIN_UNCENSORED, n // 2, min(3 * n // 4, 100)))
+class LikelihoodMethod(NamedTuple):
+    """One way to fit, as `LIKELIHOOD_FITS` lists it.
+
+    Attributes
+    ----------
+    n_uncensored : callable
+        How many of n reference variables are fitted by value, those with the smallest V; the others are censored.
+    estimate : callable
+        From ln T, ascending, the censored ones at the largest uncensored value, and the number of uncensored ones.
+    in_words : str
+        Completes the report's sentence "the distribution ..., fitted ...".
+    """
+
+    n_uncensored: Callable[[int], int]
+    estimate: Callable[[FloatArray, int], LikelihoodFit]
+    in_words: str
 
 
 def fit_likelihood(log_hazard: FloatArray, *, fit: str) -> LikelihoodFit:
     """Fit γ, and δ for "weibull", to the logarithms of T in any order."""
+    method = LIKELIHOOD_FITS[fit]
     log_t = np.sort(np.minimum(log_hazard, math.log(_MAX_HAZARD)))
-    n_seen = n_uncensored(fit, len(log_t))
-    log_t = np.minimum(log_t, log_t[n_seen - 1])
-    if fit == "weibull":
-        return _fit_weibull(log_t, n_seen)
+    n_seen = min(len(log_t), max(_MIN_UNCENSORED, method.n_uncensored(len(log_t))))
+    return method.estimate(np.minimum(log_t, log_t[n_seen - 1]), n_seen)
+
+
+def _fit_exponential(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
     gamma = n_seen / float(np.exp(log_t).sum())
     return LikelihoodFit(gamma, gamma / math.sqrt(n_seen), 1.0, math.nan, n_seen)
 
@@ -91,3 +102,20 @@ def _fit_weibull(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
         delta_error=math.sqrt(n_seen / determinant),
         n_uncensored=n_seen,
     )
+
+
+#: The likelihood fits that `fit_null` offers, by name.
+LIKELIHOOD_FITS = {
+    "mle": LikelihoodMethod(lambda n: n, _fit_exponential, "by maximum likelihood"),
+    "weibull": LikelihoodMethod(
+        # δ costs precision, so small samples keep three quarters. For large ones half is enough and nearer to the tail.
+        lambda n: max(n // 2, min(3 * n // 4, 100)),
+        _fit_weibull,
+        "by maximum likelihood with a free shape (Weibull)",
+    ),
+    "tail": LikelihoodMethod(
+        lambda n: n // 5,
+        _fit_exponential,
+        "by maximum likelihood to the lowest fifth of its tail probabilities",
+    ),
+}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from interplay.arrays import MAX_LEVELS, FloatArray
 from interplay.checks import check_choice, check_int
 from interplay.chi_squared import chi2_tail
-from interplay.statistics.likelihood_fit import fit_likelihood
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, check_bounds, fit_lsq
 from interplay.statistics.null_distribution import NullFit
 from interplay.statistics.p_values import (
@@ -32,8 +32,7 @@ from interplay.statistics.p_values import (
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
 MODES = ("auto", "raw", "lin", "exp")
-FITS = ("auto", "lsq", "mle", "weibull", "tail", "union")
-LIKELIHOOD_FITS = ("mle", "weibull", "tail")
+FITS = ("auto", "lsq", *LIKELIHOOD_FITS, "union")
 
 #: "auto" trusts the two parameters of "weibull" to no fewer contrast variables.
 MIN_CONTRAST_FOR_WEIBULL = 30

@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.checks import shown
-from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.device_tuples import OnDone, SearchData
@@ -29,6 +29,7 @@ from interplay.engines.cuda.kernels import COUNTING
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Why tuples go to the CPU.
@@ -36,7 +37,7 @@ _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and 
 
 
 @dataclass(frozen=True)
-class CudaEngine:
+class CudaEngine(Engine):
     """All tiles on this machine's GPUs.
 
     Attributes
@@ -57,6 +58,7 @@ class CudaEngine:
     n_threads: int = 1
     leave_memory_errors: bool = False
     name: str = "cuda"
+    can_list = True
 
     def __post_init__(self) -> None:
         reason = why_no_cuda()
@@ -68,11 +70,11 @@ class CudaEngine:
         if self.counting is not None and self.counting not in COUNTING:
             raise ValueError(f"counting must be one of {', '.join(COUNTING)}, not {shown(self.counting)}")
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+    def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: full blocks, as the kernels take them."""
         if dimensions <= 2:
-            return {"block_size": 128, "middle_size": 1024, "n_lanes": 2048, "even": False}
-        return {"block_size": 64 if dimensions == 3 else 32, "middle_size": 512, "n_lanes": 512, "even": False}
+            return TileShape(block_size=128, middle_size=1024, n_lanes=2048, even=False)
+        return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
 
     def max_gains(
         self,
@@ -83,6 +85,7 @@ class CudaEngine:
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
         """Search the tiles and return their maxima, merged with those already `known`."""
         start = MaxGains.none_yet(planes, tiles) if known is None else known
@@ -110,6 +113,8 @@ class CudaEngine:
                     raise
                 failure = error.with_traceback(None)  # which would hold the memory
             if failure is None:
+                if searched is not None:
+                    add_counts(searched, {self.name: {"tiles": len(tiles), "tuples": int(tiles.n_tuples.sum())}})
                 return search.found()
             if isinstance(failure, KeyboardInterrupt):
                 raise SearchInterrupted(search.found(), report.done / float(tiles.n_tuples.sum())) from None
@@ -127,6 +132,7 @@ class CudaEngine:
             discretization=discretization,
             known=search.found(),
             on_progress=report.shown_at_least(on_progress),
+            searched=searched,  # all tiles again, also those that a device had done
         )
 
     def interesting_tuples(
