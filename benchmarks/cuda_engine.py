@@ -71,7 +71,7 @@ def random_planes(n_vars: int, like: BitPlanes) -> BitPlanes:
 
 def measured(what: str, planes: BitPlanes, dimensions: int, repeats: int = 3) -> dict[str, object]:
     engine = CudaEngine()
-    shape = engine.tile_shape(dimensions)
+    shape = vars(engine.tile_shape(dimensions))
     tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=dimensions, **shape)
     seconds = []
     for _ in range(repeats):  # the first compiles the kernels
@@ -115,7 +115,7 @@ def measured_list(what: str, X: np.ndarray, y: np.ndarray, repeats: int = 7) -> 
     best = interplay.interesting_tuples(X, y, dimensions=3, top=N_ROWS, top_by="all", engine="cuda")
     threshold = float(np.nextafter(best.value.min(), -np.inf))
     planes, engine = packed(X, y), CudaEngine()
-    tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=3, **engine.tile_shape(3))
+    tiles = make_tuple_tiles(planes.n_levels, n_vars=planes.n_vars, dimensions=3, **vars(engine.tile_shape(3)))
     min_value = np.full(planes.n_vars, threshold)
     given = {"dimensions": 3, "engine": "cuda"}
     calls = {

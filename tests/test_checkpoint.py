@@ -15,6 +15,7 @@ import pytest
 import interplay
 import interplay.search.checkpoint
 from interplay.arrays import MaxGains
+from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed, tile_costs
 from interplay.search.tuple_tiles import make_tuple_tiles
@@ -171,8 +172,8 @@ def test_other_tiles_are_refused(data, file: Path, request) -> None:
 class OtherTiles(CpuEngine):
     """An engine that likes its tiles otherwise, as those of GPUs do."""
 
-    def tile_shape(self, dimensions: int) -> dict:
-        return {"block_size": 8, "middle_size": 8, "n_lanes": 8, "even": False}
+    def tile_shape(self, dimensions: int) -> TileShape:
+        return TileShape(block_size=8, middle_size=8, n_lanes=8, even=False)
 
 
 def test_another_engine_goes_on_with_the_tiles_of_the_first(data, file: Path, monkeypatch) -> None:

@@ -13,8 +13,9 @@ import interplay
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
-from interplay.engines import base
-from interplay.engines.base import SearchInterrupted, SearchWork, get_engine
+from interplay.engines import choice
+from interplay.engines.base import SearchInterrupted
+from interplay.engines.choice import SearchWork, check_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, device_search, layout, shared_search, why_no_cuda, work_plan
 from interplay.search.tuple_tiles import make_tuple_tiles
@@ -25,7 +26,7 @@ from interplay.steps.bit_planes import make_bit_planes
 
 @pytest.mark.skipif(why_no_cuda() is None, reason="there is a GPU: nothing to complain about")
 def test_without_a_gpu_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    for call in (lambda: get_engine("cuda"), CudaEngine):
+    for call in (lambda: check_engine("cuda"), CudaEngine):
         with pytest.raises(
             (ImportError, RuntimeError), match=r"engine='cuda' .*(pip install|use engine='cpu')"
         ) as error:
@@ -33,21 +34,21 @@ def test_without_a_gpu_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
         assert "\n" not in str(error.value)
     monkeypatch.setenv("INTERPLAY_ENGINE", "cuda")
     with pytest.raises((ImportError, RuntimeError), match="engine='cuda'"):
-        get_engine("auto")
+        check_engine("auto")
 
 
 def test_auto_takes_the_gpu_only_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "find_spec", lambda name: object())
+    monkeypatch.setattr(choice, "find_spec", lambda name: object())
     monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
     small = SearchWork(n_tuples=1e6, n_samples=2000, n_cells=4)
     large = SearchWork(n_tuples=1e12, n_samples=2000, n_cells=4)
-    assert not base._gpu_is_worth_it(small, n_threads=1)
-    assert base._gpu_is_worth_it(large, n_threads=64)
+    assert not choice._gpu_is_worth_it(small, n_threads=1)
+    assert choice._gpu_is_worth_it(large, n_threads=64)
     # More threads make the CPU's case, more samples the GPU's.
     middling = SearchWork(n_tuples=2e9, n_samples=500, n_cells=8)
-    assert base._gpu_is_worth_it(middling, n_threads=1)
-    assert not base._gpu_is_worth_it(middling, n_threads=64)
-    assert base._gpu_is_worth_it(SearchWork(n_tuples=2e9, n_samples=1_000_000, n_cells=8), n_threads=64)
+    assert choice._gpu_is_worth_it(middling, n_threads=1)
+    assert not choice._gpu_is_worth_it(middling, n_threads=64)
+    assert choice._gpu_is_worth_it(SearchWork(n_tuples=2e9, n_samples=1_000_000, n_cells=8), n_threads=64)
 
 
 def test_importing_the_engine_does_not_import_cupy() -> None:
@@ -92,7 +93,7 @@ class TestEqualsTheCpuEngine:
             for_cpu = tiles_for(n_levels, n_vars, dimensions, **how)
             for_gpu = for_cpu
             if case < 2:
-                for_gpu = tiles_for(n_levels, n_vars, dimensions, **how, **engine.tile_shape(dimensions))
+                for_gpu = tiles_for(n_levels, n_vars, dimensions, **how, **vars(engine.tile_shape(dimensions)))
             pseudocount = (0.25, 0.0, 1.0)[case]
             a = b = None
             for d in range(2):

@@ -17,8 +17,9 @@ import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
-from interplay.engines import base
-from interplay.engines.base import SearchWork, TupleEngine, get_tuple_engine
+from interplay.engines import choice
+from interplay.engines.base import TileShape
+from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, device_listing, tables, tile_segments, work_plan
 from interplay.engines.cuda.device_listing import DeviceListing
@@ -184,7 +185,7 @@ def test_only_blocks_of_the_tiles_at_hand_are_laid_out() -> None:
 
 
 def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "find_spec", lambda name: object())
+    monkeypatch.setattr(choice, "find_spec", lambda name: object())
     monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
     monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
     levels = np.full(2000, 2)
@@ -197,17 +198,20 @@ def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
     assert work_of(dimensions=2, asked_for=some, require="all").n_tuples == comb(100, 2)
     with_contrast = SearchWork.of(levels, n_vars=1900, n_samples=1000, dimensions=3)
     assert with_contrast.n_tuples == comb(1900, 3) + 100 * comb(1900, 2)
-    assert get_tuple_engine("auto", work=small).name == "cpu"
-    assert get_tuple_engine("auto", work=large).name == "cuda"
-    assert get_tuple_engine("auto").name == "cpu"
-    assert isinstance(get_tuple_engine("cuda"), TupleEngine)
+    auto = check_engine("auto", to_list=True)
+    assert choose_engine(auto, small).name == "cpu"
+    assert choose_engine(auto, large).name == "cuda"
+    assert choose_engine(auto, large).can_list
+    cuda = check_engine("cuda", to_list=True)
+    assert choose_engine(cuda, small).name == "cuda"
+    assert choose_engine(cuda, small).can_list
 
 
 class CutsOtherwise(CpuEngine):
     """As a GPU likes its tiles, on the CPU."""
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
-        return {"block_size": 2, "middle_size": 5, "n_lanes": 7, "even": False}
+    def tile_shape(self, dimensions: int) -> TileShape:
+        return TileShape(block_size=2, middle_size=5, n_lanes=7, even=False)
 
 
 def table_with_levels() -> tuple[np.ndarray, np.ndarray]:
@@ -304,7 +308,7 @@ class TestEqualsTheCpuEngine:
                 asked_for = np.isin(np.arange(n_vars), rng.choice(n_vars, max(dimensions, n_vars // 3), replace=False))
                 how = {"asked_for": asked_for, "require": "any" if dimensions % 2 else "all"}
             shapes: list[dict[str, Any]] = [
-                CudaEngine().tile_shape(dimensions),
+                vars(CudaEngine().tile_shape(dimensions)),
                 {},
                 {"block_size": 3, "middle_size": 5, "n_lanes": 16},
             ]
@@ -343,7 +347,7 @@ class TestStatistics:
         if n_classes > 1:
             planes, n_levels = problem(rng, n_samples=700, n_vars=n_vars, levels=levels, n_classes=n_classes)
         formula = tuple_formula(stat, dimensions, with_decision=n_classes > 1)
-        for shape in (CudaEngine().tile_shape(dimensions), {"block_size": 2, "middle_size": 3, "n_lanes": 8}):
+        for shape in (vars(CudaEngine().tile_shape(dimensions)), {"block_size": 2, "middle_size": 3, "n_lanes": 8}):
             tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions, **shape)
             for share, max_rows in ((None, None), (0.5, None), (0.9, 50), (None, 300)):
                 given: dict[str, Any] = {"pseudocount": 0.25, "formula": formula, "max_rows": max_rows}
@@ -399,7 +403,7 @@ class TestOnADevice:
         monkeypatch.setattr(DeviceListing, "_score", count_overflows)
         planes, n_levels = problem(rng, n_samples=300, n_vars=300)
         # One large tile overflows the buffer; the many small ones after it are too many at once.
-        for shape in (CudaEngine().tile_shape(3), {"block_size": 20, "middle_size": 40, "n_lanes": 100}):
+        for shape in (vars(CudaEngine().tile_shape(3)), {"block_size": 20, "middle_size": 40, "n_lanes": 100}):
             tiles = make_tuple_tiles(n_levels, n_vars=300, dimensions=3, **shape)
             min_value = np.full(300, 2.0)
             min_value[:150] = 20.0  # few rows at first, then many

@@ -13,7 +13,7 @@ import pytest
 
 import interplay
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
-from interplay.engines.base import get_engine
+from interplay.engines.choice import check_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
@@ -288,7 +288,7 @@ def test_a_scheduler_that_settings_name(problem) -> None:
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", protocol="tcp") as cluster,
         dask.config.set({"scheduler-address": cluster.scheduler_address}),
     ):
-        engine = get_engine("dask")
+        engine = check_engine("dask").engine
         try:
             assert_same(engine.max_gains(planes, tiles, pseudocount=0.25), plain)
         finally:
@@ -297,4 +297,4 @@ def test_a_scheduler_that_settings_name(problem) -> None:
 
 def test_no_cluster_no_engine() -> None:
     with pytest.raises(ValueError, match=r"distributed.Client\(\) for this machine"):
-        get_engine("dask")
+        check_engine("dask")

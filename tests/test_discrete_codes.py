@@ -155,6 +155,26 @@ def test_blocks_and_threads_change_nothing(seed, n_samples, n_vars, block_column
     np.testing.assert_array_equal(one.codes(1).codes[0], whole.codes(1).codes[-1])
 
 
+@pytest.mark.parametrize("missing", ["level", "impute"])
+@pytest.mark.parametrize("range_", [0.0, 0.3])
+def test_some_columns_have_the_codes_they_have_among_all(missing: str, range_: float) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 9))
+    X[:, 2], X[::7, 5] = rng.integers(0, 3, 80), np.nan
+    how = {"discretizations": 3, "divisions": 2, "range_": range_, "seed": 3, "missing": missing}
+    everything = coder_of(X, **how)
+    columns = np.array([5, 2, 7, 2])
+    some = coder_of(X, **how, columns=columns)
+    for v in columns:
+        assert some.n_levels[v] == everything.n_levels[v]
+        for d in range(3):
+            found, wanted = np.empty((2, 1, 80), dtype=np.uint8)
+            some.write_block(d, slice(v, v + 1), found)
+            everything.write_block(d, slice(v, v + 1), wanted)
+            assert np.array_equal(found, wanted)
+    assert set(np.flatnonzero(some.n_levels)) == {2, 5, 7}
+
+
 def test_containers_agree():
     rng = np.random.default_rng(0)
     X = rng.integers(-9, 9, (65, 6)).clip(0).astype(float)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import reference
 from gpu_mark import ENGINES, needs_gpu
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
-from interplay.engines.base import Engine, get_engine, tile_shape_for
+from interplay.engines.base import Engine
+from interplay.engines.choice import check_engine
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.cuda import CudaEngine
 from interplay.search.tuple_tiles import make_tuple_tiles
@@ -99,8 +100,8 @@ def assert_same_bits(a: MaxGains, b: MaxGains) -> None:
 @given(problem=problems())
 def test_equals_plain_loops(problem: dict, engine: str) -> None:
     n_vars = problem["n_vars"]
-    searcher = get_engine(engine)
-    found = run(problem, searcher, **tile_shape_for(searcher, problem["dimensions"]))
+    searcher = check_engine(engine).engine
+    found = run(problem, searcher, **vars(searcher.tile_shape(problem["dimensions"])))
     gains = list(
         reference.all_gains(
             problem["codes"][:, :n_vars].tolist(),

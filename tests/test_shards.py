@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import interplay
+from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tile_loop import Shard
 
@@ -84,8 +85,8 @@ def test_shares_are_even_and_cover_everything(monkeypatch) -> None:
 
 def test_engines_that_cut_otherwise_make_parts_that_fit(data) -> None:
     class OtherTiles(CpuEngine):
-        def tile_shape(self, dimensions: int) -> dict:
-            return {"block_size": 8, "middle_size": 8, "n_lanes": 8, "even": False}
+        def tile_shape(self, dimensions: int) -> TileShape:
+            return TileShape(block_size=8, middle_size=8, n_lanes=8, even=False)
 
     parts = [
         interplay.search_shard(*data, shard=(i, 3), engine=engine)

@@ -1,26 +1,29 @@
-"""select(): contrast → discretise → gains → null fit → p-values → adjustment → relevant variables."""
+"""select(): table → codes → planes → gains → null fit → p-values → selection."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, FloatArray, IntArray
-from interplay.engines.base import AsEngine, TupleEngine, get_engine
-from interplay.jobs import resolve_n_jobs
-from interplay.progress import Progress
+from interplay.arrays import FloatArray, IntArray
+from interplay.engines.base import Engine
+from interplay.engines.choice import AsEngine, check_engine
+from interplay.progress import Progress, check_progress
 from interplay.results.selection import Run, Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.coders import Coders
 from interplay.search.provenance import versions
-from interplay.search.settings import Discrete, SearchSettings
-from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
+from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
+from interplay.search.settings import Discrete, SelectionSettings
 from interplay.statistics.few_samples import warn_of_unconfirmed
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
+from interplay.steps.comparisons import Comparison
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.table import Table
 from interplay.steps.tuple_counts import TupleCounter, TupleCounts
@@ -134,12 +137,12 @@ def select(
         missing=missing,
         random_state=kept.seed if random_state is None and kept is not None else random_state,
     )
-    get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
+    check_progress(progress)
+    choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     if kept is not None:
         kept.begin(task.about)
-    searched, loops = zip(
-        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept), strict=True
-    )
+    coders = Coders(task.settings, n_threads=choice.n_threads)
+    searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     if kept is not None:
         kept.finish()
     found = selection_from(
@@ -155,44 +158,81 @@ def select(
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
-        data=(task.table, task.classes),
+        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine),
     )
     warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
-    if task.strata is not None:  # gains within strata are not listed
-        return found
-    return explained(found, task.table, task.classes, task.search, engine=loops[0].engine, n_jobs=n_jobs)
+    return found
+
+
+_DEFAULTS = {
+    name: argument.default for name, argument in signature(select).parameters.items() if name not in ("X", "y")
+}
+
+#: Arguments of `select` that do not decide its result.
+_HOW = ("engine", "n_jobs", "progress", "checkpoint")
+
+
+def task_of(X: Any, y: Any, **arguments: Any) -> SelectionTask:
+    """Check arguments of `select`, with its defaults for those that are not given: for what does a part of its work."""
+    for name in arguments:
+        if name not in _DEFAULTS:
+            raise TypeError(f"{name!r} is no argument of select: it has {', '.join(_DEFAULTS)}")
+    given = _DEFAULTS | arguments
+    return check_selection(X, y, **{name: value for name, value in given.items() if name not in _HOW})
+
+
+@dataclass(frozen=True, eq=False)
+class SearchedData:
+    """What a selection was made from, to look up more about its relevant variables.
+
+    Attributes
+    ----------
+    table : Table
+    comparisons : tuple of Comparison
+        Those of the runs.
+    coders : Coders
+    engine : Engine
+        That of the search.
+    """
+
+    table: Table
+    comparisons: tuple[Comparison, ...]
+    coders: Coders
+    engine: Engine
 
 
 def selection_from(
     searched: Sequence[SearchedRun],
     *,
     names: list[str],
-    settings: dict[str, Any],
+    settings: SelectionSettings,
     provenance: dict[str, Any],
-    data: tuple[Table, DecisionClasses] | None,
+    data: SearchedData | None,
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `data`, correlations between relevant variables and counts of their tuples are left out; the tuples that
-    explain them are added by `explained`.
+    Without the `data`, correlations between relevant variables, counts of their tuples and the tuples that explain them
+    are left out.
     """
     runs = [_fitted(run, settings) for run in searched]
     log_p = _combined_log_p(runs)
     p_values = np.exp(log_p)
-    p_adjusted = adjust(p_values, settings["p_adjust"], level=settings["level"])
-    relevant = relevant_mask(p_adjusted, level=settings["level"])
+    p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
+    relevant = relevant_mask(p_adjusted, level=settings.level)
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
-    counted = () if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings)
+    runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
     # Without adjustment it is a ranking, which promises nothing.
-    by_chi2_alone = settings["dimensions"] == settings["discretizations"] == 1 and not provenance["strata"]
-    if by_chi2_alone and settings["p_adjust"] != "none":
+    by_chi2_alone = settings.dimensions == settings.discretizations == 1 and not provenance["strata"]
+    if by_chi2_alone and settings.p_adjust != "none":
         warn_of_unconfirmed(
             names,
             p_values,
             [(int(table.members[0]), table.counts) for table in counted],
             n_runs=len(runs),
-            **{name: settings[name] for name in ("p_adjust", "level", "pseudocount")},
+            p_adjust=settings.p_adjust,
+            level=settings.level,
+            pseudocount=settings.pseudocount,
         )
     fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
@@ -203,47 +243,24 @@ def selection_from(
         p_adjusted=p_adjusted,
         is_relevant=relevant,
         ranked=ranked,
-        correlation=np.empty((0, 0)) if data is None else _correlation(data[0], ranked),
-        tuple_counts=counted,
-        settings=settings | {"fit": fits.pop() if len(fits) == 1 else settings["fit"]},
+        correlation=np.empty((0, 0)) if data is None else _correlation(data.table, ranked),
+        tuple_counts=tuple(counted),
+        settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 else settings.fit},
         provenance=provenance,
     )
 
 
-def explained(
-    found: Selection,
-    table: Table,
-    classes: DecisionClasses,
-    search: SearchSettings,
-    *,
-    engine: AsEngine = "cpu",
-    n_jobs: int | None = None,
-) -> Selection:
-    """Add to each run the tuples that explain the relevant variables."""
-    # An engine that finds only maxima leaves the few tuples of relevant variables to the processor.
-    explainer = engine if isinstance(engine, TupleEngine) else "cpu"
-    decisions = decisions_of(table, classes, None, found.settings["multiclass"])
-    runs = tuple(
-        replace(
-            run,
-            explanations=explain(part, part_classes, search, run.gains, found.ranked, engine=explainer, n_jobs=n_jobs),
-        )
-        for run, (_, part, part_classes, _) in zip(found.runs, decisions, strict=True)
-    )
-    return replace(found, runs=runs)
-
-
-def _fitted(run: SearchedRun, settings: dict[str, Any]) -> Run:
+def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     gains = run.gains
     null_fit = fit_null(
         gains.gain,
-        dimensions=settings["dimensions"],
-        divisions=settings["divisions"],
-        discretizations=settings["discretizations"],
-        contrast_gain=gains.contrast_gain if settings["n_contrast"] else None,
-        contrast_df=gains.contrast_df if settings["n_contrast"] else None,
+        dimensions=settings.dimensions,
+        divisions=settings.divisions,
+        discretizations=settings.discretizations,
+        contrast_gain=gains.contrast_gain if settings.n_contrast else None,
+        contrast_df=gains.contrast_df if settings.n_contrast else None,
         df=gains.df,
-        fit=settings["fit"],
+        fit=settings.fit,
         n_classes=len(run.class_labels),
     )
     return Run(
@@ -263,25 +280,41 @@ def _combined_log_p(runs: list[Run]) -> FloatArray:
     return np.asarray(np.minimum(log_p, 0.0))
 
 
-def _tuple_counts(
-    table: Table, classes: DecisionClasses, runs: list[Run], variables: IntArray, settings: dict[str, Any]
-) -> tuple[TupleCounts, ...]:
-    """Count the best tuples of some variables, each in the run of its smallest p-value."""
-    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)
-    coding = {name: settings[name] for name in ("divisions", "discretizations", "range_", "missing")}
-    coding["seed"] = settings["random_state"]
-    decisions = decisions_of(table, classes, None, settings["multiclass"])
-    counted = []
-    for number, (run, (_, part, part_classes, _)) in enumerate(zip(runs, decisions, strict=True)):
-        counter = TupleCounter(part, part_classes, discrete=settings["discrete"], settings=coding)
+def _looked_up(
+    data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray
+) -> tuple[list[Run], list[TupleCounts]]:
+    """Add to each run the tuples that explain the relevant variables, and count the best tuple of each of them.
+
+    One run after the other, so that the coder of its table serves both: explanations hold the best tuples.
+    """
+    explained: list[Run] = []
+    counted: list[TupleCounts] = []
+    variables = ranked[:_MAX_COUNTED]
+    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)  # of a variable: its smallest p-value
+    for number, (run, comparison) in enumerate(zip(runs, data.comparisons, strict=True)):
+        explanations = None
+        if comparison.strata is None:  # gains within strata are not listed
+            explanations = explain(comparison, settings, data.coders, run.gains, ranked, engine=data.engine)
+        explained.append(replace(run, explanations=explanations))
         found = variables[best_run[variables] == number]
-        # Members of a tuple often have it in common: it is kept once.
-        rows = np.column_stack([run.gains.discretization[found], run.gains.tuples[found]])
-        for discretization, *members in np.unique(rows, axis=0).tolist():
-            counts = counter.count(np.array(members), run=number, discretization=discretization)
-            if counts is not None:
-                counted.append(counts)
-    return tuple(counted)
+        counted += _tuple_counts(data.coders, comparison, run, found, number=number)
+    return explained, counted
+
+
+def _tuple_counts(
+    coders: Coders, comparison: Comparison, run: Run, variables: IntArray, *, number: int
+) -> Iterator[TupleCounts]:
+    """Count the best tuples of some variables in the run of that number."""
+    if not len(variables):
+        return
+    tuples = run.gains.tuples[variables]
+    counter = TupleCounter(coders.of(comparison.table, tuples.reshape(-1)), comparison.classes)
+    # Members of a tuple often have it in common: it is kept once.
+    rows = np.column_stack([run.gains.discretization[variables], tuples])
+    for discretization, *members in np.unique(rows, axis=0).tolist():
+        counts = counter.count(np.array(members), run=number, discretization=discretization)
+        if counts is not None:
+            yield counts
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

@@ -5,26 +5,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.checks import shown
-from interplay.engines.base import AsEngine, get_engine
+from interplay.engines.choice import AsEngine, check_engine
+from interplay.engines.cpu import CpuEngine
 from interplay.jobs import resolve_n_jobs
-from interplay.pipeline import explained, selection_from
-from interplay.progress import Progress
-from interplay.results.loaded import SETTINGS
+from interplay.pipeline import SearchedData, selection_from, task_of
+from interplay.progress import Progress, check_progress
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.search.coders import Coders
 from interplay.search.provenance import data_fingerprint, versions
-from interplay.search.settings import SearchSettings
+from interplay.search.runs import SearchedRun, search_runs
+from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
-from interplay.selection_task import SearchedRun, check_selection, search_runs
 from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.comparisons import make_comparisons
 from interplay.steps.strata import Strata
 from interplay.steps.table import Table, as_table
 from interplay.stored.archive import (
@@ -148,7 +150,7 @@ class Part:
 
 
 #: What merging looks up.
-_SETTINGS = SETTINGS | {"fit": str, "multiclass": str, "range_": float, "missing": str, "discrete": Any}
+_SETTINGS = get_type_hints(SelectionSettings) | {"discrete": str | list[Any]}  # JSON has no other sequences
 _ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
 _PROVENANCE = {"strata": dict[str, int], "engine": dict[str, Any], "seconds": float, "versions": dict[str, str]}
 
@@ -212,13 +214,13 @@ def search_shard(
         raise ValueError("random_state must be the same number for all shards, not None")
     which = Shard.parse(shard)
     kept = as_checkpoint(checkpoint)
-    task = check_selection(X, y, random_state=random_state, **settings)
-    get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
+    task = task_of(X, y, random_state=random_state, **settings)
+    check_progress(progress)
+    choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     if kept is not None:
         kept.begin(task.about | {"shard": str(which)})
-    runs, loops = zip(
-        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which), strict=True
-    )
+    coders = Coders(task.settings, n_threads=choice.n_threads)
+    runs, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True)
     if kept is not None:
         kept.finish()
     return Part(
@@ -227,7 +229,7 @@ def search_shard(
         about=as_json(
             {"interplay": versions()["interplay"], **task.about, "tiles": [loop.layout for loop in loops]},
         ),
-        settings=as_json(task.settings),
+        settings=as_json(task.settings.to_dict()),
         provenance={
             "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
@@ -301,11 +303,11 @@ def merge_parts(
     if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
         verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
-    data = None if X is None else _same_data(X, first)
-    found = selection_from(
+    settings = SelectionSettings.of(first.settings)
+    return selection_from(
         merged,
         names=first.names,
-        settings=first.settings,
+        settings=settings,
         provenance={
             "n_samples": first.about["n_samples"],
             "n_vars": first.about["n_vars"],
@@ -318,13 +320,8 @@ def merge_parts(
             "seconds": round(sum(entry["seconds"] for entry in provenances), 3),
             "versions": first.provenance["versions"],
         },
-        data=data,
+        data=None if X is None else _same_data(X, first, settings, n_threads=resolve_n_jobs(n_jobs)),
     )
-    if data is None or len(first.strata_codes):  # gains within strata are not listed
-        return found
-    decided = found.settings | {"seed": found.settings["random_state"]}
-    search = SearchSettings(**{entry.name: decided[entry.name] for entry in fields(SearchSettings)})
-    return explained(found, *data, search, n_jobs=n_jobs)
 
 
 def _read(parts: Iterable[Part | str | os.PathLike[str]]) -> Iterator[tuple[str, Part]]:
@@ -358,8 +355,9 @@ def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
     return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone))
 
 
-def _same_data(X: Any, part: Part) -> tuple[Table, DecisionClasses]:
-    table = as_table(X)
+def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: int) -> SearchedData:
+    """Return the table that the parts were made from, as their searches saw it."""
+    table: Table = as_table(X)
     if set(part.names) < set(table.names):  # y or strata were named, and are no variables
         table = ColumnSubset(table, np.array([table.names.index(name) for name in part.names]))
     classes = DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
@@ -368,7 +366,8 @@ def _same_data(X: Any, part: Part) -> tuple[Table, DecisionClasses]:
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
     if not same_shape or data_fingerprint(table, classes, strata) != part.about["data fingerprint"]:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
-    return table, classes
+    comparisons = make_comparisons(table, classes, strata, settings.multiclass)
+    return SearchedData(table, comparisons, Coders(settings, n_threads=n_threads), CpuEngine(n_threads=n_threads))
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -57,14 +57,14 @@ def bench(
 
 def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, n_jobs: int) -> dict[str, Any]:
     from interplay.datasets import make_madelon
-    from interplay.engines.base import get_engine
-    from interplay.jobs import resolve_n_jobs
+    from interplay.engines.choice import SearchWork, check_engine, choose_engine
     from interplay.search.gains import max_information_gain
 
     n_tuples = math.comb(n_vars, k)
     if n_tuples > _MAX_TUPLES * 20:
         raise click.UsageError(f"{n_vars} variables in {k}D are {n_tuples:.2g} tuples, too many for a quick look")
-    worker = get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))
+    work = SearchWork(n_tuples=n_tuples, n_samples=n_samples, n_cells=(divisions + 1) ** k)
+    worker = choose_engine(check_engine(engine, n_jobs=n_jobs), work)
     X, y, _ = make_madelon(n_samples, n_vars, random_state=1)
     seconds: list[float] = []
     while len(seconds) < 3 or (sum(seconds) < 1.0 and len(seconds) < 20):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
-from interplay.engines.base import Engine, OnProgress, get_engine
-from interplay.jobs import resolve_n_jobs
-from interplay.pipeline import select
-from interplay.selection_task import check_selection
+from interplay.engines.base import Engine
+from interplay.engines.choice import check_engine
+from interplay.pipeline import task_of
+from interplay.search.coders import Coders
+from interplay.search.runs import prepare_run
+from interplay.search.tile_loop import Shard
 
 #: The sample stops growing when it has taken this long.
 _SAMPLE_SECONDS = 1.0
@@ -68,10 +69,12 @@ class ExpectedWork:
         )
 
 
-def expected_work(X: Any, y: Any, **settings: Any) -> ExpectedWork:
+def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any) -> ExpectedWork:
     """Return how many tuples, how much memory and how much time ``select(X, y, **settings)`` will take.
 
-    All of its checks are made, and about a second's worth of tuples is searched to see how fast that goes.
+    All of its checks are made, and about a second's worth of tuples is searched to see how fast that goes, on the
+    engine that would do the work and in its tiles: for a `shard` in those that all shards share. The numbers are of the
+    whole work all the same.
 
     Examples
     --------
@@ -81,88 +84,60 @@ def expected_work(X: Any, y: Any, **settings: Any) -> ExpectedWork:
     >>> work.n_tuples == 100 * 99 / 2 + 50 * 100
     True
     """
-    how = ("engine", "n_jobs", "progress", "checkpoint")
-    task = check_selection(X, y, **{name: value for name, value in settings.items() if name not in how})
-    worker = get_engine(settings.get("engine", "auto"), n_jobs=resolve_n_jobs(settings.get("n_jobs")))
-    sampler = _Sampler(worker)
+    task = task_of(X, y, **settings)
+    choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
-    with suppress(_SampleTaken):
-        select(X, y, **{**settings, "engine": sampler, "progress": False, "checkpoint": None})
-    n_classes, multiclass = task.classes.n_classes, task.settings["multiclass"]
-    n_runs = 1 if n_classes == 2 or multiclass == "joint" else n_classes
-    if multiclass == "ovo" and n_classes > 2:
-        n_runs = n_classes * (n_classes - 1) // 2
-    n_searches = n_runs * task.settings["discretizations"]
-    preparing = sampler.began - started
+    coders = Coders(task.settings, n_threads=choice.n_threads)
+    search = prepare_run(task.comparisons[0], settings=task.settings, coders=coders, choice=choice, shard=shard)
+    planes, tiles = search.planes(0), search.searches[0]
+    preparing = time.perf_counter() - started
+    n_tuples = float(tiles.n_tuples.sum())
+    rate = _sampled_rate(search.engine, planes, tiles, pseudocount=task.settings.pseudocount)
+    n_searches = len(task.comparisons) * task.settings.discretizations
     return ExpectedWork(
         n_samples=task.table.n_samples,
         n_vars=task.table.n_vars,
-        n_contrast=task.settings["n_contrast"],
-        dimensions=task.settings["dimensions"],
+        n_contrast=task.settings.n_contrast,
+        dimensions=task.settings.dimensions,
         n_searches=n_searches,
-        n_tuples=n_searches * sampler.n_tuples,
-        n_bytes=sampler.n_bytes,
-        tuples_per_second=sampler.rate,
-        seconds=n_searches * (preparing + sampler.n_tuples / sampler.rate),
-        engine=worker.describe(),
+        n_tuples=n_searches * n_tuples,
+        n_bytes=_n_bytes(planes, tiles, n_threads=_threads_of(search.engine)),
+        tuples_per_second=rate,
+        seconds=n_searches * (preparing + n_tuples / rate),
+        engine=search.engine.describe(),
     )
 
 
-class _SampleTaken(Exception):
-    """Ends a selection whose first search has been measured."""
+def _sampled_rate(engine: Engine, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> float:
+    """Search about a second's worth of tiles, as the search would, and return how many tuples a second that is."""
+    rate, known = 0.0, None
+    began = time.perf_counter()
+    order = np.random.RandomState(0).permutation(len(tiles))
+    start, size = 0, _threads_of(engine)
+    # Batches grow: the first ones pay for starting up, and later ones know gains that let most tuples be skipped.
+    while start < len(order) and time.perf_counter() - began < _SAMPLE_SECONDS:
+        batch = tiles[order[start : start + size]]
+        batch_began = time.perf_counter()
+        known = engine.max_gains(planes, batch, pseudocount=pseudocount, known=known)
+        rate = float(batch.n_tuples.sum()) / max(time.perf_counter() - batch_began, 1e-6)
+        start, size = start + size, 2 * size
+    return rate
 
 
-class _Sampler:
-    """An engine that searches a few tiles with another one, notes how that went, and stops the selection."""
+def _n_bytes(planes: BitPlanes, tiles: TupleTiles, *, n_threads: int) -> int:
+    """Return about the memory of a search beyond its input; threads have maxima of their own."""
+    found = MaxGains.none_yet(planes, tiles)
+    gains_bytes = sum(
+        array.nbytes
+        for array in (found.gain_by_group, found.discretization_by_group, found.tuples_by_group, found.df_by_group)
+    )
+    codes_bytes = planes.n_rows * planes.n_samples
+    tiles_bytes = tiles.tiles.nbytes + tiles.n_tuples.nbytes
+    return int(codes_bytes + planes.words.nbytes + tiles_bytes + (n_threads + 2) * gains_bytes)
 
-    name = "sample"
 
-    def __init__(self, worker: Engine) -> None:
-        self._worker = worker
-        self.began = 0.0
-        self.rate = 0.0
-        self.n_tuples = 0.0
-        self.n_bytes = 0
-
-    def max_gains(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> MaxGains:
-        """Measure, and raise `_SampleTaken`."""
-        self.began = time.perf_counter()
-        self.n_tuples = float(tiles.n_tuples.sum())
-        order = np.random.RandomState(0).permutation(len(tiles))
-        n_threads = max(1, self._worker.describe().get("threads", 1))
-        start, size = 0, n_threads
-        # Batches grow: the first ones pay for starting up, and later ones know gains that let most tuples be skipped.
-        while start < len(order) and time.perf_counter() - self.began < _SAMPLE_SECONDS:
-            batch = tiles[order[start : start + size]]
-            batch_began = time.perf_counter()
-            known = self._worker.max_gains(
-                planes, batch, pseudocount=pseudocount, discretization=discretization, known=known
-            )
-            self.rate = float(batch.n_tuples.sum()) / max(time.perf_counter() - batch_began, 1e-6)
-            start, size = start + size, 2 * size
-        found = MaxGains.none_yet(planes, tiles)
-        gains_bytes = sum(
-            array.nbytes
-            for array in (found.gain_by_group, found.discretization_by_group, found.tuples_by_group, found.df_by_group)
-        )
-        codes_bytes = planes.n_rows * planes.n_samples
-        tiles_bytes = tiles.tiles.nbytes + tiles.n_tuples.nbytes
-        # Threads have maxima of their own.
-        self.n_bytes = int(codes_bytes + planes.words.nbytes + tiles_bytes + (n_threads + 2) * gains_bytes)
-        raise _SampleTaken
-
-    def describe(self) -> dict[str, Any]:
-        """Return what the engine it measures says."""
-        return self._worker.describe()
+def _threads_of(engine: Engine) -> int:
+    return max(1, int(engine.describe().get("threads", 1)))
 
 
 def _bytes_in_words(n_bytes: float) -> str:

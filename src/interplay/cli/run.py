@@ -79,8 +79,9 @@ def run(
 
     if dry_run:
         from interplay.cli.expected_work import expected_work
+        from interplay.search.tile_loop import Shard
 
-        work = expected_work(X, y, **arguments)
+        work = expected_work(X, y, **arguments, shard=None if shard is None else Shard.parse(shard))
         click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
         if shard is not None and format_ != "json":
             click.echo(f"shard    {shard}: an equal share of these tuples and this time")

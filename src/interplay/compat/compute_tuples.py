@@ -20,9 +20,9 @@ from interplay.compat.max_gains import (
     search_settings,
 )
 from interplay.compat.seeds import check_seed
-from interplay.engines.base import SearchWork, get_tuple_engine
+from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
-from interplay.jobs import resolve_n_jobs
+from interplay.search.coders import coder_for
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
@@ -126,11 +126,15 @@ def compute_tuples(
         range_=range_,
         pc_xi=pc_xi,
     )
+    classes = _classes(decision, table.n_samples)
+    formula = tuple_formula(_stat_of(stat_mode), settings.dimensions, with_decision=classes is not None)
+    choice = check_engine(to_list=True)
     source = make_source(
-        table,
-        _classes(decision, table.n_samples),
+        coder_for(table, settings, n_threads=choice.n_threads),
+        classes,
         settings,
-        stat=_stat_of(stat_mode),
+        choice,
+        formula=formula,
         average=average,
         asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
         require=require_of(require_all_vars),
@@ -181,7 +185,7 @@ def compute_tuples_discrete(
     classes = _classes(decision, table.n_samples)
     (codes,) = codes_of_same_levels([table])
     check_cells(int(codes.n_levels[0]), dimensions)
-    n_jobs = resolve_n_jobs(None)
+    choice = check_engine(to_list=True)
     everyone = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
     asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
     require = require_of(require_all_vars)
@@ -194,14 +198,14 @@ def compute_tuples_discrete(
         require=require,
     )
     source = TupleSource(
-        planes=[make_bit_planes([codes], everyone if classes is None else classes, n_jobs=n_jobs)],
+        planes=[make_bit_planes([codes], everyone if classes is None else classes, n_jobs=choice.n_threads)],
         dimensions=dimensions,
         asked_for=asked_for,
         require=require,
         pseudocount=check_real("pc_xi", pc_xi, low=0.0),
         formula=tuple_formula(_stat_of(stat_mode), dimensions, with_decision=classes is not None),
         average=False,
-        engine=get_tuple_engine(n_jobs=n_jobs, work=work),
+        engine=choose_engine(choice, work),
     )
     return _result(source, table.names, ig_thr, return_matrix)
 

@@ -13,8 +13,7 @@ from interplay.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, M
 from interplay.checks import check_int, check_list, check_real
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
-from interplay.engines.base import SearchWork, get_engine, tile_shape_for
-from interplay.jobs import resolve_n_jobs
+from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.search.gains import search
 from interplay.search.settings import SearchSettings, check_search_settings
 from interplay.search.tuple_tiles import make_tuple_tiles
@@ -124,6 +123,7 @@ def compute_max_ig(
         table,
         classes,
         settings,
+        check_engine(),
         contrast=_contrast_table(contrast_data, table.n_samples),
         asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
         require=require_of(require_all_vars),
@@ -203,7 +203,7 @@ def compute_max_ig_discrete(
 
     n_levels = np.concatenate([part.n_levels for part in parts])
     check_cells(int(n_levels[0]), dimensions)
-    n_jobs = resolve_n_jobs(None)
+    choice = check_engine()
     require = require_of(require_all_vars)
     work = SearchWork.of(
         n_levels,
@@ -213,16 +213,16 @@ def compute_max_ig_discrete(
         asked_for=asked_for,
         require=require,
     )
-    engine = get_engine(n_jobs=n_jobs, work=work)
+    engine = choose_engine(choice, work)
     gains = engine.max_gains(
-        make_bit_planes(parts, classes, n_jobs=n_jobs),
+        make_bit_planes(parts, classes, n_jobs=choice.n_threads),
         make_tuple_tiles(
             n_levels,
             n_vars=table.n_vars,
             dimensions=dimensions,
             asked_for=asked_for,
             require=require,
-            **tile_shape_for(engine, dimensions),
+            **vars(engine.tile_shape(dimensions)),
         ),
         pseudocount=pc_xi,
     )

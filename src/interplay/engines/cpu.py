@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay import _core
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
-from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.base import Engine, OnProgress, SearchInterrupted
 from interplay.engines.tuple_formula import TupleFormula
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def default_simd_level() -> str:
 
 
 @dataclass(frozen=True)
-class CpuEngine:
+class CpuEngine(Engine):
     """All tiles on this machine's processor, handed out to threads one by one.
 
     Attributes
@@ -57,6 +57,7 @@ class CpuEngine:
     simd_level: str | None = None
     direct_only: bool = False
     name: str = "cpu"
+    can_list = True
 
     def max_gains(
         self,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
-from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.base import USUAL_TILES, Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
 from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed, tile_costs
 from interplay.interrupts import noticing_interrupts
@@ -66,7 +66,7 @@ class _Chunk:
 
 
 @dataclass(frozen=True)
-class DaskEngine:
+class DaskEngine(Engine):
     """All tiles on the workers of a Dask cluster, one thread to a task; workers with the resource GPU use it.
 
     Attributes
@@ -79,6 +79,7 @@ class DaskEngine:
     client: Any
     task_seconds: float = _TASK_SECONDS
     name: str = "dask"
+    can_stream = True
 
     def __post_init__(self) -> None:
         if self.client.asynchronous:
@@ -102,10 +103,10 @@ class DaskEngine:
                 "machine or distributed.Client(address) for a scheduler that runs, or set DASK_SCHEDULER_ADDRESS"
             ) from None
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+    def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
-        shapes = list(self.client.run(tile_shape_here, dimensions).values())
-        return shapes[0] if shapes and all(shape == shapes[0] for shape in shapes) else {}
+        shapes: list[TileShape] = list(self.client.run(tile_shape_here, dimensions).values())
+        return shapes[0] if len(set(shapes)) == 1 else USUAL_TILES
 
     def max_gains(
         self,

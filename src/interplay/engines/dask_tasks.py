@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
-from interplay.engines.base import Engine, tile_shape_for
+from interplay.engines.base import Engine, TileShape
 from interplay.engines.cpu import CpuEngine
 
 #: A device is used by one task at a time, however many threads its worker has.
@@ -134,9 +134,9 @@ def search_chunk(
     )
 
 
-def tile_shape_here(dimensions: int, dask_worker: Any = None) -> dict[str, Any]:
+def tile_shape_here(dimensions: int, dask_worker: Any = None) -> TileShape:
     """Return how the engine of a worker likes its tiles; Dask fills in the worker."""
-    return tile_shape_for(_engine_of(dask_worker), dimensions)
+    return _engine_of(dask_worker).tile_shape(dimensions)
 
 
 def _engine_of(worker: Any) -> Engine:

@@ -2,9 +2,11 @@
 
 ::
 
-    settings.py      arguments               → SearchSettings, frozen and checked once
+    settings.py      arguments               → SearchSettings, SelectionSettings: frozen and checked once
+    coders.py        settings + tables       → Coder           a table is surveyed once for all that reads its codes
     tuple_tiles.py   C(n, k) tuples          → TupleTiles      pieces that can be searched in any order
-    gains.py         table → codes → planes  → MaxGains        `max_information_gain`
+    gains.py         codes → planes + tiles  → MaxGains        `max_information_gain`
+    runs.py          a selection's arguments → SearchedRun     one search for each comparison of classes
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
     checkpoint.py    a search in progress    → a file from which the same call goes on
     provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other

@@ -15,6 +15,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, MaxGains
 from interplay.checks import check_path, check_real
+from interplay.engines.base import TileShape
 from interplay.stored.archive import (
     Arrays,
     DamagedFile,
@@ -37,8 +38,8 @@ class SearchState:
 
     Attributes
     ----------
-    shapes : list of dict
-        How tiles were cut, for each list of tiles: what `make_tuple_tiles` was given.
+    shapes : list of TileShape
+        How tiles were cut, for each list of tiles.
     layout : str
         Tells one way of cutting tuples into tiles from another: numbers of tiles mean nothing without it.
     at : (int, int)
@@ -49,7 +50,7 @@ class SearchState:
         Maxima so far, one for each list of tiles.
     """
 
-    shapes: list[dict[str, int | bool | None]]
+    shapes: list[TileShape]
     layout: str
     at: tuple[int, int]
     done: BoolArray
@@ -122,7 +123,7 @@ class Checkpoint:
                 "with, name another file, or remove it to start afresh"
             )
 
-    def tile_shapes(self, name: str) -> list[dict[str, Any]] | None:
+    def tile_shapes(self, name: str) -> list[TileShape] | None:
         """Return how the tiles of the search of that name were cut, if it has begun: engines differ in it."""
         return self._states[name].shapes if name in self._states else None
 
@@ -151,7 +152,7 @@ class Checkpoint:
         arrays: Arrays = {}
         for name, state in self._states.items():
             content["searches"][name] = {
-                "shapes": state.shapes,
+                "shapes": [vars(shape) for shape in state.shapes],
                 "layout": state.layout,
                 "at": list(state.at),
                 "n_tiles": len(state.done),
@@ -227,7 +228,7 @@ def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
     if packed.dtype != np.uint8 or len(packed) != -(-n_tiles // 8):  # else so many bits would be made up
         raise ValueError("another number of tiles")
     state = SearchState(
-        shapes=search["shapes"],
+        shapes=[TileShape.of(shape) for shape in search["shapes"]],
         layout=search["layout"],
         at=tuple(search["at"]),
         done=np.unpackbits(packed, count=n_tiles).astype(bool),
@@ -238,9 +239,6 @@ def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
     return state
 
 
-def _is_shape(shape: Mapping[str, int | bool | None]) -> bool:
+def _is_shape(shape: TileShape) -> bool:
     """Say whether `make_tuple_tiles` would take this."""
-    sizes = [shape.get(name) for name in ("block_size", "middle_size", "n_lanes")]
-    return set(shape) <= {"block_size", "middle_size", "n_lanes", "even"} and all(
-        size is None or size > 0 for size in sizes
-    )
+    return all(size is None or size > 0 for size in (shape.block_size, shape.middle_size, shape.n_lanes))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
-from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
-from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
-from interplay.jobs import resolve_n_jobs
+from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains, TupleTiles
+from interplay.engines.base import USUAL_TILES, Engine
+from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
+from interplay.engines.tile_chunks import SMALL_TILES, tile_costs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
+from interplay.search.coders import coder_for
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import (
     Discrete,
@@ -29,7 +30,7 @@ from interplay.search.tile_loop import Shard, TileLoop
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
-from interplay.steps.discrete_codes import make_coder
+from interplay.steps.discrete_codes import Coder
 from interplay.steps.named_columns import take_columns
 from interplay.steps.strata import Strata, check_strata, make_strata
 from interplay.steps.table import Table
@@ -166,8 +167,9 @@ def max_information_gain(
     )
     contrast_table = None if contrast is None else check_contrast(contrast, contrast_sources, table)
     asked_for = asked_for_mask(table, variables, require, settings.dimensions)
+    check_progress(progress)
+    choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
     if kept is not None:
-        get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
         kept.begin(
             about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within))
             | {
@@ -181,15 +183,14 @@ def max_information_gain(
         table,
         classes,
         settings,
+        choice,
         contrast=contrast_table,
         contrast_sources=contrast_sources,
         asked_for=asked_for,
         require=require,
         strata=within,
-        engine=engine,
-        n_jobs=n_jobs,
-        progress=progress,
         checkpoint=kept,
+        progress=progress,
     )
     if kept is not None:
         kept.finish()
@@ -200,26 +201,86 @@ def about_search(
     table: Table, classes: DecisionClasses, settings: SearchSettings, *, fingerprint: str
 ) -> dict[str, Any]:
     """Return what decides the gains: parts and checkpoints of one search agree in it."""
-    decided = asdict(settings)
     return {
         "n_samples": table.n_samples,
         "n_vars": table.n_vars,
         "n_classes": classes.n_classes,
         "data fingerprint": fingerprint,
-        "random_state": decided.pop("seed"),
-        **decided,
+        **{field.name: getattr(settings, field.name) for field in fields(SearchSettings)},
     }
 
 
-def search(table: Table, classes: DecisionClasses, settings: SearchSettings, **options: Any) -> tuple[MaxGains, ...]:
-    """Return what `search_tiles` finds."""
-    return search_tiles(table, classes, settings, **options).found
-
-
-def search_tiles(
+def search(
     table: Table,
     classes: DecisionClasses,
     settings: SearchSettings,
+    choice: EngineChoice,
+    *,
+    progress: Progress = None,
+    **options: Any,
+) -> tuple[MaxGains, ...]:
+    """Table → codes → bit planes → maximum gains, merged over the discretisations; `options` as in `prepare_search`."""
+    coder = coder_for(table, settings, n_threads=choice.n_threads)
+    return prepare_search(coder, classes, settings, choice, **options).run(progress)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSearch:
+    """A search that is ready to run: on which engine, in which tiles, and from what the planes are made.
+
+    Attributes
+    ----------
+    searches : list of TupleTiles
+        The tuples, and the real variables by themselves where these are asked for too.
+    loop : TileLoop
+        What of the tiles is to be done here, by which engine; what was found.
+    contrast_sources : (n_contrast,) int, optional
+        The variable that each contrast variable is made from, where that is known.
+    """
+
+    searches: list[TupleTiles]
+    loop: TileLoop
+    contrast_sources: IntArray | Sequence[int] | None
+    _settings: SearchSettings
+    _classes: DecisionClasses
+    _fixed: list[CodeBlocks]
+    _coders: list[Coder]
+
+    @property
+    def engine(self) -> Engine:
+        return self.loop.engine
+
+    def planes(self, d: int) -> BitPlanes:
+        """Make the bit planes of one discretisation: the stratum, if there is one, variables, contrast variables."""
+        parts = [*self._fixed, *(coder.code_blocks(d) for coder in self._coders)]
+        variables = self._coders[0]
+        n_vars = len(self._fixed) + variables.table.n_vars
+        return make_bit_planes(parts, self._classes, n_vars=n_vars, n_jobs=variables.n_jobs)
+
+    def run(self, progress: Progress = None) -> tuple[MaxGains, ...]:
+        """Search, discretisation by discretisation; return what was found for each list of tiles."""
+        loop = self.loop
+        what = f"{self._settings.dimensions}D, {loop.n_tuples:.4g} tuples"
+        try:
+            with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
+                for d in range(self._settings.discretizations):
+                    if not loop.has_work(d):
+                        continue
+                    planes = self.planes(d)
+                    for i in range(len(self.searches)):
+                        rows_searched = planes if i == 0 else _real_rows(planes)
+                        loop.search(rows_searched, d, i, pseudocount=self._settings.pseudocount, show=show)
+            loop.finish()
+        except KeyboardInterrupt as interrupt:
+            loop.stop(interrupt)
+        return loop.found
+
+
+def prepare_search(
+    coder: Coder,
+    classes: DecisionClasses,
+    settings: SearchSettings,
+    choice: EngineChoice,
     *,
     contrast: Table | None = None,
     contrast_sources: IntArray | Sequence[int] | None = None,
@@ -227,39 +288,25 @@ def search_tiles(
     require: str = "any",
     strata: Strata | None = None,
     alone: bool = False,
-    engine: AsEngine = "auto",
-    n_jobs: int | None = None,
-    progress: Progress = None,
     shard: Shard | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "search",
-) -> TileLoop:
-    """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations, in the loop's ``.found``.
+) -> PreparedSearch:
+    """Codes → tuples → tiles for the engine that suits the work; ``.run()`` gives the maxima over the discretisations.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
     stratum is row 0 of planes and tiles, and no part of what is found.
     """
-    check_progress(progress)
-    n_threads = resolve_n_jobs(n_jobs)
-    get_engine(engine, n_jobs=n_threads)  # an engine that is not there is refused before any work
-    code = partial(
-        make_coder,
-        divisions=settings.divisions,
-        discretizations=settings.discretizations,
-        range_=settings.range_,
-        seed=settings.seed,
-        missing=settings.missing,
-        n_jobs=n_threads,
-    )
-    coders = [code(table, discrete=settings.discrete)]
+    table, coders = coder.table, [coder]
     if contrast is not None:
         if contrast_sources is not None:
-            discrete = coders[0].is_discrete[np.asarray(contrast_sources)]
+            discrete = coder.is_discrete[np.asarray(contrast_sources)]
         else:  # a list of columns of X does not speak of other columns
             discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
         with naming_contrast():
-            coders.append(code(contrast, discrete=discrete, first_variable=table.n_vars))
+            code_alike = partial(coder_for, n_threads=choice.n_threads, first_variable=table.n_vars)
+            coders.append(code_alike(contrast, settings, discrete=discrete))
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
     fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]
@@ -272,23 +319,26 @@ def search_tiles(
         n_samples=table.n_samples,
         dimensions=settings.dimensions,
         discretizations=settings.discretizations,
+        asked_for=asked_for,
+        require=require,
         n_strata=n_strata or 1,
     )
-    worker = get_engine(engine, n_jobs=n_threads, work=work)
+    worker = choose_engine(choice, work)
     dimensions = [settings.dimensions] + [1] * alone
     # Shards with and without a GPU must cut alike.
-    shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
+    shapes = [worker.tile_shape(k + len(fixed)) if shard is None else USUAL_TILES for k in dimensions]
     is_direct = np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2
-    if is_direct and (shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)):
-        shapes = [shape or SMALL_TILES for shape in shapes]
+    if is_direct and (shard is not None or checkpoint is not None or worker.can_stream):
+        shapes = [SMALL_TILES if shape == USUAL_TILES else shape for shape in shapes]
     if checkpoint is not None:  # what was begun on one engine goes on with another
         shapes = checkpoint.tile_shapes(name) or shapes
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
-    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shapes[0])]
+    of_tuples, of_each_alone = vars(shapes[0]), vars(shapes[-1])
+    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **of_tuples)]
     levels_of_rows = [n_levels]
     if alone:
         levels_of_rows.append(n_levels[: table.n_vars])
-        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **shapes[1]))
+        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **of_each_alone))
     levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), levels]) for levels in levels_of_rows]
     nothing = [
         MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
@@ -306,21 +356,7 @@ def search_tiles(
         checkpoint=checkpoint,
         name=name,
     )
-    what = f"{settings.dimensions}D, {loop.n_tuples:.4g} tuples"
-    try:
-        with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
-            for d in range(settings.discretizations):
-                if not loop.has_work(d):
-                    continue
-                parts = [*fixed, *(coder.code_blocks(d) for coder in coders)]
-                planes = make_bit_planes(parts, classes, n_vars=len(fixed) + table.n_vars, n_jobs=n_threads)
-                for i in range(len(searches)):
-                    rows_searched = planes if i == 0 else _real_rows(planes)
-                    loop.search(rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
-        loop.finish()
-    except KeyboardInterrupt as interrupt:
-        loop.stop(interrupt)
-    return loop
+    return PreparedSearch(searches, loop, contrast_sources, settings, classes, fixed, coders)
 
 
 def _real_rows(planes: BitPlanes) -> BitPlanes:

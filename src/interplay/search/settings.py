@@ -1,28 +1,36 @@
-"""What a search is given: its settings, contrast variables and variables asked for, checked before any long work."""
+"""What a search and a selection are given, checked before any long work: settings, contrast, variables asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
-from interplay.arrays import MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
+from interplay.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
 from interplay.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
+from interplay.statistics.null_fit import FITS
+from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.steps.column_survey import forced_kinds
-from interplay.steps.discrete_codes import resolve_range
+from interplay.steps.comparisons import MULTICLASS_CHOICES
+from interplay.steps.discrete_codes import MISSING_CHOICES, resolve_range
 from interplay.steps.seeds import resolve_seed
 from interplay.steps.table import Table, as_table
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
 _MAX_WORKSPACE_BYTES = 1 << 30
 
+#: "auto" takes as many contrast variables as there are variables, within these bounds: fewer leave the null fit
+#: imprecise (γ varies by half with 30, by a fifth with 300: docs/calibration.md), more cost time and gain little.
+_AUTO_CONTRAST_BOUNDS = (300, 1000)
+
 Discrete = str | Sequence[Any] | BoolArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SearchSettings:
     """What decides the gains, checked, with the seed and the range made definite."""
 
@@ -33,7 +41,32 @@ class SearchSettings:
     pseudocount: float
     discrete: Discrete
     missing: str
-    seed: int
+    random_state: int
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Take from a file's values, or from more settings than these, what is asked for here."""
+        return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values by the names of the arguments, for users and files."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionSettings(SearchSettings):
+    """What decides a selection: the settings of its searches, and how their gains are judged.
+
+    `decision` is what the decision was found to be; how many contrast variables there are is definite.
+    """
+
+    n_contrast: int
+    p_adjust: str
+    level: float
+    fit: str
+    decision: str
+    decision_divisions: int
+    multiclass: str
 
 
 def check_search_settings(
@@ -70,9 +103,52 @@ def check_search_settings(
         ),
         pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
         discrete=_check_discrete(discrete, table),
-        missing=check_choice("missing", missing, ("error", "level", "impute")),
-        seed=resolve_seed(random_state),
+        missing=check_choice("missing", missing, MISSING_CHOICES),
+        random_state=resolve_seed(random_state),
     )
+
+
+def check_selection_settings(
+    table: Table,
+    *,
+    n_contrast: int | str,
+    p_adjust: str,
+    level: float,
+    fit: str,
+    decision: str,
+    decision_divisions: int,
+    multiclass: str,
+    **of_search: Any,
+) -> SelectionSettings:
+    """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
+    search = check_search_settings(table, **of_search)
+    return SelectionSettings(
+        **search.to_dict(),
+        n_contrast=_check_n_contrast(n_contrast, table.n_vars, search),
+        p_adjust=check_choice("p_adjust", p_adjust, ADJUST_METHODS),
+        level=check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True),
+        fit=check_choice("fit", fit, FITS),
+        decision=decision,
+        decision_divisions=decision_divisions,
+        multiclass=check_choice("multiclass", multiclass, MULTICLASS_CHOICES),
+    )
+
+
+def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettings) -> int:
+    if isinstance(n_contrast, str) and n_contrast == "auto":
+        if settings.dimensions == 1 and settings.discretizations == 1:
+            return 0
+        low, high = _AUTO_CONTRAST_BOUNDS
+        return min(max(n_vars, low), high)
+    if isinstance(n_contrast, str):
+        raise ValueError(f"n_contrast must be 'auto' or a whole number, not {shown(n_contrast)}")
+    number = check_int("n_contrast", n_contrast, low=0, high=MAX_CONTRAST)
+    if 0 < number < MIN_REFERENCE_VARIABLES:
+        raise ValueError(
+            f"n_contrast must be 0 or at least {MIN_REFERENCE_VARIABLES}, not {number}: "
+            "fewer cannot show what chance gives"
+        )
+    return number
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.checks import check_int, shown
-from interplay.engines.base import Engine, SearchInterrupted
+from interplay.engines.base import Engine, SearchInterrupted, TileShape
 from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import N_FINDS_SHOWN, ShowDone
 from interplay.search.checkpoint import Checkpoint, SearchState
@@ -73,7 +73,7 @@ class TileLoop:
         What each list starts from.
     names : list of str
         Of the real variables, to tell of the best.
-    shapes : list of dict
+    shapes : list of TileShape
         How the tiles were cut.
     shard : Shard, optional
         Do only this part.
@@ -91,7 +91,7 @@ class TileLoop:
         nothing: Sequence[MaxGains],
         *,
         names: Sequence[str],
-        shapes: Sequence[dict[str, Any]],
+        shapes: Sequence[TileShape],
         costs: Callable[[TupleTiles], FloatArray],
         shard: Shard | None = None,
         checkpoint: Checkpoint | None = None,

@@ -4,6 +4,7 @@
 
     table.py            X                    → Table            (n_samples, n_vars), read by blocks of columns
     decision.py         y                    → DecisionClasses  (n_samples,)
+    comparisons.py      DecisionClasses      → Comparisons      all classes at once, each pair, each against the rest
     contrast.py         Table                → ContrastTable    permuted columns, made when they are read
     discrete_codes.py   Table                → DiscreteCodes    (n_vars, n_samples) uint8, one per discretisation
     bit_planes.py       codes + classes      → BitPlanes        (n_planes, n_words) uint64, samples split by class

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -71,8 +72,8 @@ class ColumnSurvey:
         self.n_missing: IntArray = np.zeros(n_vars, dtype=np.int64)
         self.is_discrete: BoolArray = np.zeros(n_vars, dtype=np.bool_)
 
-    def draw_ranks(self, n_jobs: int) -> None:
-        """Draw the thresholds' ranks of columns without missing values, many columns at a time."""
+    def draw_ranks(self, blocks: Sequence[slice], n_jobs: int) -> None:
+        """Draw the thresholds' ranks of columns without missing values; `blocks` as `rank_blocks` cuts them."""
         if self._range == 0:  # nothing is random, and all columns have the same ranks
             self._ranks[:] = self._rank_rule(np.zeros(1, dtype=np.int64), np.array([self._table.n_samples]))
             return
@@ -81,9 +82,12 @@ class ColumnSurvey:
             variables = np.arange(rows.start, rows.stop, dtype=np.int64) + self._first_variable
             self._ranks[rows] = self._rank_rule(variables, np.full(len(variables), self._table.n_samples))
 
+        map_in_threads(draw, blocks, n_jobs)
+
+    def rank_blocks(self) -> list[slice]:
+        """Cut all columns into blocks for `draw_ranks`, which draws for many at a time."""
         levels_per_column = self._ranks.shape[1] * (self._divisions + 1)
-        columns_at_once = max(1, LEVELS_AT_ONCE // levels_per_column)
-        map_in_threads(draw, column_blocks(self._table, columns_at_once), n_jobs)
+        return column_blocks(self._table, max(1, LEVELS_AT_ONCE // levels_per_column))
 
     def look_at_block(self, rows: slice) -> None:
         """Find the block's missing values, distinct values and thresholds."""

@@ -171,8 +171,9 @@ def make_coder(
     first_variable: int = 0,
     n_jobs: int = 1,
     block_columns: int | None = None,
+    columns: IntArray | None = None,
 ) -> Coder:
-    """Look once at every column of `table` and return what makes its codes.
+    """Look once at every column of `table`, or at some of them, and return what makes their codes.
 
     Parameters
     ----------
@@ -192,19 +193,28 @@ def make_coder(
         Threads, here and in the coder.
     block_columns : int, optional
         Columns handled at a time. Changes no result.
+    columns : (n,) int64, optional
+        Look at these columns only, one by one: the coder is then for their codes alone, the same as otherwise.
     """
     divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
     discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
     range_ = check_real("range_", range_, low=0, high=1)
     check_choice("missing", missing, MISSING_CHOICES)
     forced = forced_kinds(discrete, table)
-    if block_columns is None:
+    if columns is not None:
+        block_columns = 1
+    elif block_columns is None:
         column_bytes = table.n_samples * table.dtype.itemsize
         block_columns = max(MIN_BLOCK_COLUMNS, BLOCK_BYTES // max(1, column_bytes))
 
     survey = ColumnSurvey(table, divisions, discretizations, range_, seed, forced, missing, first_variable)
-    survey.draw_ranks(n_jobs)
-    map_in_threads(survey.look_at_block, column_blocks(table, block_columns), n_jobs)
+    if columns is None:
+        survey.draw_ranks(survey.rank_blocks(), n_jobs)
+        blocks = column_blocks(table, block_columns)
+    else:
+        blocks = [slice(v, v + 1) for v in np.unique(columns).tolist()]
+        survey.draw_ranks(blocks, n_jobs)
+    map_in_threads(survey.look_at_block, blocks, n_jobs)
     survey.check()
     return Coder(
         table=table,

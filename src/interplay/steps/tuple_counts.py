@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import DecisionClasses, IntArray
-from interplay.steps.column_survey import forced_kinds
-from interplay.steps.discrete_codes import Coder, make_coder
-from interplay.steps.table import Table, Values, Which
+from interplay.steps.discrete_codes import Coder
 
 #: Tuples with more numbers than this (cells times classes) are not kept: nobody could read them off a picture.
 MAX_NUMBERS = 2048
@@ -50,76 +48,44 @@ class TupleCounts:
 
 
 class TupleCounter:
-    """Counts tuples of one table and decision, as a search with these settings saw them.
+    """Counts tuples as a search saw them: from the coder of its table, and its classes."""
 
-    Parameters
-    ----------
-    table, classes
-        As the search had them.
-    settings : dict
-        Of `make_coder`: divisions, discretizations, range_, seed, missing.
-    discrete
-        As for `make_coder`.
-    """
-
-    def __init__(self, table: Table, classes: DecisionClasses, *, discrete: Any, settings: dict[str, Any]) -> None:
-        self._table = table
+    def __init__(self, coder: Coder, classes: DecisionClasses) -> None:
+        self._coder = coder
         self._classes = classes
-        self._settings = settings
-        self._forced = forced_kinds(discrete, table)
-        self._coders: dict[int, Coder] = {}
 
     def count(self, members: IntArray, *, run: int, discretization: int) -> TupleCounts | None:
         """Return the counts of a tuple, or None if they are too many to look at."""
-        coders = [self._coder(v) for v in members.tolist()]
-        shape = (*(max(int(coder.n_levels[0]), 1) for coder in coders), self._classes.n_classes)
+        numbers = members.tolist()
+        shape = (*(max(int(self._coder.n_levels[v]), 1) for v in numbers), self._classes.n_classes)
         if np.prod([float(size) for size in shape]) > MAX_NUMBERS:
             return None
-        codes = [coder.codes(discretization).codes[0].astype(np.int64) for coder in coders]
+        codes = [self._codes(v, discretization) for v in numbers]
         cell = np.ravel_multi_index((*codes, self._classes.codes), shape)
         return TupleCounts(
             members=np.array(members, dtype=np.int64),
             run=run,
             discretization=int(discretization),
-            level_names=[
-                self._level_names(v, coder, discretization) for v, coder in zip(members.tolist(), coders, strict=True)
-            ],
+            level_names=[self._level_names(v, discretization) for v in numbers],
             counts=np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64),
         )
 
-    def _coder(self, v: int) -> Coder:
-        if v not in self._coders:
-            forced = self._forced[v]
-            self._coders[v] = make_coder(
-                _OneColumn(self._table, v),
-                discrete="auto" if forced < 0 else [bool(forced)],
-                first_variable=v,  # the thresholds are drawn by the number of the variable
-                **self._settings,
-            )
-        return self._coders[v]
+    def _codes(self, v: int, discretization: int) -> IntArray:
+        codes = np.empty((1, self._coder.table.n_samples), dtype=np.uint8)
+        self._coder.write_block(discretization, slice(v, v + 1), codes)
+        return np.asarray(codes[0], dtype=np.int64)
 
-    def _level_names(self, v: int, coder: Coder, discretization: int) -> list[str]:
-        missing = ["missing"] if coder.missing == "level" and coder.n_missing[0] else []
-        levels = coder.level_thresholds[0]
+    def _level_names(self, v: int, discretization: int) -> list[str]:
+        coder, table = self._coder, self._coder.table
+        missing = ["missing"] if coder.missing == "level" and coder.n_missing[v] else []
+        levels = coder.level_thresholds[v]
         if levels is None:
-            return _ranges([_number(t) for t in coder.thresholds[0, discretization]]) + missing
-        names = self._table.level_names(v)
-        last = np.nanmax(coder.table.block(0, 1)) if coder.n_missing[0] < self._table.n_samples else 0
+            return _ranges([_number(t) for t in coder.thresholds[v, discretization]]) + missing
+        names = table.level_names(v)
+        last = np.nanmax(table.block(v, v + 1)) if coder.n_missing[v] < table.n_samples else 0
         # Of a table's samples, only some levels may be there.
         found = [_number(value) if names is None else names[int(value)] for value in (*levels, last)]
-        return found[: max(int(coder.n_levels[0]), 1) - len(missing)] + missing
-
-
-class _OneColumn(Table):
-    """One column of a table, as a table."""
-
-    def __init__(self, table: Table, v: int) -> None:
-        super().__init__(table.n_samples, [table.names[v]], table.kinds[v : v + 1], table.dtype)
-        self._table = table
-        self._v = v
-
-    def columns(self, which: Which) -> Values:
-        return self._table.block(self._v, self._v + 1)[which]
+        return found[: max(int(coder.n_levels[v]), 1) - len(missing)] + missing
 
 
 def _ranges(thresholds: Sequence[str]) -> list[str]:

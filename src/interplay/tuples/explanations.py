@@ -9,11 +9,14 @@ from math import comb
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, DecisionClasses, FloatArray, IntArray, MaxGains
+from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, MaxGains
 from interplay.engines.base import Engine
+from interplay.engines.choice import EngineChoice
+from interplay.engines.cpu import CpuEngine
 from interplay.results.synergy_table import Explanations
+from interplay.search.coders import Coders
 from interplay.search.settings import SearchSettings
-from interplay.steps.table import Table
+from interplay.steps.comparisons import Comparison
 from interplay.tuples.best_rows import BestRows
 from interplay.tuples.interesting import make_source
 from interplay.tuples.source import TupleSource
@@ -29,23 +32,26 @@ _TUPLES_BOUNDS = (100_000, 20_000_000)
 
 
 def explain(
-    table: Table,
-    classes: DecisionClasses,
+    comparison: Comparison,
     settings: SearchSettings,
+    coders: Coders,
     gains: MaxGains,
     ranked: IntArray,
     *,
-    engine: str | Engine = "auto",
-    n_jobs: int | None = None,
+    engine: Engine,
 ) -> Explanations | None:
     """Return the best tuples of each relevant variable among relevant variables and their best partners.
 
     Parameters
     ----------
+    comparison : Comparison
+        What was searched, without strata.
     gains : MaxGains
-        Of this decision: the best tuple of a variable names its partners.
+        Of this comparison: the best tuple of a variable names its partners.
     ranked : (n_relevant,) int64
         The relevant variables, most significant first.
+    engine : Engine
+        One that finds only maxima leaves these few tuples to the processor.
     """
     if settings.dimensions < 2:
         return None
@@ -55,7 +61,10 @@ def explain(
         none, no_gain = np.empty(0, dtype=np.int64), np.empty(0)
         return Explanations(np.empty((0, k), dtype=np.int64), none, no_gain, no_gain, none)
     involved = np.unique(np.concatenate([members for _, members in groups]))
-    everything = make_source(table, classes, settings, engine=engine, n_jobs=n_jobs, columns=involved)
+    coder, classes = coders.of(comparison.table, involved), comparison.classes
+    lister = engine if engine.can_list else CpuEngine(n_threads=coder.n_jobs)
+    choice = EngineChoice(lister, coder.n_jobs)
+    everything = make_source(coder, classes, settings, choice, columns=involved)
     parts = []
     for relevant, members in groups:
         rows = np.searchsorted(involved, members)

@@ -13,16 +13,15 @@ import numpy as np
 
 from interplay.arrays import BoolArray, DecisionClasses, DiscreteCodes, FloatArray, IntArray
 from interplay.checks import check_choice, check_int, check_real
-from interplay.engines.base import Engine, SearchWork, get_tuple_engine
-from interplay.engines.tuple_formula import tuple_formula
-from interplay.jobs import resolve_n_jobs
+from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
+from interplay.engines.tuple_formula import TupleFormula, tuple_formula
 from interplay.progress import check_progress
+from interplay.search.coders import coder_for
 from interplay.search.settings import Discrete, SearchSettings, asked_for_mask, check_search_settings, check_workspace
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
-from interplay.steps.discrete_codes import Coder, make_coder
+from interplay.steps.discrete_codes import Coder
 from interplay.steps.named_columns import take_columns
-from interplay.steps.table import Table
 from interplay.tuples.listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
 from interplay.tuples.parquet_rows import check_out
 from interplay.tuples.source import TupleSource
@@ -53,7 +52,7 @@ def interesting_tuples(
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
-    engine: str | Engine = "auto",
+    engine: AsEngine = "auto",
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> TupleTable | FloatArray | Path:
@@ -179,16 +178,18 @@ def interesting_tuples(
         classes = decision_classes(
             y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions
         )
+    asked_for = asked_for_mask(table, variables, require, dimensions)
+    formula = tuple_formula(stat, dimensions, with_decision=classes is not None)
+    choice = check_engine(engine, n_jobs=n_jobs, to_list=True)
     source = make_source(
-        table,
+        coder_for(table, settings, n_threads=choice.n_threads),
         classes,
         settings,
-        stat=stat,
+        choice,
+        formula=formula,
         average=average,
-        asked_for=asked_for_mask(table, variables, require, dimensions),
+        asked_for=asked_for,
         require=require,
-        engine=engine,
-        n_jobs=n_jobs,
     )
     if out is not None and number is None:
         source = replace(source, tiles_of_engine=False)  # the same file from every engine
@@ -207,53 +208,40 @@ def interesting_tuples(
 
 
 def make_source(
-    table: Table,
+    coder: Coder,
     classes: DecisionClasses | None,
     settings: SearchSettings,
+    choice: EngineChoice,
     *,
-    stat: str = "MI",
+    formula: TupleFormula | None = None,
     average: bool = False,
     asked_for: BoolArray | None = None,
     require: str = "any",
-    engine: str | Engine = "auto",
-    n_jobs: int | None = None,
     columns: IntArray | None = None,
 ) -> TupleSource:
-    """Table → codes → bit planes of all discretisations, and what to do with them.
+    """Codes → bit planes of all discretisations, and what to do with them.
 
-    `columns`, if given, are the variables to keep; they are numbered anew.
+    `formula` None lists the gains of the members. `columns`, if given, are the variables to keep; they are numbered
+    anew.
     """
-    formula = tuple_formula(stat, settings.dimensions, with_decision=classes is not None)
-    n_threads = resolve_n_jobs(n_jobs)
-    get_tuple_engine(engine, n_jobs=n_threads)  # one that is not there, or cannot list, is refused before any work
+    n_samples = coder.table.n_samples
     if classes is None:
-        classes = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
-    coder = make_coder(
-        table,
-        divisions=settings.divisions,
-        discretizations=settings.discretizations,
-        range_=settings.range_,
-        seed=settings.seed,
-        discrete=settings.discrete,
-        missing=settings.missing,
-        n_jobs=n_threads,
-    )
+        classes = DecisionClasses(np.zeros(n_samples, dtype=np.int64), ["all"])
     n_levels = coder.n_levels if columns is None else coder.n_levels[columns]
     check_workspace(np.maximum(n_levels, 2), classes, settings.dimensions)
     work = SearchWork.of(
         n_levels,
         n_vars=len(n_levels),
-        n_samples=table.n_samples,
+        n_samples=n_samples,
         dimensions=settings.dimensions,
         discretizations=settings.discretizations,
         asked_for=asked_for,
         require=require,
     )
-    worker = get_tuple_engine(engine, n_jobs=n_threads, work=work)
     planes = []
     for d in range(settings.discretizations):
         codes = coder.codes(d) if columns is None else _codes_of(coder, d, columns)
-        planes.append(make_bit_planes([codes], classes, n_jobs=n_threads))
+        planes.append(make_bit_planes([codes], classes, n_jobs=coder.n_jobs))
     return TupleSource(
         planes=planes,
         dimensions=settings.dimensions,
@@ -262,7 +250,7 @@ def make_source(
         pseudocount=settings.pseudocount,
         formula=formula,
         average=average,
-        engine=worker,
+        engine=choose_engine(choice, work),
     )
 
 

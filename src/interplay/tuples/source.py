@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
-from interplay.engines.base import OnProgress, TupleEngine, tile_shape_for
+from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
 from interplay.engines.tuple_formula import TupleFormula
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.tuples.table import in_order
@@ -52,7 +51,8 @@ class TupleSource:
         None for the gains of the members.
     average : bool
         Take the mean over the discretisations, not the maximum.
-    engine : TupleEngine
+    engine : Engine
+        One that can list tuples.
     tiles_of_engine : bool
         Cut the tuples as the engine likes it. Otherwise the order of the rows, which come tile by tile, is the same for
         every engine.
@@ -65,7 +65,7 @@ class TupleSource:
     pseudocount: float
     formula: TupleFormula | None
     average: bool
-    engine: TupleEngine
+    engine: Engine
     tiles_of_engine: bool = True
 
     @property
@@ -79,19 +79,19 @@ class TupleSource:
         return tiles if most <= _TILE_ROWS else self._cut(_TILE_ROWS / (self.dimensions * share))
 
     def _cut(self, max_tuples: float | None = None) -> TupleTiles:
-        sizes: dict[str, Any] = tile_shape_for(self.engine, self.dimensions) if self.tiles_of_engine else {}
+        shape = self.engine.tile_shape(self.dimensions) if self.tiles_of_engine else USUAL_TILES
         if max_tuples is not None:
             # Wide lanes keep their use; the other places share what is left.
             n_lanes = min(256, max(int(max_tuples ** (1 / self.dimensions)), int(max_tuples) // 16, 1))
             size = max(int((max_tuples / n_lanes) ** (1 / max(self.dimensions - 1, 1))), 1)
-            sizes = {"block_size": size, "middle_size": size, "n_lanes": n_lanes}
+            shape = TileShape(block_size=size, middle_size=size, n_lanes=n_lanes)
         return make_tuple_tiles(
             self.planes[0].n_levels,
             n_vars=self.n_vars,
             dimensions=self.dimensions,
             asked_for=self.asked_for,
             require=self.require,
-            **sizes,
+            **vars(shape),
         )
 
     def estimated_share(self, min_value: float) -> float:

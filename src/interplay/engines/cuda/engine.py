@@ -12,7 +12,7 @@ from typing import Any
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.checks import shown
-from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.device_tuples import OnDone, SearchData
@@ -36,7 +36,7 @@ _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and 
 
 
 @dataclass(frozen=True)
-class CudaEngine:
+class CudaEngine(Engine):
     """All tiles on this machine's GPUs.
 
     Attributes
@@ -57,6 +57,7 @@ class CudaEngine:
     n_threads: int = 1
     leave_memory_errors: bool = False
     name: str = "cuda"
+    can_list = True
 
     def __post_init__(self) -> None:
         reason = why_no_cuda()
@@ -68,11 +69,11 @@ class CudaEngine:
         if self.counting is not None and self.counting not in COUNTING:
             raise ValueError(f"counting must be one of {', '.join(COUNTING)}, not {shown(self.counting)}")
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+    def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: full blocks, as the kernels take them."""
         if dimensions <= 2:
-            return {"block_size": 128, "middle_size": 1024, "n_lanes": 2048, "even": False}
-        return {"block_size": 64 if dimensions == 3 else 32, "middle_size": 512, "n_lanes": 512, "even": False}
+            return TileShape(block_size=128, middle_size=1024, n_lanes=2048, even=False)
+        return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
 
     def max_gains(
         self,

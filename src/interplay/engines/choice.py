@@ -1,0 +1,218 @@
+"""Which engine does the work: whether the one asked for is there, and which one "auto" is for this much work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import comb
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from interplay.arrays import BoolArray, IntArray, MaxGains, TupleRows
+from interplay.checks import shown
+from interplay.engines.base import USUAL_TILES, Engine, TileShape
+from interplay.engines.cpu import CpuEngine
+from interplay.jobs import resolve_n_jobs
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from interplay.engines.tile_chunks import FoundChunk
+
+
+class MinimalEngine(Protocol):
+    """The least that users may hand in as an engine; whatever else `Engine` has is used where it is there."""
+
+    @property
+    def max_gains(self) -> Any: ...
+
+    @property
+    def describe(self) -> Any: ...
+
+
+#: What users may give: a name, an engine, or a Dask client.
+AsEngine: TypeAlias = "str | Engine | MinimalEngine | Client"
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """The engine that a call asks for, known to be there.
+
+    Attributes
+    ----------
+    engine : Engine or None
+        None where the amount of work decides: `choose_engine`.
+    n_threads : int
+        Threads of this machine that the call may use, in the engine and elsewhere.
+    """
+
+    engine: Engine | None
+    n_threads: int
+
+
+def check_engine(engine: AsEngine = "auto", *, n_jobs: int | None = None, to_list: bool = False) -> EngineChoice:
+    """Refuse an engine that is not there, or one that cannot list tuples where it is `to_list` them, before any work.
+
+    The environment variable ``INTERPLAY_ENGINE`` says what "auto" means; where it names an engine that cannot list, the
+    processor lists. A Dask client becomes an engine, and so does an object with `max_gains` and `describe`.
+    """
+    n_threads = resolve_n_jobs(n_jobs)
+    found = _engine_of_name(engine, n_threads) if isinstance(engine, str) else _as_engine(engine)
+    if to_list and found is not None and not found.can_list:
+        if not isinstance(engine, str) or engine != "auto":
+            raise ValueError(f"engine {found.name!r} cannot list tuples: use engine='cpu' or 'cuda'")
+        found = CpuEngine(n_threads=n_threads)
+    return EngineChoice(found, n_threads)
+
+
+def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:
+    """Return the engine for this much work: for "auto" the GPU where there is one and it pays, else the CPU.
+
+    All engines that "auto" chooses from can list tuples.
+    """
+    if choice.engine is not None:
+        return choice.engine
+    if _gpu_is_worth_it(work, choice.n_threads):
+        from interplay.engines.cuda import CudaEngine
+
+        return CudaEngine(n_threads=choice.n_threads)
+    return CpuEngine(n_threads=choice.n_threads)
+
+
+def _engine_of_name(engine: str, n_threads: int) -> Engine | None:
+    name = (os.environ.get("INTERPLAY_ENGINE") or "auto") if engine == "auto" else engine
+    if name == "auto":
+        return None
+    if name == "cpu":
+        return CpuEngine(n_threads=n_threads)
+    if name == "cuda":
+        from interplay.engines.cuda import CudaEngine
+
+        return CudaEngine(n_threads=n_threads)
+    if name == "dask":
+        from interplay.engines.dask import DaskEngine
+
+        return DaskEngine.of_current_client()
+    source = "engine" if engine != "auto" else "the environment variable INTERPLAY_ENGINE"
+    raise ValueError(f"{source} must be one of 'auto', 'cpu', 'cuda', 'dask', not {shown(name)}")
+
+
+def _as_engine(engine: Any) -> Engine:
+    if isinstance(engine, Engine):
+        return engine
+    # Whoever made a Dask client has imported distributed; others need not.
+    distributed = sys.modules.get("distributed")
+    if distributed is not None and isinstance(engine, distributed.Client):
+        from interplay.engines.dask import DaskEngine
+
+        return DaskEngine(engine)
+    if all(callable(getattr(engine, method, None)) for method in ("max_gains", "describe")):
+        return _AdaptedEngine(engine)
+    raise TypeError(
+        "engine must be a name ('auto', 'cpu', 'cuda', 'dask'), a Dask client, or an object with max_gains() and "
+        f"describe(), not {shown(engine)}"
+    )
+
+
+class _AdaptedEngine(Engine):
+    """Somebody's object with some of the methods of an Engine: the only place that looks which."""
+
+    def __init__(self, given: Any) -> None:
+        self._given = given
+        self.name = str(getattr(given, "name", type(given).__name__))
+        self.can_list = hasattr(given, "interesting_tuples")
+        self.can_stream = hasattr(given, "stream_max_gains")
+
+    def max_gains(self, *args: Any, **options: Any) -> MaxGains:
+        found: MaxGains = self._given.max_gains(*args, **options)
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        described: dict[str, Any] = self._given.describe()
+        return described
+
+    def tile_shape(self, dimensions: int) -> TileShape:
+        if not hasattr(self._given, "tile_shape"):
+            return USUAL_TILES
+        return TileShape.of(self._given.tile_shape(dimensions))
+
+    def stream_max_gains(self, *args: Any, **options: Any) -> Iterator[FoundChunk]:
+        chunks: Iterator[FoundChunk] = self._given.stream_max_gains(*args, **options)
+        return chunks
+
+    def interesting_tuples(self, *args: Any, **options: Any) -> TupleRows:
+        rows: TupleRows = self._given.interesting_tuples(*args, **options)
+        return rows
+
+
+@dataclass(frozen=True)
+class SearchWork:
+    """How much there is to do, for the choice of an engine.
+
+    Attributes
+    ----------
+    n_tuples : float
+        Over all discretisations.
+    n_samples : int
+    n_cells : float
+        Cells of a typical tuple.
+    """
+
+    n_tuples: float
+    n_samples: int
+    n_cells: float
+
+    @classmethod
+    def of(
+        cls,
+        n_levels: IntArray,
+        *,
+        n_vars: int,
+        n_samples: int,
+        dimensions: int,
+        discretizations: int = 1,
+        asked_for: BoolArray | None = None,
+        require: str = "any",
+        n_strata: int = 1,
+    ) -> SearchWork:
+        """Count the tuples of a search; rows of `n_levels` from `n_vars` on are contrast variables.
+
+        Examples
+        --------
+        >>> SearchWork.of(np.full(500, 2), n_vars=500, n_samples=2000, dimensions=3)
+        SearchWork(n_tuples=20708500.0, n_samples=2000, n_cells=8.0)
+        """
+        k, n, n_asked = dimensions, n_vars, n_vars if asked_for is None else int(asked_for.sum())
+        n_contrast = len(n_levels) - n_vars
+        n_tuples = [comb(n_asked, m) if require == "all" else comb(n, m) - comb(n - n_asked, m) for m in (k, k - 1)]
+        if k == 1 and require != "all":  # alone, a contrast variable needs no partner
+            n_tuples[1] = 1
+        return cls(
+            n_tuples=discretizations * (float(n_tuples[0]) + n_contrast * float(n_tuples[1])),
+            n_samples=n_samples,
+            n_cells=float(np.maximum(n_levels, 2).mean()) ** k * n_strata,
+        )
+
+
+#: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.
+_GPU_START_SECONDS = 1.5
+
+#: A thread's seconds per tuple, cell and sample, and what a tuple costs at least. A rough fit to benchmarks/results.
+_CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
+_CPU_SECONDS_PER_TUPLE = 2e-9
+
+
+def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
+    """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
+    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
+    if work.n_tuples * per_tuple / n_threads < 2 * _GPU_START_SECONDS:
+        return False
+    if find_spec("cupy") is None:  # looked for only now: importing CuPy takes a second itself
+        return False
+    from interplay.engines.cuda import why_no_cuda
+
+    return why_no_cuda() is None

@@ -1,0 +1,62 @@
+"""Settings + tables → coders, each table surveyed once for all that reads its codes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.arrays import IntArray
+from interplay.search.settings import Discrete, SearchSettings
+from interplay.steps.discrete_codes import Coder, make_coder
+from interplay.steps.table import Table
+
+
+def coder_for(
+    table: Table,
+    settings: SearchSettings,
+    *,
+    n_threads: int,
+    discrete: Discrete | None = None,
+    first_variable: int = 0,
+    columns: IntArray | None = None,
+) -> Coder:
+    """Survey a table, or some of its `columns`, as the settings say.
+
+    `discrete` of its own and `first_variable` are for contrast variables.
+    """
+    return make_coder(
+        table,
+        divisions=settings.divisions,
+        discretizations=settings.discretizations,
+        range_=settings.range_,
+        seed=settings.random_state,
+        discrete=settings.discrete if discrete is None else discrete,
+        missing=settings.missing,
+        first_variable=first_variable,
+        n_jobs=n_threads,
+        columns=columns,
+    )
+
+
+class Coders:
+    """The coders of a selection's tables, each made when it is first asked for.
+
+    Only the latest is kept. That is the one there is, unless each pair of classes is compared: pairs have tables of
+    their own, and all their coders together could take more memory than the data.
+    """
+
+    def __init__(self, settings: SearchSettings, *, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._settings = settings
+        self._latest: Coder | None = None
+        self._columns: IntArray | None = None  # those that the latest is for; None for all
+
+    def of(self, table: Table, columns: IntArray | None = None) -> Coder:
+        """Return a coder of a table, for these `columns` at least: only they are surveyed if it has to be made."""
+        if self._latest is None or self._latest.table is not table or not self._is_for(columns):
+            self._latest = None  # its memory is free before the next one is made
+            self._latest = coder_for(table, self._settings, n_threads=self.n_threads, columns=columns)
+            self._columns = columns
+        return self._latest
+
+    def _is_for(self, columns: IntArray | None) -> bool:
+        return self._columns is None or (columns is not None and bool(np.isin(columns, self._columns).all()))
