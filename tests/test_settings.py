@@ -79,7 +79,9 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
 
 
 def test_an_argument_that_select_has_not_is_refused(data) -> None:
-    with pytest.raises(TypeError, match=r"'dimension' is no argument of select: it has dimensions, divisions, "):
+    with pytest.raises(
+        TypeError, match=r"select\(\) got an unexpected keyword argument 'dimension': it has dimensions, div"
+    ):
         interplay.search_shard(*data, shard="1/2", dimension=2)
 
 

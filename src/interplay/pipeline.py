@@ -176,7 +176,7 @@ def task_of(X: Any, y: Any, **arguments: Any) -> SelectionTask:
     """Check arguments of `select`, with its defaults for those that are not given: for what does a part of its work."""
     for name in arguments:
         if name not in _DEFAULTS:
-            raise TypeError(f"{name!r} is no argument of select: it has {', '.join(_DEFAULTS)}")
+            raise TypeError(f"select() got an unexpected keyword argument {name!r}: it has {', '.join(_DEFAULTS)}")
     given = _DEFAULTS | arguments
     return check_selection(X, y, **{name: value for name, value in given.items() if name not in _HOW})
 
