@@ -14,7 +14,7 @@ from interplay.engines.base import AsEngine, TupleEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress
 from interplay.results.selection import Run, Selection
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.provenance import versions
 from interplay.search.settings import Discrete, SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
@@ -135,13 +135,10 @@ def select(
         random_state=kept.seed if random_state is None and kept is not None else random_state,
     )
     get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
-    if kept is not None:
-        kept.begin(task.about)
-    searched, loops = zip(
-        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept), strict=True
-    )
-    if kept is not None:
-        kept.finish()
+    with keeping(kept, lambda: task.about):
+        searched, loops = zip(
+            *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept), strict=True
+        )
     found = selection_from(
         searched,
         names=list(task.table.names),

@@ -192,7 +192,7 @@ def search_runs(
             )
         except SearchInterrupted as interrupt:
             done = (number + interrupt.done) / len(decisions)
-            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in) from None
+            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
         run = SearchedRun(
             decision=what,
             class_labels=[str(label) for label in classes.labels],

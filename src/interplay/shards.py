@@ -19,7 +19,7 @@ from interplay.pipeline import explained, selection_from
 from interplay.progress import Progress
 from interplay.results.loaded import SETTINGS
 from interplay.results.selection import Selection
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.provenance import data_fingerprint, versions
 from interplay.search.settings import SearchSettings
 from interplay.search.tile_loop import Shard
@@ -214,13 +214,11 @@ def search_shard(
     kept = as_checkpoint(checkpoint)
     task = check_selection(X, y, random_state=random_state, **settings)
     get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before any work
-    if kept is not None:
-        kept.begin(task.about | {"shard": str(which)})
-    runs, loops = zip(
-        *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which), strict=True
-    )
-    if kept is not None:
-        kept.finish()
+    with keeping(kept, lambda: task.about | {"shard": str(which)}):
+        runs, loops = zip(
+            *search_runs(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which),
+            strict=True,
+        )
     return Part(
         shard=which,
         names=list(task.table.names),

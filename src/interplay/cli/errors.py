@@ -78,6 +78,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
             far = f" after {error.done:.1%} of the search"
             if error.kept_in is not None:
                 then = f"the same command goes on from {error.kept_in!r}"
+            elif error.not_kept is not None:
+                then = f"the checkpoint is as it was last written ({error.not_kept})"
         _say(f"{what}{far}; {then}.")
         return TERMINATED if terminated else INTERRUPTED
     except click.exceptions.Exit as stop:

@@ -14,7 +14,7 @@ from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_
 from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress, check_progress, show_progress
-from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
+from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint, keeping
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import (
     Discrete,
@@ -168,31 +168,30 @@ def max_information_gain(
     asked_for = asked_for_mask(table, variables, require, settings.dimensions)
     if kept is not None:
         get_engine(engine, n_jobs=resolve_n_jobs(n_jobs))  # one that is not there is refused before a file is written
-        kept.begin(
-            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within))
-            | {
-                "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
-                "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
-                "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
-                "require": require,
-            }
+
+    def about() -> dict[str, Any]:
+        return about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within)) | {
+            "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+            "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
+            "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
+            "require": require,
+        }
+
+    with keeping(kept, about):
+        (gains,) = search(
+            table,
+            classes,
+            settings,
+            contrast=contrast_table,
+            contrast_sources=contrast_sources,
+            asked_for=asked_for,
+            require=require,
+            strata=within,
+            engine=engine,
+            n_jobs=n_jobs,
+            progress=progress,
+            checkpoint=kept,
         )
-    (gains,) = search(
-        table,
-        classes,
-        settings,
-        contrast=contrast_table,
-        contrast_sources=contrast_sources,
-        asked_for=asked_for,
-        require=require,
-        strata=within,
-        engine=engine,
-        n_jobs=n_jobs,
-        progress=progress,
-        checkpoint=kept,
-    )
-    if kept is not None:
-        kept.finish()
     return gains
 
 
