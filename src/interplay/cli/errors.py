@@ -135,7 +135,10 @@ def _as_options(message: str) -> str:
     --------
     >>> _as_options("use decision='classes'; dimensions=9 needs at least 9 variables")
     'use --decision classes; --dimensions 9 needs at least 9 variables'
+    >>> _as_options("say decimal=','")
+    'say --decimal ,'
     """
+    message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)
     names = "dimensions|divisions|discretizations|decision_divisions|decision|discrete|missing|multiclass|fit"
     return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
 
