@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
@@ -167,6 +167,7 @@ VALUES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(VALUES, st.sampled_from([",", "."]), st.sampled_from([";", "\t"]), st.randoms(use_true_random=False))
 def test_what_is_read_does_not_depend_on_the_order_of_rows(
     tmp_path_factory, values: list[float], decimal: str, separator: str, rng: random.Random
