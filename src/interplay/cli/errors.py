@@ -30,10 +30,14 @@ EXIT_CODES = """\b
 Exit codes:
   0    done
   2    bad usage or bad input; the message says what to do
-  3    the result could not be written (no space left), or memory ran out
+  3    the result could not be written (no space left), or memory or threads ran out
   70   an error in interplay itself; INTERPLAY_TRACEBACK=1 shows where
   130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output went away
 """
+
+
+#: What Python and C++ say where the system gives no thread.
+_NO_THREAD = ("can't start new thread", os.strerror(errno.EAGAIN))
 
 
 class NotWrittenError(Exception):
@@ -114,6 +118,11 @@ def _described(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, f"Error: {one_line(error)}"
     if isinstance(error, ValueError | TypeError | ImportError):
         return BAD_INPUT, f"Error: {_as_options(_joined(str(error)))}"
+    if isinstance(error, RuntimeError) and str(error) in _NO_THREAD:
+        return NOT_DONE, (
+            "Error: the system gives no thread: lower --jobs, or raise the limits of memory and processes (ulimit -v, "
+            "ulimit -u)"
+        )
     return BUG, (
         f"Error: {type(error).__name__}: {_joined(str(error))} (an error in interplay itself: please report it, with "
         "what INTERPLAY_TRACEBACK=1 shows)"
