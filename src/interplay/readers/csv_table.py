@@ -105,10 +105,11 @@ def _parse(content: _Text, separator: str, n_fields: int, **options: Any) -> pd.
     with content.open(newline=None) as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         _skip_header(csv.reader(file, delimiter=separator))
-        return pd.read_csv(
+        frame: pd.DataFrame = pd.read_csv(
             file, sep=separator, header=None, names=list(range(n_fields)), index_col=False,
             low_memory=False, on_bad_lines="error", **options, **_exact_numbers(pd.__version__),
         )  # fmt: skip
+    return frame
 
 
 def _exact_numbers(pandas_version: str) -> dict[str, Any]:

@@ -200,7 +200,7 @@ class WrittenNumbers:
         The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`.
         """
         is_text = set(frame.select_dtypes(exclude=["number", "bool"]).columns)
-        is_float = set(frame.select_dtypes(include=["floating"]).columns)
+        is_float = set(frame.select_dtypes(include=["float"]).columns)
         columns = [TextColumn(frame[name], name, self.decimal) for name in names if name in is_text]
         floats = [name for name in names if name in is_float]
         signs = self._signs_shown(columns)

@@ -103,7 +103,7 @@ def _lock(handle: int) -> None:
     import msvcrt
 
     os.lseek(handle, _FAR_BEHIND, os.SEEK_SET)
-    msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
     os.lseek(handle, 0, os.SEEK_SET)
 
 

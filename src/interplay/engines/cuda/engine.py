@@ -112,7 +112,11 @@ class CudaEngine:
             if failure is None:
                 return search.found()
             if isinstance(failure, KeyboardInterrupt):
-                raise SearchInterrupted(search.found(), report.done / float(tiles.n_tuples.sum())) from None
+                try:
+                    found = search.found()
+                except Exception:  # a device that failed too must not take the place of Ctrl-C
+                    found = start
+                raise SearchInterrupted(found, report.done / float(tiles.n_tuples.sum())) from None
             if isinstance(failure, NotForDevices):
                 why_cpu = str(failure)
             elif not search.needs_less_memory():
