@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 import subprocess
 import sys
 import time
@@ -307,3 +310,165 @@ def test_chunks_grow_to_the_time_asked_for() -> None:
     assert size.cost == pytest.approx(1000)
     before = summed([10.0, 10.0, 20.0, 60.0])
     assert [end_of_chunk(before, b, 20) for b in range(4)] == [2, 2, 3, 4]
+
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="permissions, links and pipes of POSIX")
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("call", ["max_information_gain", "select"])
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (OSError(28, "No space left on device", "run.ckpt"), "'run.ckpt': No space left on device"),
+        (MemoryError("no more"), "MemoryError: no more"),
+        (KeyboardInterrupt(), "interrupted again"),
+    ],
+)
+def test_a_fault_while_an_interrupt_is_kept_costs_nothing_found(
+    data, file: Path, monkeypatch, fault: BaseException, reason: str, call: str
+) -> None:
+    class Full(Stops):
+        def max_gains(self, planes, tiles, **options):
+            if len(self.calls) == self.at - 1:  # from here on nothing can be written
+                monkeypatch.setattr(interplay.search.checkpoint, "write_archive", no_write)
+            return super().max_gains(planes, tiles, **options)
+
+    def no_write(*_, **__) -> None:
+        raise fault
+
+    with pytest.raises(interplay.SearchInterrupted) as caught:
+        getattr(interplay, call)(
+            *data, **SETTINGS, engine=Full(7, KeyboardInterrupt), checkpoint=interplay.Checkpoint(file, seconds=1e-9)
+        )
+    interrupt = caught.value
+    assert 0 < interrupt.done < 1
+    assert np.isfinite(interrupt.partial.gain).any()
+    assert interrupt.kept_in is None
+    assert reason in interrupt.not_kept
+    assert interrupt.not_kept in str(interrupt)
+    monkeypatch.undo()
+    assert interplay.Checkpoint(file)._about is not None  # as it was last written
+
+
+@posix_only
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
+@pytest.mark.usefixtures("small_tiles")
+def test_a_full_disk_while_an_interrupt_is_kept(data, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+
+        class Full(Stops):
+            def max_gains(self, planes, tiles, **options):
+                if len(self.calls) == self.at - 1:
+                    with contextlib.suppress(OSError), open(disk / "others", "wb", buffering=0) as others:
+                        while True:
+                            others.write(bytes(512))
+                return super().max_gains(planes, tiles, **options)
+
+        with pytest.raises(interplay.SearchInterrupted) as caught:
+            interplay.max_information_gain(
+                *data,
+                **SETTINGS,
+                engine=Full(7, KeyboardInterrupt),
+                checkpoint=interplay.Checkpoint(disk / "run.ckpt", seconds=1e-9),
+            )
+        assert caught.value.not_kept == f"cannot write {str(disk / 'run.ckpt')!r}: No space left on device"
+        assert np.isfinite(caught.value.partial.gain).any()
+        assert not [name for name in os.listdir(disk) if "part" in name]
+        (disk / "others").unlink()
+        rest = Stops(0)
+        found = interplay.max_information_gain(*data, **SETTINGS, engine=rest, checkpoint=disk / "run.ckpt")
+        assert_same(found, interplay.max_information_gain(*data, **SETTINGS))
+        assert 0 < sum(rest.calls) < 2 * 40 * 39 * 38 / 6
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+@posix_only
+@pytest.mark.usefixtures("small_tiles")
+def test_permissions_and_links_stay(data, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    real, link = tmp_path / "elsewhere" / "real.ckpt", tmp_path / "run.ckpt"
+    link.symlink_to(real)
+    with pytest.raises(RuntimeError, match="stopped"):
+        interplay.max_information_gain(
+            *data, **SETTINGS, engine=Stops(4), checkpoint=interplay.Checkpoint(link, seconds=0)
+        )
+    real.chmod(0o600)
+    before = real.read_bytes()
+    with pytest.raises(RuntimeError, match="stopped"):
+        interplay.max_information_gain(
+            *data, **SETTINGS, engine=Stops(4), checkpoint=interplay.Checkpoint(link, seconds=0)
+        )
+    assert link.is_symlink()
+    assert real.read_bytes() != before
+    for path in (real, real.with_name("real.ckpt.prev")):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    rest = Stops(0)
+    interplay.max_information_gain(*data, **SETTINGS, engine=rest, checkpoint=link)
+    assert sum(rest.calls) < 2 * 40 * 39 * 38 / 6
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path / "elsewhere")) == ["real.ckpt"]
+    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "run.ckpt"]
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+
+
+@posix_only
+def test_a_pipe_is_refused_and_not_waited_for(data, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match=r"checkpoint must be a file that can be read again, and '.*pipe' is a pipe"):
+        interplay.max_information_gain(*data, checkpoint=tmp_path / "pipe")
+    with pytest.raises(ValueError, match="checkpoint must be a file that can be read again"):
+        interplay.Checkpoint("/dev/null")
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_two_searches_at_once_are_refused_by_name(data, file: Path) -> None:
+    refusals = []
+
+    class Meets(CpuEngine):
+        """In the middle of a search, another one asks for the same file."""
+
+        def max_gains(self, planes, tiles, **options):
+            if not refusals:
+                with pytest.raises(ValueError, match="is in use by another search in this process") as caught:
+                    interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
+                refusals.append(str(caught.value))
+            return super().max_gains(planes, tiles, **options)
+
+    found = interplay.max_information_gain(*data, **SETTINGS, engine=Meets(), checkpoint=file)
+    assert_same(found, interplay.max_information_gain(*data, **SETTINGS))
+    assert len(refusals) == 1
+    assert refusals[0].endswith("wait until that is done, or name another file")
+    interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
+
+
+def test_processes_with_one_file_are_told_so_or_go_on(tmp_path: Path) -> None:
+    """Never anything else, and one at least gets to the end."""
+    file, script = tmp_path / "run.ckpt", SCRIPT.replace("700", "150").replace("seconds=0.1", "seconds=0")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(file), str(tmp_path / f"{i}.npz")], stderr=subprocess.PIPE, text=True
+        )
+        for i in range(4)
+    ]
+    errors = [process.communicate()[1] for process in processes]
+    assert any(process.returncode == 0 for process in processes)
+    for process, error in zip(processes, errors, strict=True):
+        if process.returncode:
+            assert f"ValueError: checkpoint {str(file)!r} is in use by process " in error, error
+    results = [np.load(tmp_path / f"{i}.npz")["gain"] for i in range(4) if processes[i].returncode == 0]
+    assert all(np.array_equal(result, results[0]) for result in results)
+    assert sorted(path.name for path in tmp_path.glob("run*")) == ["run.ckpt"]
+
+
+def test_what_another_search_did_since_is_seen(data, file: Path) -> None:
+    kept = interplay.Checkpoint(file)
+    interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
+    engine = Stops(0)
+    interplay.max_information_gain(*data, **SETTINGS, checkpoint=kept, engine=engine)
+    assert engine.calls == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -162,3 +163,28 @@ def test_demo_without_matplotlib_says_how_to_get_it(tmp_path: Path, capsys, monk
     run_demo(tmp_path, max_dimensions=1)
     assert '"interplay[plot]"' in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("module", ["numpy", "pandas", "interplay.cli.run"])
+def test_ctrl_c_while_libraries_are_imported_is_one_line(tmp_path: Path, module: str) -> None:
+    """Pressed at the moment at which a library begins to be imported."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Press:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Press())\n"
+    )
+    data = tmp_path / "data.csv"
+    data.write_text("a,b,y\n" + "1,2,0\n2,1,1\n" * 20)
+    done = in_shell("run", data, "--target", "y", env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "Interrupted; nothing was written.\n"
+
+
+def test_little_is_imported_before_ctrl_c_is_heard() -> None:
+    script = "import sys; import interplay.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "pandas", "click", "interplay.pipeline", "importlib.metadata"} & set(loaded)

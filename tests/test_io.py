@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -278,3 +280,47 @@ def test_tables_that_stay_in_their_files(tmp_path: Path) -> None:
             (tmp_path / name).with_suffix(ending).write_text("nothing of the kind")
         with pytest.raises(ValueError, match=name):
             read_data(tmp_path / name, target="state")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a,b,y\n1,2,0\n3,\x004,1\n", "line 3, character 3: a zero byte, which text does not have"),
+        (b"a,y\n" + b"1,0\n" * 100_000 + b"2,\x00\n", "line 100002, character 3: a zero byte"),
+        (gzip.compress(b"a,y\n1,0\n\x002,1\n", mtime=0), "line 3, character 1: a zero byte"),
+        ("a,y\n1,0\n2,1\n".encode("utf-16"), "is not UTF-8 text but UTF-16: convert it"),
+        ("a,y\n1,0\n2,1\n".encode("utf-16-le"), "is not UTF-8 text but UTF-16: convert it"),
+        ("a,y\n1,0\n2,1\n".encode("utf-16-be"), "is not UTF-8 text but UTF-16: convert it"),
+    ],
+)
+def test_zero_bytes_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "data.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_data(tmp_path / "data.csv", target="y")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("name", ["pipe", "pipe.csv", "pipe.csv.gz"])
+@pytest.mark.parametrize("pack", [lambda content: content, gzip.compress])
+def test_text_from_a_pipe(tmp_path: Path, name: str, pack) -> None:
+    os.mkfifo(tmp_path / name)
+    rows = "".join(f"{i},5;{i % 2}\n" for i in range(40_000))
+    thread = threading.Thread(target=lambda: (tmp_path / name).write_bytes(pack(f"a;y\n{rows}".encode())))
+    thread.start()
+    X, y = read_data(tmp_path / name, target="y")
+    thread.join()
+    assert X["a"].tolist() == [i + 0.5 for i in range(40_000)]
+    assert len(y) == 40_000
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("name", ["pipe.parquet", "pipe.npy", "pipe.bed", "pipe.h5ad", "pipe.feather"])
+def test_only_text_comes_from_a_pipe(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ValueError, match="is a pipe or device, and only text can be read from one"):
+        read_data(tmp_path / name, target="y")
+    with pytest.raises(OSError, match="is a pipe or device"):
+        interplay.load(tmp_path / name)
+    with pytest.raises(OSError, match="is a pipe or device"):
+        interplay.merge_parts([tmp_path / name])

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
+import subprocess
 import sys
 import warnings
 from math import comb
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -348,3 +353,112 @@ def test_no_warnings_and_constant_columns() -> None:
     codes = X.astype(int).T.tolist()
     wanted = reference.information_gain(codes, [2, 2, 2], codes[1], 2, 0.25)
     assert table.value == pytest.approx(wanted, rel=1e-9)
+
+
+class FullDisk:
+    """A small disk; `fill` leaves no room on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def fill(self) -> None:
+        with contextlib.suppress(OSError), open(self.folder / "others", "wb", buffering=0) as others:
+            while True:
+                others.write(bytes(512))
+
+
+@pytest.fixture
+def disk(tmp_path: Path):
+    """A disk of 64 kB."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root may mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield FullDisk(folder)
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def long_named(X: np.ndarray) -> pd.DataFrame:
+    """So that what is left of a page of memory is too little for a row group."""
+    return pd.DataFrame(X, columns=[f"{v}" + "x" * 1000 for v in range(X.shape[1])])
+
+
+def test_a_full_disk_names_the_file_and_leaves_nothing(monkeypatch, xor, disk: FullDisk) -> None:
+    small_batches(monkeypatch, 100)
+    path = disk.folder / "tuples.parquet"
+
+    class Fills(CpuEngine):
+        def interesting_tuples(self, *arguments, **settings):
+            disk.fill()
+            return super().interesting_tuples(*arguments, **settings)
+
+    with pytest.raises(OSError, match=r"^cannot write '.*tuples\.parquet': No space left on device$") as caught:
+        interplay.interesting_tuples(long_named(xor[0]), xor[1], dimensions=3, out=path, engine=Fills())
+    assert caught.value.errno == 28
+    assert os.listdir(disk.folder) == ["others"]
+    disk.fill()
+    with pytest.raises(ValueError, match=r"^out='.*tuples\.parquet' cannot be written: No space left on device$"):
+        interplay.interesting_tuples(*xor, dimensions=3, out=path)
+    assert os.listdir(disk.folder) == ["others"]
+
+
+def test_an_interrupt_on_a_full_disk_is_an_interrupt(monkeypatch, xor, disk: FullDisk) -> None:
+    small_batches(monkeypatch, 100)
+
+    class Fills(StopsAfter):
+        def interesting_tuples(self, *arguments, **settings):
+            if len(self.__dict__.get("calls", [])) == 3:
+                disk.fill()
+            return super().interesting_tuples(*arguments, **settings)
+
+    with pytest.raises(interplay.TuplesInterrupted) as caught:
+        interplay.interesting_tuples(
+            long_named(xor[0]), xor[1], dimensions=3, out=disk.folder / "tuples.parquet", engine=Fills()
+        )
+    assert caught.value.partial is None
+    assert "no rows were kept (cannot write" in str(caught.value)
+    assert "No space left" in caught.value.not_kept
+    assert os.listdir(disk.folder) == ["others"]
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_fault_while_writing_leaves_nothing(monkeypatch, xor, tmp_path: Path, interrupted: bool) -> None:
+    """The same without a disk of one's own."""
+    small_batches(monkeypatch, 100)
+    make = parquet_rows.ParquetRows.__init__
+
+    def make_full(self, *args, **kwargs):
+        make(self, *args, **kwargs)
+
+        def full(*_, **__):
+            raise OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device")
+
+        self._writer.close()
+        self._writer = SimpleNamespace(write_table=full, close=full, add_key_value_metadata=lambda _: None)
+
+    monkeypatch.setattr(parquet_rows.ParquetRows, "__init__", make_full)
+    reason = f"cannot write {str(tmp_path / 'tuples.parquet')!r}: No space left on device"
+    if interrupted:
+        monkeypatch.setattr(parquet_rows, "ROWS_PER_GROUP", 10**6)
+        with pytest.raises(interplay.TuplesInterrupted) as caught:
+            interplay.interesting_tuples(*xor, dimensions=3, out=tmp_path / "tuples.parquet", engine=StopsAfter())
+        assert caught.value.not_kept == reason
+    else:
+        with pytest.raises(OSError, match="cannot write") as caught:
+            interplay.interesting_tuples(*xor, dimensions=3, out=tmp_path / "tuples.parquet")
+        assert str(caught.value) == reason
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions and pipes of POSIX")
+def test_permissions_of_an_older_file_stay_and_pipes_are_refused(xor, tmp_path: Path) -> None:
+    path = tmp_path / "tuples.parquet"
+    path.touch()
+    path.chmod(0o600)
+    interplay.interesting_tuples(*xor, out=path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is a pipe or device: name a file"):
+        interplay.interesting_tuples(*xor, out=tmp_path / "pipe")

@@ -98,3 +98,38 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
         write_half(tmp_path / "new.csv", OSError(28, "No space left on device"))
     assert str(caught.value) == f"cannot write {str(tmp_path / 'new.csv')!r}: No space left on device"
     assert caught.value.errno == 28
+
+
+@posix_only
+def test_the_previous_file_is_kept_and_permissions_with_it(tmp_path: Path) -> None:
+    file, previous = tmp_path / "kept", tmp_path / "kept.prev"
+    for content in (b"1", b"2", b"3"):
+        with whole_file(file, previous=previous) as opened:
+            opened.write(content)
+        file.chmod(0o600)
+    assert (file.read_bytes(), previous.read_bytes()) == (b"3", b"2")
+    assert stat.S_IMODE(previous.stat().st_mode) == 0o600
+    file.unlink()  # as after a crash between the two moves
+    with whole_file(file, previous=previous) as opened:
+        opened.write(b"4")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert previous.read_bytes() == b"2"
+
+
+@posix_only
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_stays(tmp_path: Path) -> None:
+    file = tmp_path / "kept"
+    file.touch()
+    os.chown(file, 12345, 23456)
+    with whole_file(file):
+        pass
+    assert (file.stat().st_uid, file.stat().st_gid) == (12345, 23456)
+
+
+@posix_only
+def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="cannot write"), whole_file(tmp_path / "a"):
+        pass

@@ -1,29 +1,32 @@
-"""MultiDimensional Feature Selection: find the variables that are informative about an outcome, alone or together."""
+"""MultiDimensional Feature Selection: find the variables that are informative about an outcome, alone or together.
 
-from importlib.metadata import version as _version
+Each name is imported when it is first asked for: the command line must be there to hear Ctrl-C before NumPy is, and
+scikit-learn, which only MDFSSelector needs, takes about a second.
+"""
+
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from interplay import datasets, genetics, parquet, singlecell
-from interplay.arrays import MaxGains
-from interplay.engines.base import SearchInterrupted
-from interplay.pipeline import select
-from interplay.results.saved import load
-from interplay.results.selection import Selection
-from interplay.search.checkpoint import Checkpoint
-from interplay.search.gains import max_information_gain
-from interplay.shards import Part, merge_parts, search_shard
-from interplay.statistics.few_samples import FewSamplesWarning
-from interplay.statistics.null_fit import NullFit, fit_null
-from interplay.steps.contrast import contrast_variables
-from interplay.steps.discrete_codes import discretize, suggest_range
-from interplay.tuples.interesting import interesting_tuples
-from interplay.tuples.table import TuplesInterrupted, TupleTable
-
 if _TYPE_CHECKING:
+    from interplay import datasets, genetics, parquet, singlecell
+    from interplay.arrays import MaxGains
+    from interplay.engines.base import SearchInterrupted
+    from interplay.pipeline import select
+    from interplay.results.saved import load
+    from interplay.results.selection import Selection
+    from interplay.search.checkpoint import Checkpoint
+    from interplay.search.gains import max_information_gain
     from interplay.selector.selector import MDFSSelector
+    from interplay.shards import Part, merge_parts, search_shard
+    from interplay.statistics.few_samples import FewSamplesWarning
+    from interplay.statistics.null_fit import NullFit, fit_null
+    from interplay.steps.contrast import contrast_variables
+    from interplay.steps.discrete_codes import discretize, suggest_range
+    from interplay.tuples.interesting import interesting_tuples
+    from interplay.tuples.table import TuplesInterrupted, TupleTable
 
-__version__ = _version("interplay")
+    __version__: str
 
 __all__ = [
     "Checkpoint",
@@ -53,15 +56,46 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> _Any:
-    """Import MDFSSelector when it is first asked for: scikit-learn takes about a second."""
-    if name == "MDFSSelector":
-        from interplay.selector.selector import MDFSSelector
+#: Where each name is from; what is not here is a module.
+_HOME = {
+    "Checkpoint": "interplay.search.checkpoint",
+    "FewSamplesWarning": "interplay.statistics.few_samples",
+    "MDFSSelector": "interplay.selector.selector",
+    "MaxGains": "interplay.arrays",
+    "NullFit": "interplay.statistics.null_fit",
+    "Part": "interplay.shards",
+    "SearchInterrupted": "interplay.engines.base",
+    "Selection": "interplay.results.selection",
+    "TupleTable": "interplay.tuples.table",
+    "TuplesInterrupted": "interplay.tuples.table",
+    "contrast_variables": "interplay.steps.contrast",
+    "discretize": "interplay.steps.discrete_codes",
+    "fit_null": "interplay.statistics.null_fit",
+    "interesting_tuples": "interplay.tuples.interesting",
+    "load": "interplay.results.saved",
+    "max_information_gain": "interplay.search.gains",
+    "merge_parts": "interplay.shards",
+    "search_shard": "interplay.shards",
+    "select": "interplay.pipeline",
+    "suggest_range": "interplay.steps.discrete_codes",
+}
 
-        globals()[name] = MDFSSelector
-        return MDFSSelector
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> _Any:
+    """Import what is asked for, once."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: _Any = version("interplay")
+    elif name in _HOME:
+        value = getattr(_import_module(_HOME[name]), name)
+    elif name in __all__:
+        value = _import_module(f"interplay.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 from typing import Any, TypeVar
 
 from interplay.checks import check_int
@@ -30,9 +30,47 @@ def resolve_n_jobs(n_jobs: Any) -> int:
 def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
     """Apply `work` to each item, in threads when there are several, and return the results in the items' order.
 
-    NumPy releases the interpreter lock while it sorts, compares and copies, so threads are enough.
+    NumPy releases the interpreter lock while it sorts, compares and copies, so threads are enough. The calling thread
+    is one of them, so that work goes on where the system gives no other (a limit of memory or processes). Of several
+    errors, that of the first item is raised.
     """
-    if n_threads == 1:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(max_workers=n_threads) as pool:
-        return list(pool.map(work, items))
+    waiting = list(enumerate(items))
+    waiting.reverse()  # taken from the end
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+
+    def work_on() -> None:
+        while not errors:
+            try:
+                i, item = waiting.pop()
+            except IndexError:
+                return
+            try:
+                results[i] = work(item)
+            except BaseException as error:  # Ctrl-C too, which strikes in the main thread
+                errors[i] = error
+
+    n_items = len(waiting)
+    threads = _started(work_on, min(n_threads, n_items) - 1)
+    try:
+        work_on()
+    finally:
+        waiting.clear()
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise min(errors.items(), key=lambda entry: (isinstance(entry[1], Exception), entry[0]))[1]
+    return [results[i] for i in range(n_items)]
+
+
+def _started(work: Callable[[], None], n_threads: int) -> list[Thread]:
+    """Start up to so many threads: as many as there are to be had."""
+    threads: list[Thread] = []
+    for _ in range(n_threads):
+        thread = Thread(target=work)
+        try:
+            thread.start()
+        except RuntimeError:
+            break
+        threads.append(thread)
+    return threads

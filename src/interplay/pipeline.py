@@ -16,7 +16,7 @@ from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.searcher_counts import summed_counts
 from interplay.progress import Progress, check_progress
 from interplay.results.selection import Run, Selection
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
@@ -193,12 +193,9 @@ def select(
     )
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    if kept is not None:
-        kept.begin(task.about)
     coders = Coders(task.settings, n_threads=choice.n_threads)
-    searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
-    if kept is not None:
-        kept.finish()
+    with keeping(kept, lambda: task.about):
+        searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     found = selection_from(
         searched,
         names=list(task.table.names),

@@ -20,7 +20,7 @@ from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import SearchedData, selection_from, task_of
 from interplay.progress import Progress, check_progress
 from interplay.results.selection import Selection
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import data_fingerprint, versions
 from interplay.search.runs import SearchedRun, search_runs
@@ -285,12 +285,11 @@ def search_shard(
     task = task_of(X, y, random_state=random_state, **settings)
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    if kept is not None:
-        kept.begin(task.about | {"shard": str(which)})
     coders = Coders(task.settings, n_threads=choice.n_threads)
-    runs, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True)
-    if kept is not None:
-        kept.finish()
+    with keeping(kept, lambda: task.about | {"shard": str(which)}):
+        runs, loops = zip(
+            *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True
+        )
     return Part(
         shard=which,
         names=list(task.table.names),

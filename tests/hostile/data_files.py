@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,21 @@ def read_cut_h5ad(length: int) -> Any:
     return interplay.singlecell.read_h5ad("s.h5ad")
 
 
+#: The first rows have whole numbers only.
+DECIMAL_COMMAS = "a;y\n" + "".join(f"{i};{i % 2}\n" for i in range(30)) + "".join(f"{i},5;{i % 2}\n" for i in range(30))
+
+
+def read_alone(name: str, content: bytes, **options: Any) -> interplay.MaxGains:
+    """Search each variable of a file by itself."""
+    Path(name).write_bytes(content)
+    return gains(*read_data(name, target="y", **options), dimensions=1)
+
+
+def read_pipe(name: str) -> Any:
+    os.mkfifo(name)
+    return read_data(name, target="y")
+
+
 AREA = Area(
     "Data files",
     [
@@ -130,6 +146,55 @@ AREA = Area(
             "commas and decimal points",
             lambda: read("b.csv", CSV),
         ),
+        same(
+            "decimal commas, whole numbers in the first rows",
+            lambda: read_alone("a.csv", DECIMAL_COMMAS.encode()),
+            "decimal points",
+            lambda: read_alone("b.csv", DECIMAL_COMMAS.replace(",", ".").replace(";", ",").encode()),
+        ),
+        same(
+            "`1,234,567` and `447` between tabs",
+            lambda: read_alone("a.tsv", text("a\ty", *["1,234,567\t0", "447\t1", "12\t0"] * 9)),
+            "1234567 and 447",
+            lambda: read_alone("b.tsv", text("a\ty", *["1234567\t0", "447\t1", "12\t0"] * 9)),
+        ),
+        refused(
+            "`1,234` and `447` between tabs, and nothing else to go by",
+            lambda: read_alone("a.tsv", text("a\ty", *["1,234\t0", "447\t1"] * 9)),
+            "^'a.tsv', column 'a': '1,234' .row 1. and '447' .row 2. can be read in two ways",
+        ),
+        same(
+            "`1,234` and `447`, in a file with decimal commas",
+            lambda: read_alone("a.tsv", text("a\tb\ty", *["1,234\t0,5\t0", "447\t2,25\t1"] * 9)),
+            "1.234 and 447",
+            lambda: read_alone("b.tsv", text("a\tb\ty", *["1.234\t0.5\t0", "447\t2.25\t1"] * 9)),
+        ),
+        same(
+            "`1,234` and `447`, with `decimal='.'`",
+            lambda: read_alone("a.tsv", text("a\ty", *["1,234\t0", "447\t1"] * 9), decimal="."),
+            "1234 and 447",
+            lambda: read_alone("b.tsv", text("a\ty", *["1234\t0", "447\t1"] * 9)),
+        ),
+        same(
+            "`1,8` and `1.9` in one column",
+            lambda: read_alone("a.tsv", text("a\ty", *["1,8\t0", "1.9\t1"] * 9)),
+            "labels",
+            lambda: read_alone("b.tsv", text("a\ty", *["u\t0", "v\t1"] * 9)),
+        ),
+        same(
+            "`?` in a fifth of a column of numbers",
+            lambda: read_alone("a.csv", text("a,y", *["?,0", "1,1", "2,0", "3,1", "4,0"] * 9)),
+            "labels",
+            lambda: read_alone("b.csv", text("a,y", *["p,0", "q,1", "r,0", "s,1", "t,0"] * 9)),
+        ),
+        refused("`decimal=';'`", lambda: read("a.csv", CSV, decimal=";"), "^decimal must be one of"),
+        refused(
+            "a zero byte in a cell", lambda: read("a.csv", b"a,y\n1,0\n\x00,1\n"), "'a.csv', line 3, character 1: a z"
+        ),
+        refused(
+            "UTF-16 without a mark", lambda: read("a.csv", CSV.decode().encode("utf-16-le")), "is not UTF-8 text but"
+        ),
+        refused("a pipe that is called .parquet", lambda: read_pipe("a.parquet"), "'a.parquet' is a pipe or device"),
         same(
             "names in quotes, with commas and line breaks",
             lambda: read("a.csv", CSV.replace(b"v0", b'"v,\n0"')),

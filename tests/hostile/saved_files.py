@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+import os
 import pickle
 import zipfile
 from collections.abc import Callable
@@ -20,6 +21,7 @@ import interplay
 from fuzz.archives import Entries, packed, places_of, whole, with_checksums
 from hostile.case import Area, Case, refused, same
 from hostile.data import X, Y, gains, selected
+from interplay.stored.file_lock import alone_with
 
 
 class Runs:
@@ -217,6 +219,7 @@ AREA = Area(
         ),
         refused("`load`: a file that there is not", lambda: interplay.load("nowhere"), "nowhere"),
         refused("`load`: a folder", lambda: interplay.load("."), "directory"),
+        refused("`load`: a pipe", lambda: (os.mkfifo("pipe"), interplay.load("pipe")), "it is a pipe or device"),
         refused("`load(None)`", lambda: interplay.load(None), "^path must be"),
         refused("`load(7)`", lambda: interplay.load(7), "^path must be"),
         same(
@@ -250,6 +253,21 @@ AREA = Area(
             lambda: _checkpoint_of_selection(),
             "'file' is not a checkpoint of interplay",
         ),
+        refused(
+            "`checkpoint=`: a pipe",
+            lambda: (os.mkfifo("pipe"), gains(checkpoint="pipe")),
+            "^checkpoint must be a file that can be read again, and 'pipe' is a pipe or device",
+        ),
+        refused(
+            "`checkpoint=`: the same numbers but for what a float64 cannot tell",
+            lambda: _checkpoint_of_large_numbers(),
+            "is of another search",
+        ),
+        refused(
+            "`checkpoint=`: a file that another search is using",
+            lambda: _checkpoint_in_use(),
+            "^checkpoint 'file' is in use by another search in this process",
+        ),
         refused("`checkpoint=`: another table", lambda: _checkpoint_of_another_table(), "is of another search"),
     ],
 )
@@ -258,6 +276,17 @@ AREA = Area(
 def _checkpoint_of_selection() -> Any:
     selected().save("file")
     return gains(checkpoint="file")
+
+
+def _checkpoint_of_large_numbers() -> Any:
+    large = 2**60 + np.argsort(np.argsort(X, axis=0), axis=0)
+    gains(large, checkpoint="file")
+    return gains(large[:, ::-1] + 1, checkpoint="file")
+
+
+def _checkpoint_in_use() -> Any:
+    with alone_with(Path("file").resolve()):
+        return gains(checkpoint="file")
 
 
 def _checkpoint_of_another_table() -> Any:

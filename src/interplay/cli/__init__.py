@@ -1,48 +1,40 @@
-"""The command `interplay`: one file per command, and one place where errors become a line and an exit code."""
+"""The command `interplay`: one file per command, and one place where errors become a line and an exit code.
+
+Nothing large is imported here: until `main` runs, Ctrl-C ends in Python's own traceback.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import Any
-
-import click
-from click.shell_completion import shell_complete
-
-from interplay.cli.bench import bench
-from interplay.cli.completion import COMPLETE_VARIABLE, completion
-from interplay.cli.demo import demo
-from interplay.cli.errors import EXIT_CODES, exit_code_of
-from interplay.cli.info import info
-from interplay.cli.merge import merge
-from interplay.cli.report import report
-from interplay.cli.run import run
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES)
-@click.version_option(package_name="interplay", message="%(prog)s %(version)s")
-def commands() -> None:
-    """Find the variables that tell about a decision, alone or only together.
-
-    \b
-    interplay run data.csv --target outcome -k 2 --report report.html
-    interplay demo
-    """  # noqa: D301 - click looks for that character
-
-
-for command in (run, merge, report, demo, bench, info, completion):
-    commands.add_command(command)
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 
 def main() -> None:
     """Run the command that the arguments ask for, and exit."""
-    sys.exit(exit_code_of(_run_command))
+    with _ending_at_once():
+        from interplay.cli.commands import run_command
+        from interplay.cli.errors import exit_code_of
+    sys.exit(exit_code_of(run_command))
 
 
-def _run_command() -> Any:
-    asked_by_shell = os.environ.get(COMPLETE_VARIABLE)
-    if asked_by_shell:  # the Tab key
-        return shell_complete(commands, {}, "interplay", COMPLETE_VARIABLE, asked_by_shell)
-    # Not commands.main(), which has ways of its own with errors and closed pipes.
-    with commands.make_context("interplay", sys.argv[1:]) as context:
-        return commands.invoke(context)
+@contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process while libraries are imported: some of them lose the exception, or print it."""
+    try:
+        is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if is_ours:
+            signal.signal(signal.SIGINT, _end)
+    except ValueError:  # not in the main thread, which alone hears of it
+        is_ours = False
+    yield
+    if is_ours:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(*_: Any) -> NoReturn:
+    os.write(2, b"Interrupted; nothing was written.\n")
+    os._exit(130)

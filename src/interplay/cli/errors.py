@@ -30,10 +30,14 @@ EXIT_CODES = """\b
 Exit codes:
   0    done
   2    bad usage or bad input; the message says what to do
-  3    the result could not be written (no space left), or memory ran out
+  3    the result could not be written (no space left), or memory or threads ran out
   70   an error in interplay itself; INTERPLAY_TRACEBACK=1 shows where
   130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output went away
 """
+
+
+#: What Python and C++ say where the system gives no thread.
+_NO_THREAD = ("can't start new thread", os.strerror(errno.EAGAIN))
 
 
 class NotWrittenError(Exception):
@@ -78,6 +82,8 @@ def exit_code_of(command: Callable[[], Any]) -> int:
             far = f" after {error.done:.1%} of the search"
             if error.kept_in is not None:
                 then = f"the same command goes on from {error.kept_in!r}"
+            elif error.not_kept is not None:
+                then = f"the checkpoint is as it was last written ({error.not_kept})"
         _say(f"{what}{far}; {then}.")
         return TERMINATED if terminated else INTERRUPTED
     except click.exceptions.Exit as stop:
@@ -112,6 +118,11 @@ def _described(error: Exception) -> tuple[int, str]:
         return BAD_INPUT, f"Error: {one_line(error)}"
     if isinstance(error, ValueError | TypeError | ImportError):
         return BAD_INPUT, f"Error: {_as_options(_joined(str(error)))}"
+    if isinstance(error, RuntimeError) and str(error) in _NO_THREAD:
+        return NOT_DONE, (
+            "Error: the system gives no thread: lower --jobs, or raise the limits of memory and processes (ulimit -v, "
+            "ulimit -u)"
+        )
     return BUG, (
         f"Error: {type(error).__name__}: {_joined(str(error))} (an error in interplay itself: please report it, with "
         "what INTERPLAY_TRACEBACK=1 shows)"
@@ -133,7 +144,10 @@ def _as_options(message: str) -> str:
     --------
     >>> _as_options("use decision='classes'; dimensions=9 needs at least 9 variables")
     'use --decision classes; --dimensions 9 needs at least 9 variables'
+    >>> _as_options("say decimal=','")
+    'say --decimal ,'
     """
+    message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)
     names = "dimensions|divisions|discretizations|decision_divisions|decision|discrete|missing|multiclass|fit"
     return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
 

@@ -16,6 +16,7 @@ from interplay.readers.data_file import read_data
 @click.option("--target", metavar="COLUMN", help="As it was for `interplay run`.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="As it was for `interplay run`; may be repeated.")
 @click.option("--delimiter", metavar="CHARACTER", help="As it was for `interplay run`.")
+@click.option("--decimal", metavar="CHARACTER", help="As it was for `interplay run`.")
 @click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
 def merge(
     parts: tuple[str, ...],
@@ -27,6 +28,7 @@ def merge(
     target: str | None,
     drop: tuple[str, ...],
     delimiter: str | None,
+    decimal: str | None,
     quiet: bool,
 ) -> None:
     """Put the parts of all shards together: the result is that of one `interplay run`.
@@ -42,6 +44,6 @@ def merge(
     check_format(out, format_)
     outputs = {"out": None if out == "-" else out, "report": report, "save": save}
     check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
-    X = None if data is None else read_data(data, target=target, drop=drop, delimiter=delimiter)[0]
+    X = None if data is None else read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
     write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

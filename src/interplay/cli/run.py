@@ -33,6 +33,7 @@ Results replace existing files, at the end and as a whole.
 @click.option("--target", metavar="COLUMN", help="The column to be explained.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
+@click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
 @select_options
 @output_options
 @click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
@@ -45,6 +46,7 @@ def run(
     target: str | None,
     drop: tuple[str, ...],
     delimiter: str | None,
+    decimal: str | None,
     out: str | None,
     format_: str | None,
     report: str | None,
@@ -74,8 +76,15 @@ def run(
     arguments = select_arguments(values)
     if quiet:
         arguments["progress"] = False
-    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter)
-    record = {"data": data, "target": target, "drop": list(drop) or None, "delimiter": delimiter, **arguments}
+    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
+    record = {
+        "data": data,
+        "target": target,
+        "drop": list(drop) or None,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        **arguments,
+    }
 
     if dry_run:
         from interplay.cli.expected_work import expected_work

@@ -147,14 +147,19 @@ class SearchInterrupted(KeyboardInterrupt):
         The share of all tuples, of all runs, that was searched.
     kept_in : str or None
         The checkpoint from which the same call goes on.
+    not_kept : str or None
+        Why this could not be written to the checkpoint; what was written before is still there.
     """
 
-    def __init__(self, partial: MaxGains, done: float, kept_in: str | None = None) -> None:
-        super().__init__(partial, done, kept_in)
+    def __init__(self, partial: MaxGains, done: float, kept_in: str | None = None, not_kept: str | None = None) -> None:
+        super().__init__(partial, done, kept_in, not_kept)
         self.partial = partial
         self.done = done
         self.kept_in = kept_in
+        self.not_kept = not_kept
 
     def __str__(self) -> str:
         kept = "" if self.kept_in is None else f", and the same call goes on from {self.kept_in!r}"
+        if self.not_kept is not None:
+            kept = f", but the checkpoint does not have them ({self.not_kept}): it is as it was last written"
         return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then{kept}"

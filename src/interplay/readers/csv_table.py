@@ -10,18 +10,20 @@ import csv
 import gzip
 import io
 import os
-import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
-
+from interplay.checks import check_choice
 from interplay.checks import shown as shown_value
+from interplay.readers.written_numbers import COMMA, POINT, WrittenNumbers
+from interplay.stored.whole_file import is_special
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,19 +31,26 @@ if TYPE_CHECKING:
 #: Tried in this order where the header does not settle it.
 _DELIMITERS = (",", "\t", ";", "|")
 
-#: A text column of which more than this share are numbers is likely a column of numbers with a slip in it.
-_SUSPICIOUS_SHARE = 0.9
+#: From these rows it is guessed how most numbers are written. The guess decides the speed, not the result.
+_ROWS_LOOKED_AT = 20
 
 #: Fields in a wide table can be long; the limit of the csv module is for other times.
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
 
-def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> pd.DataFrame:
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    unread: Collection[str] = (),
+) -> pd.DataFrame:
     r"""Read a csv or tsv file, plain or gzipped; ``"-"`` reads standard input.
 
     The first line names the columns. A first column without a name (as R and pandas write their row names), or one
-    column more than names, is taken for row names and left out. Where commas do not separate fields and the first row
-    has numbers like 2,5, the comma is their decimal sign.
+    column more than names, is taken for row names and left out. Whether numbers have decimal commas, or commas between
+    thousands, is seen from all values of a column; what they leave open is said by `decimal`, "," or ".". How the
+    columns `unread` are written is not asked.
 
     Examples
     --------
@@ -56,33 +65,50 @@ def read_csv(path: str | os.PathLike[str], *, delimiter: str | None = None) -> p
     import pandas as pd
 
     _check_delimiter(delimiter)
+    if decimal is not None:
+        check_choice("decimal", decimal, (",", "."))
     shown = "standard input" if os.fspath(path) == "-" else repr(os.fspath(path))
     content = _Text(path, shown)
-    with _readable(shown):
-        with content.open() as file:
-            header, first_row, separator = _start_of(file, delimiter, shown)
-        names, has_row_names = _checked_names(header, first_row, shown)
+    with _readable(content):
+        header, first_rows, separator = _start_of(content, delimiter)
+        n_fields = len(first_rows[0])
+        names, has_row_names = _checked_names(header, first_rows[0], shown)
+        sign = decimal or _likely_decimal_sign(first_rows, separator)
+        parse = partial(_parse, content, separator, n_fields)
         try:
-            # Every newline as \n: over "\r\t" after a line pandas never comes to an end.
-            with content.open(newline=None) as file, warnings.catch_warnings():
-                warnings.simplefilter("error", pd.errors.ParserWarning)
-                _skip_header(csv.reader(file, delimiter=separator))
-                frame: pd.DataFrame = pd.read_csv(
-                    file, sep=separator, header=None, names=list(range(len(first_row))), index_col=False,
-                    low_memory=False, on_bad_lines="error", decimal=_decimal_sign(first_row, separator),
-                    **_exact_numbers(pd.__version__),
-                )  # fmt: skip
+            frame = parse(decimal=sign)
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-            _refuse_uneven_rows(content, separator, len(first_row))
+            _refuse_uneven_rows(content, separator, n_fields)
             raise ValueError(f"{shown} cannot be read as a table: {' '.join(str(error).split())}") from None
-    # A row that ends early is filled with missing values, so there is one in the last column.
-    if frame[len(first_row) - 1].isna().any():
-        _refuse_uneven_rows(content, separator, len(first_row))
-    if has_row_names:
-        frame = frame.drop(columns=0)
-    frame.columns = pd.Index(names)
-    for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
-        _warn_of_stray_text(frame[name], name)
+        # A row that ends early is filled with missing values, so there is one in the last column.
+        if frame[n_fields - 1].isna().any():
+            _refuse_uneven_rows(content, separator, n_fields)
+        if has_row_names:
+            frame = frame.drop(columns=0)
+        number_of = dict(zip(names, frame.columns, strict=True))
+        frame.columns = pd.Index(names)
+
+        def as_texts(columns: list[str]) -> pd.DataFrame:
+            numbers = [number_of[name] for name in columns]
+            return parse(usecols=numbers, dtype=str)[numbers].set_axis(columns, axis=1)
+
+        written = WrittenNumbers(shown, decimal=decimal, guessed=sign, comma_separates=separator == ",")
+        written.read_in(frame, [name for name in names if name not in unread], as_texts)
+    return frame
+
+
+def _parse(content: _Text, separator: str, n_fields: int, **options: Any) -> pd.DataFrame:
+    """Read all rows; columns are numbered."""
+    import pandas as pd
+
+    # Every newline as \n: over "\r\t" after a line pandas never comes to an end.
+    with content.open(newline=None) as file, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        _skip_header(csv.reader(file, delimiter=separator))
+        frame: pd.DataFrame = pd.read_csv(
+            file, sep=separator, header=None, names=list(range(n_fields)), index_col=False,
+            low_memory=False, on_bad_lines="error", **options, **_exact_numbers(pd.__version__),
+        )  # fmt: skip
     return frame
 
 
@@ -110,24 +136,61 @@ class _Text:
     def __init__(self, path: str | os.PathLike[str], shown: str) -> None:
         self.shown = shown
         self._path = path
-        self._bytes = sys.stdin.buffer.read() if os.fspath(path) == "-" else None
+        self._bytes = None
+        if os.fspath(path) == "-":
+            self._bytes = sys.stdin.buffer.read()
+        elif is_special(Path(path)):  # a named pipe, or the output of a command, as in <(zcat data.csv.gz)
+            self._bytes = Path(path).read_bytes()
 
     @contextmanager
     def open(self, newline: str | None = "") -> Iterator[IO[str]]:
+        # With a byte order mark or without; newlines as the csv module wants them, if not asked otherwise.
+        with (
+            self.open_bytes() as raw,
+            io.BufferedReader(_WithoutZeros(raw), 1 << 16) as source,
+            io.TextIOWrapper(source, encoding="utf-8-sig", newline=newline) as text,
+        ):
+            yield text
+
+    @contextmanager
+    def open_bytes(self) -> Iterator[IO[bytes]]:
+        """Open what is in the file, unpacked."""
         with Path(self._path).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            source: Any = gzip.GzipFile(fileobj=raw) if packed else raw
-            # With a byte order mark or without; newlines as the csv module wants them, if not asked otherwise.
-            with io.TextIOWrapper(source, encoding="utf-8-sig", newline=newline) as text:
-                yield text
+            yield gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[misc]
+
+
+class _ZeroByte(Exception):
+    """Text has no zero bytes; pandas takes them for the end of a cell."""
+
+
+class _WithoutZeros(io.RawIOBase):
+    """Reads from a file, and stops at a zero byte."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer, as `io` asks for it."""
+        content = self._source.read(len(buffer))
+        if b"\0" in content:
+            raise _ZeroByte
+        buffer[: len(content)] = content
+        return len(content)
 
 
 @contextmanager
-def _readable(shown: str) -> Iterator[None]:
+def _readable(content: _Text) -> Iterator[None]:
     """Turn what a file that is no text ends in into one line."""
+    shown = content.shown
     try:
         yield
+    except _ZeroByte:
+        raise ValueError(f"{shown}{_what_of_zeros(content)}") from None
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{shown} is not UTF-8 text (byte {error.start}): convert it, with `iconv -t utf-8` for example"
@@ -138,30 +201,50 @@ def _readable(shown: str) -> Iterator[None]:
         raise ValueError(f"{shown} is damaged: {error}") from None
 
 
-def _start_of(file: IO[str], delimiter: str | None, shown: str) -> tuple[list[str], list[str], str]:
-    """Return the header, the first row and the delimiter."""
-    opening = next((line for line in iter(file.readline, "") if line.strip()), None)
+def _what_of_zeros(content: _Text) -> str:
+    """Say where the first zero byte is, and what the file may be."""
+    number, line, before = 0, b"", b""
+    with content.open_bytes() as file:
+        while b"\0" not in line:
+            before = before or line.strip()
+            line = file.readline()
+            number += 1
+    at = line.index(b"\0")
+    halves = [set(line.rstrip(b"\n")[start::2]) for start in (0, 1)]
+    if not before and (line.startswith((b"\xff\xfe", b"\xfe\xff")) or ({0} in halves and halves[0] != halves[1])):
+        return " is not UTF-8 text but UTF-16: convert it, with `iconv -f utf-16 -t utf-8` for example"
+    if not before:
+        return " is not text: the ending of its name should say what it is"
+    return (
+        f", line {number}, character {at + 1}: a zero byte, which text does not have: the file is damaged, or not "
+        "UTF-8; write it anew"
+    )
+
+
+def _start_of(content: _Text, delimiter: str | None) -> tuple[list[str], list[list[str]], str]:
+    """Return the header, the first rows and the delimiter."""
+    with content.open() as file:
+        opening = next((line for line in iter(file.readline, "") if line.strip()), None)
     if opening is None:
-        raise ValueError(f"{shown} is empty: its first line must name the columns")
-    if "\0" in opening:
-        raise ValueError(f"{shown} is not text: the ending of its name should say what it is")
+        raise ValueError(f"{content.shown} is empty: its first line must name the columns")
     separator = delimiter or max(_DELIMITERS, key=lambda d: (opening.count(d) > 0, -_DELIMITERS.index(d)))
-    file.seek(0)
-    reader = csv.reader(file, delimiter=separator)
-    header = _skip_header(reader)
-    if not header:
-        raise ValueError(f"{shown} names no columns in its first line: name them all")
-    first_row = next((row for row in reader if not _is_blank(row)), None)
-    if first_row is None:
-        raise ValueError(f"{shown} has a header and no rows: give at least one sample")
-    return header, first_row, separator
+    with content.open() as file:
+        reader = csv.reader(file, delimiter=separator)
+        header = _skip_header(reader)
+        if not header:
+            raise ValueError(f"{content.shown} names no columns in its first line: name them all")
+        first_rows = list(islice((row for row in reader if not _is_blank(row)), _ROWS_LOOKED_AT))
+    if not first_rows:
+        raise ValueError(f"{content.shown} has a header and no rows: give at least one sample")
+    return header, first_rows, separator
 
 
-def _decimal_sign(first_row: list[str], separator: str) -> str:
-    """Return the comma where the first row shows that numbers are written with it, and the point is not."""
-    with_comma = any(re.fullmatch(r"\s*[-+]?\d+,\d+\s*", field) for field in first_row)
-    with_point = any(re.fullmatch(r"\s*[-+]?\d+\.\d+\s*", field) for field in first_row)
-    return "," if separator != "," and with_comma and not with_point else "."
+def _likely_decimal_sign(rows: list[list[str]], separator: str) -> str:
+    """Guess with which sign pandas will read most numbers; what it then takes for text or may misread is looked at."""
+    fields = [field.strip() for row in rows for field in row]
+    has_commas = any(COMMA.fits(field) and not POINT.fits(field) for field in fields)
+    has_points = any(POINT.fits(field) and not COMMA.fits(field) for field in fields)
+    return "," if separator != "," and has_commas and not has_points else "."
 
 
 def _skip_header(reader: Iterator[list[str]]) -> list[str]:
@@ -200,7 +283,7 @@ def _checked_names(header: list[str], first_row: list[str], shown: str) -> tuple
 
 def _refuse_uneven_rows(content: _Text, separator: str, n_fields: int) -> None:
     """Raise an error that names the first row, after the header, whose number of fields is not `n_fields`."""
-    with _readable(content.shown), content.open() as file:
+    with _readable(content), content.open() as file:
         reader = csv.reader(file, delimiter=separator)
         _skip_header(reader)
         for row in reader:
@@ -213,21 +296,3 @@ def _refuse_uneven_rows(content: _Text, separator: str, n_fields: int) -> None:
 
 def _fields(row: Sequence[str]) -> str:
     return f"{len(row)} field{'' if len(row) == 1 else 's'}"
-
-
-def _warn_of_stray_text(column: pd.Series[Any], name: str) -> None:
-    """Warn of a column that is text only because of a slip: it would become one level per number."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(column, errors="coerce")
-    stray = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
-    n_values = int(column.notna().sum())
-    if len(stray) and len(stray) <= (1 - _SUSPICIOUS_SHARE) * n_values:
-        cell = str(column.iloc[stray[0]])
-        more = f" and {len(stray) - 1} more like it" if len(stray) > 1 else ""
-        warnings.warn(
-            f"column {shown_value(name)} is taken as labels because of {shown_value(cell)} in row "
-            f"{stray[0] + 1}{more}: if it holds numbers, correct that cell or leave it empty",
-            UserWarning,
-            stacklevel=3,
-        )

@@ -39,7 +39,7 @@ from interplay.readers.parquet import scan_parquet
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.named_columns import take_columns
 from interplay.steps.table import Table, as_table
-from interplay.stored.whole_file import whole_file
+from interplay.stored.whole_file import is_special, whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,12 @@ TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 
 
 def read_data(
-    path: str | os.PathLike[str], *, target: str | None = None, drop: Iterable[str] = (), delimiter: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    drop: Iterable[str] = (),
+    delimiter: str | None = None,
+    decimal: str | None = None,
 ) -> TableAndDecision:
     r"""Read a table and its outcome from a file; the file extension gives the format.
 
@@ -66,6 +71,8 @@ def read_data(
         Columns to leave out, such as identifiers of samples.
     delimiter : str, optional
         Delimiter of text files. By default a tab in .tsv files; otherwise it is read off the header.
+    decimal : {",", "."}, optional
+        Decimal sign of text files. By default it is inferred from the values of each column.
 
     Returns
     -------
@@ -85,7 +92,8 @@ def read_data(
     dropped = [drop] if isinstance(drop, str) else list(drop)
     if ending in (".csv", ".tsv", ".txt"):
         separator = "\t" if delimiter is None and ending == ".tsv" else delimiter
-        return _split_frame(read_csv(path, delimiter=separator), path, target, dropped)
+        frame = read_csv(path, delimiter=separator, decimal=decimal, unread=dropped)
+        return _split_frame(frame, path, target, dropped)
     if ending in (".feather", ".arrow"):
         return _split_frame(_read_feather(path), path, target, dropped)
     if ending in (".npy", ".npz"):
@@ -171,6 +179,10 @@ def _ending(path: str | os.PathLike[str]) -> str:
     if file.is_dir():
         raise IsADirectoryError(21, "it is a folder: name a file", os.fspath(path))
     ending = file.suffix.lower()
+    if is_special(file):  # a named pipe, or the output of a command: it is read once, from its start to its end
+        if ending in ("", ".csv", ".tsv", ".txt", ".gz"):
+            return ".tsv" if ending == ".tsv" else ".csv"
+        raise ValueError(f"{os.fspath(path)!r} is a pipe or device, and only text can be read from one: name a file")
     return Path(file.stem).suffix.lower() if ending == ".gz" else ending
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +28,9 @@ from interplay.stored.archive import (
     refusing_damage,
     write_archive,
 )
+from interplay.stored.file_lock import FileInUseError, alone_with
 from interplay.stored.types import fits, has_own_types
+from interplay.stored.whole_file import is_special, real_path
 
 #: Work that a crash can cost at most.
 SECONDS_BETWEEN_WRITES = 60.0
@@ -66,8 +69,9 @@ class Checkpoint:
     """The file in which the searches of one call are kept, for the argument `checkpoint`.
 
     A plain file name does where a write every minute is right. The file is replaced as a whole, and the one before is
-    kept beside it (``.prev``), to go back to if the newest is damaged. Engines, threads and display may change between
-    calls; what decides the gains may not.
+    kept beside it (``.prev``), to go back to if the newest is damaged. One search at a time may use it, which a file
+    ``.lock`` beside it tells others. Engines, threads and display may change between calls; what decides the gains may
+    not.
 
     Parameters
     ----------
@@ -97,23 +101,49 @@ class Checkpoint:
     _about: dict[str, Any] | None = field(default=None, init=False, repr=False)
     _states: dict[str, SearchState] = field(default_factory=dict, init=False, repr=False)
     _written: float = field(default=0.0, init=False, repr=False)
+    _known: tuple[int, ...] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not Path(check_path("checkpoint", self.path)).name:
             raise ValueError(f"checkpoint must be the name of a file, and {os.fspath(self.path)!r} is a folder")
+        if is_special(self._file):
+            raise ValueError(
+                f"checkpoint must be a file that can be read again, and {os.fspath(self.path)!r} is a pipe or device: "
+                "name another"
+            )
         self.seconds = check_real("seconds", self.seconds, low=0.0)
         self._read()
         self._written = time.monotonic()
 
     @property
+    def _file(self) -> Path:
+        """What the path leads to: beside a link there may be no room, or another disk."""
+        return real_path(self.path)
+
+    @property
     def _previous(self) -> Path:
-        path = Path(self.path)
-        return path.with_name(path.name + ".prev")
+        return self._file.with_name(self._file.name + ".prev")
 
     @property
     def seed(self) -> int | None:
         """The seed of the search that the file holds, so that a call with ``random_state=None`` goes on with it."""
         return None if self._about is None else self._about.get("random_state")
+
+    @contextmanager
+    def keeping(self, about: Mapping[str, Any]) -> Iterator[None]:
+        """Keep the searches that are done meanwhile, and let nobody else use the file; `about` as in `begin`."""
+        try:
+            with alone_with(self._file):
+                if self._state_of_file() != self._known:  # another search was there since
+                    self._read()
+                self.begin(about)
+                yield
+                self.finish()
+        except FileInUseError as holder:
+            raise ValueError(
+                f"checkpoint {os.fspath(self.path)!r} is in use by {holder}: wait until that is done, or name another "
+                "file"
+            ) from None
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Say what the searches are about; the file must be about the same, or not be there yet."""
@@ -166,11 +196,8 @@ class Checkpoint:
             arrays[f"{name}.done"] = np.packbits(state.done)
             for i, gains in enumerate(state.found):
                 arrays |= gains_as_arrays(gains, f"{name}.{i}")
-        # Between the two moves only the previous file is there, and is found.
-        if Path(self.path).exists():
-            os.replace(self.path, self._previous)
-        write_archive(self.path, "checkpoint", content, arrays)
-        self._written = time.monotonic()
+        write_archive(self.path, "checkpoint", content, arrays, previous=self._previous)
+        self._written, self._known = time.monotonic(), self._state_of_file()
 
     def finish(self) -> None:
         """Write for the last time. The file stays: the same call then returns at once."""
@@ -180,6 +207,7 @@ class Checkpoint:
     def _read(self) -> None:
         """Read the newest file that is whole."""
         damaged = None
+        self._known = self._state_of_file()
         for path in (Path(self.path), self._previous):
             try:
                 content, arrays = read_archive(path, "checkpoint")
@@ -196,10 +224,18 @@ class Checkpoint:
             if damaged is not None:
                 warnings.warn(f"{damaged}: going on from {os.fspath(path)!r}, written before it", stacklevel=4)
                 # Not to take the place of the good one at the next write.
-                Path(self.path).unlink()
+                self._file.unlink()
             return
         if damaged is not None:
             raise ValueError(f"checkpoint: {damaged}, and there is none before it: name another file, or remove it")
+
+    def _state_of_file(self) -> tuple[int, ...] | None:
+        """Tell one state of the file from others, as far as the folder knows."""
+        try:
+            found = self._file.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 #: What users may give.
@@ -209,6 +245,16 @@ AsCheckpoint = str | os.PathLike[str] | Checkpoint | None
 def as_checkpoint(checkpoint: AsCheckpoint) -> Checkpoint | None:
     """Return the argument `checkpoint` as what it stands for."""
     return checkpoint if checkpoint is None or isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+
+
+@contextmanager
+def keeping(checkpoint: Checkpoint | None, about: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
+    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in."""
+    if checkpoint is None:
+        yield
+    else:
+        with checkpoint.keeping(about()):
+            yield
 
 
 def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

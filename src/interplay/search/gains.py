@@ -14,7 +14,7 @@ from interplay.engines.base import USUAL_TILES, Engine
 from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
 from interplay.engines.routing import tile_costs
 from interplay.progress import Progress, check_progress, show_progress
-from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
+from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint, keeping
 from interplay.search.coders import coder_for
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import (
@@ -187,31 +187,29 @@ def max_information_gain(
     asked_for = asked_for_mask(table, variables, require, settings.dimensions)
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
-    if kept is not None:
-        kept.begin(
-            about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within))
-            | {
-                "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
-                "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
-                "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
-                "require": require,
-            }
+
+    def about() -> dict[str, Any]:
+        return about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within)) | {
+            "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+            "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
+            "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
+            "require": require,
+        }
+
+    with keeping(kept, about):
+        (gains,) = search(
+            table,
+            classes,
+            settings,
+            choice,
+            contrast=contrast_table,
+            contrast_sources=contrast_sources,
+            asked_for=asked_for,
+            require=require,
+            strata=within,
+            checkpoint=kept,
+            progress=progress,
         )
-    (gains,) = search(
-        table,
-        classes,
-        settings,
-        choice,
-        contrast=contrast_table,
-        contrast_sources=contrast_sources,
-        asked_for=asked_for,
-        require=require,
-        strata=within,
-        checkpoint=kept,
-        progress=progress,
-    )
-    if kept is not None:
-        kept.finish()
     return gains
 
 

@@ -122,7 +122,7 @@ def search_runs(
             search.run(_share_of_runs(progress, number, n_runs))
         except SearchInterrupted as interrupt:
             done = (number + interrupt.done) / n_runs
-            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in) from None
+            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
         run, loop = _searched(comparison, search), search.loop
         del search  # what it was made from is not kept while the next run is prepared
         yield run, loop

@@ -19,6 +19,7 @@ from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import N_FINDS_SHOWN, ShowDone
 from interplay.search.checkpoint import Checkpoint, SearchState
+from interplay.stored.whole_file import one_line
 
 #: Far more than there are tiles to share out.
 MAX_SHARDS = 10**6
@@ -110,8 +111,7 @@ class TileLoop:
         fresh = SearchState(list(shapes), _layout(searches, total_cost), (0, 0), self._none_done((0, 0)), list(nothing))
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
-        self._n_done = sum(self._tuples_at(place) for place in self._places if place < self._state.at)
-        self._n_done += self._tuples_done_at(self._state.at)
+        self._n_done = self._tuples_before(self._state.at)
         self._has_begun = self._n_done > 0
         self._count_unrecorded()
 
@@ -214,11 +214,20 @@ class TileLoop:
         """Keep what was found before an interrupt, wherever it struck, and hand it over."""
         if not self._has_begun:
             raise interrupt
-        kept_in = None
+        kept_in = not_kept = None
         if self._checkpoint is not None:
-            self._checkpoint.write()
-            kept_in = os.fspath(self._checkpoint.path)
-        raise SearchInterrupted(self.found[0], float(self._n_done / self.n_tuples), kept_in) from None
+            # Whatever is wrong with the file, a full disk say, must not take the place of what was found.
+            try:
+                self._checkpoint.write()
+                kept_in = os.fspath(self._checkpoint.path)
+            except OSError as error:
+                not_kept = one_line(error)
+            except KeyboardInterrupt:
+                not_kept = "interrupted again while it was written"
+            except Exception as error:
+                not_kept = f"{type(error).__name__}: {error}"
+        done = max(self._n_done, self._tuples_before(self._state.at))
+        raise SearchInterrupted(self.found[0], float(done / self.n_tuples), kept_in, not_kept) from None
 
     def finish(self) -> None:
         """Take note that all is done."""
@@ -267,6 +276,11 @@ class TileLoop:
         n_tuples = int(self._n_done) - sum(counts["tuples"] for counts in recorded)
         if n_tiles > 0:
             add_counts(self._state.searched, {"unknown": {"tiles": n_tiles, "tuples": n_tuples}})
+
+    def _tuples_before(self, at: tuple[int, int]) -> float:
+        """Count the tuples done before a place, and at it."""
+        before = sum(self._tuples_at(place) for place in self._places if place < at)
+        return before + self._tuples_done_at(at)
 
     def _tuples_done_at(self, place: tuple[int, int]) -> float:
         if place not in self._span:  # behind the last one: all is done

@@ -34,6 +34,7 @@ from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.steps.decision import DECISION_CHOICES
 from interplay.steps.discrete_codes import MISSING_CHOICES
 from interplay.steps.named_columns import refuse_decision_in_table
+from interplay.steps.sample_labels import warn_of_another_order
 from interplay.steps.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -263,6 +264,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         X = collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)
+        warn_of_another_order(X, y=y, strata=strata)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         max_features = settings.pop("max_features")

@@ -13,6 +13,7 @@ from interplay.checks import shown
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.columns import Column
 from interplay.steps.decision import decision_column
+from interplay.steps.sample_labels import warn_of_another_order
 from interplay.steps.table import Table, as_table
 
 
@@ -46,6 +47,7 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
     (['a'], [1, 0, 1], None)
     """
     table = as_table(X)
+    warn_of_another_order(X, y=y, strata=strata)
     taken: list[int] = []
     y = _value(table, y, "y", taken)
     strata = _value(table, strata, "strata", taken)

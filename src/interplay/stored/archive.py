@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,18 @@ class DamagedFile(ValueError):
     """A file that is not what it should be: cut short, changed, or of another kind."""
 
 
-def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write `content` (JSON) and `arrays`, whole or not at all; on disk when this returns."""
+def write_archive(
+    path: str | os.PathLike[str],
+    kind: str,
+    content: dict[str, Any],
+    arrays: Mapping[str, Any],
+    *,
+    previous: Path | None = None,
+) -> None:
+    """Write `content` (JSON) and `arrays`, whole or not at all; on disk when this returns.
+
+    A file that is there already becomes `previous`, if that is given.
+    """
     stored = {name: _npy(array) for name, array in arrays.items()}
     document = {
         "format": f"interplay {kind}",
@@ -44,7 +55,7 @@ def write_archive(path: str | os.PathLike[str], kind: str, content: dict[str, An
     }
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     with (
-        whole_file(path) as file,
+        whole_file(path, previous=previous) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive,
     ):
         archive.writestr("content.json", text)

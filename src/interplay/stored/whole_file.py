@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from interplay.checks import check_path
 
 
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a name leads to, so that a link stays one and what it leads to is written."""
+    return Path(os.path.realpath(path))
+
+
 @contextmanager
-def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_path(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[Path]:
     """Give a name beside `path` to write to; when the block ends well, what was written there takes its place.
 
-    An existing file is replaced at that moment and not before. If anything goes wrong, it stays what it was, and
-    nothing is left behind. What is written has reached the disk before it gets its name. Devices and pipes have nothing
-    to replace: they are written to directly.
+    An existing file is replaced at that moment and not before, and lives on as `previous` if that is given. If anything
+    goes wrong, it stays what it was, and nothing is left behind. What is written has reached the disk before it gets
+    its name. Devices and pipes have nothing to replace: they are written to directly.
 
     Examples
     --------
@@ -32,33 +37,42 @@ def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> file.read_text()
     '42'
     """
-    target = Path(check_path("path", path)).resolve()  # a link stays one
-    if _is_special(target):
+    target = real_path(check_path("path", path))
+    if is_special(target):
         yield target
         return
-    with _named_after(path):
+    with naming(path):
         check_writable(path)
         # The ending stays, for writers that look at it.
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=".interplay-", suffix=f".part{target.suffix}")
         os.close(handle)
     unfinished = Path(name)
     try:
-        with _named_after(path):
+        with naming(path):
             yield unfinished
-            with open(unfinished, "rb+") as file:
-                os.fsync(file.fileno())
-            os.chmod(unfinished, _mode_for(target))
-            os.replace(unfinished, target)
+            put_in_place(unfinished, target, previous=previous)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def whole_file(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[IO[bytes]]:
     """Open `path` for writing bytes, to appear complete or not at all; see `whole_path`."""
-    with whole_path(path) as unfinished, _named_after(path), open(unfinished, "wb") as file:
+    with whole_path(path, previous=previous) as unfinished, naming(path), open(unfinished, "wb") as file:
         yield file
+
+
+def put_in_place(unfinished: Path, target: Path, *, previous: Path | None = None) -> None:
+    """Let a finished file take the place of `target`, with its owner and permissions; that becomes `previous`."""
+    with open(unfinished, "rb+") as file:
+        os.fsync(file.fileno())
+    _make_like(unfinished, [target] if previous is None else [target, previous])
+    if previous is not None:
+        # Between the two moves only the previous file is there.
+        with suppress(FileNotFoundError):
+            os.replace(target, previous)
+    os.replace(unfinished, target)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -66,9 +80,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
     For a long search, the time to learn about a wrong folder is at its start.
     """
-    target = Path(check_path("path", path)).resolve()
-    with _named_after(path):
-        if _is_special(target):
+    target = real_path(check_path("path", path))
+    with naming(path):
+        if is_special(target):
             return
         if target.is_dir():
             raise IsADirectoryError(21, "it is a folder: name a file")
@@ -82,7 +96,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def _named_after(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Let an error name the file the user asked for: that of the one written meanwhile would tell nobody anything."""
     try:
         yield
@@ -96,7 +110,7 @@ def _named_after(path: str | os.PathLike[str]) -> Iterator[None]:
         raise told from None
 
 
-def _is_special(target: Path) -> bool:
+def is_special(target: Path) -> bool:
     """Say whether something other than a file or folder is there: a device, a pipe."""
     try:
         mode = target.stat().st_mode
@@ -105,12 +119,19 @@ def _is_special(target: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _mode_for(target: Path) -> int:
-    """Permissions as they were, or as any new file has them; temporary files are private."""
-    try:
-        return stat.S_IMODE(target.stat().st_mode)
-    except FileNotFoundError:
-        return 0o666 & ~_umask()
+def _make_like(new: Path, files: Iterable[Path]) -> None:
+    """Give a file the owner and permissions of the first of some others that is there, or else those of a new file."""
+    for file in files:
+        try:
+            before = file.stat()
+        except FileNotFoundError:
+            continue
+        if hasattr(os, "chown"):
+            with suppress(PermissionError):  # only root may give files away; a group of one's own may be had
+                os.chown(new, before.st_uid, before.st_gid)
+        os.chmod(new, stat.S_IMODE(before.st_mode))
+        return
+    os.chmod(new, 0o666 & ~_umask())  # temporary files are private
 
 
 def _umask() -> int:

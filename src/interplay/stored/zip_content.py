@@ -6,6 +6,7 @@ for a pickle. All of these are refused before they are unpacked.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -15,10 +16,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
+
+from interplay.stored.whole_file import is_special
 
 #: What all arrays together may unpack to: this, or so many times the size of the file if that is more. Arrays of one
 #: value pack a thousandfold, but they are not all there is in a file of ours.
@@ -70,6 +74,8 @@ class ZipContent:
 @contextmanager
 def open_zip(path: str | os.PathLike[str]) -> Iterator[ZipContent]:
     """Open a zip file for reading."""
+    if is_special(Path(path)):  # nobody may ever write to it
+        raise OSError(errno.EINVAL, "it is a pipe or device: name a file", os.fspath(path))
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             yield ZipContent(archive, os.fstat(file.fileno()).st_size)

@@ -168,7 +168,8 @@ def write_parquet(listing: Listing, path: str | os.PathLike[str]) -> Path:
             for batch in listing.batches():
                 file.add(batch)
     except KeyboardInterrupt:
-        raise TuplesInterrupted(file.partial_path, listing.done) from None
+        partial = file.partial_path if file.not_kept is None else None
+        raise TuplesInterrupted(partial, listing.done, file.not_kept) from None
     return Path(path)
 
 

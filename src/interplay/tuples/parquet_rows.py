@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from interplay.arrays import FloatArray, TupleRows
 from interplay.checks import shown
+from interplay.stored.whole_file import is_special, put_in_place, real_path
 
 #: Rows in a row group: the buffer holds fewer than this and one batch.
 ROWS_PER_GROUP = 1_000_000
@@ -23,7 +25,8 @@ class ParquetRows:
     """A Parquet file that grows by batches of rows; a context manager.
 
     It is written as ``NAME.partial.parquet`` and gets its name when it is complete. What is left of an interrupted
-    run is a valid file of the row groups until then, whose metadata say ``interplay.complete: false``.
+    run is a valid file of the row groups until then, whose metadata say ``interplay.complete: false``. A file that
+    could not be written to the end cannot be read, and is removed.
 
     Parameters
     ----------
@@ -34,7 +37,15 @@ class ParquetRows:
     dimensions : int
     about : dict
         What to note in the metadata, as JSON under ``interplay.settings``.
+
+    Attributes
+    ----------
+    not_kept : str or None
+        After an interrupt, why there is no file of what was found until then.
     """
+
+    not_kept: str | None = None
+    _fault: OSError | None = None
 
     def __init__(
         self, path: str | os.PathLike[str], *, names: list[str], dimensions: int, about: dict[str, Any]
@@ -54,9 +65,12 @@ class ParquetRows:
         try:
             # Values hardly repeat: looking for it would take as long as all the rest.
             names_only = [field.name for field in self._schema if field.name != "value"]
-            self._writer = parquet.ParquetWriter(self.partial_path, self._schema, use_dictionary=names_only)
+            self._sink: Any = None
+            self._sink = pa.OSFile(os.fspath(self.partial_path), "wb")
+            self._writer = parquet.ParquetWriter(self._sink, self._schema, use_dictionary=names_only)
         except OSError as error:
-            raise ValueError(f"out={str(path)!r} cannot be written: {error.strerror or error}") from None
+            self._remove()
+            raise ValueError(f"out={str(path)!r} cannot be written: {_reason(error)}") from None
 
     def add(self, rows: TupleRows) -> None:
         """Append a batch."""
@@ -87,14 +101,17 @@ class ParquetRows:
         pa = self._pyarrow
         numbers = [*(np.ascontiguousarray(column) for column in tuples.T), variable]
         columns = [pa.DictionaryArray.from_arrays(pa.array(column), self._names) for column in numbers]
-        self._writer.write_table(pa.Table.from_arrays([*columns, pa.array(value)], schema=self._schema))
+        with self._naming_the_file():
+            self._writer.write_table(pa.Table.from_arrays([*columns, pa.array(value)], schema=self._schema))
 
     def _close(self, *, complete: bool) -> None:
         tuples, variable, value = self._taken()
         if len(value):
             self._write(tuples, variable, value)
         self._writer.add_key_value_metadata(self._about | {"interplay.complete": str(complete).lower()})
-        self._writer.close()
+        with self._naming_the_file():
+            self._writer.close()
+            self._sink.close()
 
     def __enter__(self) -> ParquetRows:
         return self
@@ -102,13 +119,41 @@ class ParquetRows:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if kind is None:
-            self._close(complete=True)
-            os.replace(self.partial_path, self.path)
-            return
-        # Whatever went wrong, a full disk included, is what the caller should hear of.
+        try:
+            if self._fault is not None:  # a footer may still fit, but not behind half a row group
+                raise self._fault
+            self._close(complete=kind is None)
+            if kind is None:
+                with self._naming_the_file():
+                    put_in_place(self.partial_path, self.path)
+        except BaseException as fault:
+            self._remove()
+            if kind is None:
+                raise
+            # What ended the block is what the caller should hear of, and what was found until then.
+            self.not_kept = "interrupted again" if isinstance(fault, KeyboardInterrupt) else str(fault)
+
+    def _remove(self) -> None:
         with contextlib.suppress(OSError):
-            self._close(complete=False)
+            if self._sink is not None:
+                self._sink.close()
+        with contextlib.suppress(OSError):
+            self.partial_path.unlink()
+
+    @contextlib.contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            told = OSError(f"cannot write {os.fspath(self.path)!r}: {_reason(error)}")
+            told.errno = error.errno
+            self._fault = told
+            raise told from None
+
+
+def _reason(error: OSError) -> str:
+    """Return the system's words; Arrow has more of them."""
+    return str(error) if error.errno is None else os.strerror(error.errno)
 
 
 def check_out(path: str | os.PathLike[str]) -> Path:
@@ -116,7 +161,9 @@ def check_out(path: str | os.PathLike[str]) -> Path:
     _import_pyarrow()
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"out must be the path of a file, not {shown(path)}")
-    whole = Path(path).resolve()  # a link stays one
+    whole = real_path(path)
+    if is_special(whole):
+        raise ValueError(f"out={str(path)!r} is a pipe or device: name a file")
     if whole.is_dir():
         raise ValueError(f"out={str(path)!r} is a folder: name a file in it")
     if not whole.parent.is_dir():

@@ -70,14 +70,20 @@ class TupleTable:
 
 
 class TuplesInterrupted(KeyboardInterrupt):
-    """Ctrl-C while tuples were listed; `partial` is what was found until then: a TupleTable, or a Parquet file."""
+    """Ctrl-C while tuples were listed; `partial` is what was found until then: a TupleTable, or a Parquet file.
 
-    def __init__(self, partial: TupleTable | Path, done: float) -> None:
-        super().__init__(partial, done)
+    There is no such file where it could not be written; `not_kept` then says why.
+    """
+
+    def __init__(self, partial: TupleTable | Path | None, done: float, not_kept: str | None = None) -> None:
+        super().__init__(partial, done, not_kept)
         self.partial = partial
         self.done = done
+        self.not_kept = not_kept
 
     def __str__(self) -> str:
+        if self.not_kept is not None:
+            return f"interrupted after {self.done:.1%} of the tuples; no rows were kept ({self.not_kept})"
         what = str(self.partial) if isinstance(self.partial, Path) else ".partial"
         return f"interrupted after {self.done:.1%} of the tuples; {what} holds the rows found until then"
 

@@ -117,7 +117,11 @@ class CudaEngine(Engine):
                     add_counts(searched, {self.name: {"tiles": len(tiles), "tuples": int(tiles.n_tuples.sum())}})
                 return search.found()
             if isinstance(failure, KeyboardInterrupt):
-                raise SearchInterrupted(search.found(), report.done / float(tiles.n_tuples.sum())) from None
+                try:
+                    found = search.found()
+                except Exception:  # a device that failed too must not take the place of Ctrl-C
+                    found = start
+                raise SearchInterrupted(found, report.done / float(tiles.n_tuples.sum())) from None
             if isinstance(failure, NotForDevices):
                 why_cpu = str(failure)
             elif not search.needs_less_memory():

@@ -1,0 +1,44 @@
+"""All commands of `interplay`, and the one that the arguments ask for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+from click.shell_completion import shell_complete
+
+from interplay.cli.bench import bench
+from interplay.cli.completion import COMPLETE_VARIABLE, completion
+from interplay.cli.demo import demo
+from interplay.cli.errors import EXIT_CODES
+from interplay.cli.info import info
+from interplay.cli.merge import merge
+from interplay.cli.report import report
+from interplay.cli.run import run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES)
+@click.version_option(package_name="interplay", message="%(prog)s %(version)s")
+def commands() -> None:
+    """Find the variables that tell about a decision, alone or only together.
+
+    \b
+    interplay run data.csv --target outcome -k 2 --report report.html
+    interplay demo
+    """  # noqa: D301 - click looks for that character
+
+
+for command in (run, merge, report, demo, bench, info, completion):
+    commands.add_command(command)
+
+
+def run_command() -> Any:
+    """Run the command that the arguments ask for."""
+    asked_by_shell = os.environ.get(COMPLETE_VARIABLE)
+    if asked_by_shell:  # the Tab key
+        return shell_complete(commands, {}, "interplay", COMPLETE_VARIABLE, asked_by_shell)
+    # Not commands.main(), which has ways of its own with errors and closed pipes.
+    with commands.make_context("interplay", sys.argv[1:]) as context:
+        return commands.invoke(context)

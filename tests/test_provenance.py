@@ -1,0 +1,170 @@
+"""Fingerprints: other data, another fingerprint; the same data in another container, the same one."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import interplay
+from interplay.arrays import DecisionClasses
+from interplay.search.provenance import data_fingerprint
+from interplay.steps.table import Table, as_table
+
+N = 60
+CLASSES = DecisionClasses(np.arange(N) % 2, [0, 1])
+RNG = np.random.default_rng(0)
+SMALL = RNG.integers(-1000, 1000, size=(N, 5))
+LARGE = 2**60 + RNG.integers(0, 200, size=(N, 5))  # apart by less than a float64 can tell
+
+
+def fingerprint(X: Any) -> str:
+    return data_fingerprint(as_table(X), CLASSES)
+
+
+def old_fingerprint(table: Table) -> str:
+    """As it was until whole numbers beyond 2**53 were told apart."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update("\0".join(table.names).encode())
+    digest.update(CLASSES.codes.tobytes())
+    values = table.block(0, table.n_vars).astype(np.float64) + 0.0
+    values[np.isnan(values)] = np.nan
+    digest.update(values.tobytes())
+    return digest.hexdigest()
+
+
+def changed(X: np.ndarray, by: Any = 1) -> np.ndarray:
+    other = X.copy()
+    other[7, 3] += X.dtype.type(by)
+    return other
+
+
+@pytest.mark.parametrize(
+    ("X", "by"),
+    [
+        (LARGE, 1),
+        (LARGE.astype(np.uint64), 1),
+        (LARGE.astype(np.uint64) + np.uint64(2**63), 1),
+        (-LARGE, 1),
+        (np.full((N, 5), 2**63 - 2), 1),  # the float64 is 2**63, which int64 lacks
+        (np.full((N, 5), 2**64 - 2, dtype=np.uint64), 1),
+        (np.full((N, 5), 2**53), 1),
+        (SMALL, 1),
+        (SMALL.astype(np.float32), 0.5),
+        (SMALL.astype(np.longdouble), np.longdouble(2) ** -40),
+    ],
+)
+def test_one_value_that_differs_by_little_makes_another_fingerprint(X: np.ndarray, by: Any) -> None:
+    assert not np.array_equal(X, changed(X, by))
+    assert fingerprint(X) != fingerprint(changed(X, by))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant <= 52, reason="long doubles are doubles here")
+def test_digits_of_a_long_double_count() -> None:
+    X = SMALL.astype(np.longdouble)
+    assert fingerprint(X) == fingerprint(SMALL)
+    assert fingerprint(X + np.longdouble(1e-30)) == fingerprint(X)  # nothing was added
+    X = X + np.longdouble(2) ** -52
+    assert fingerprint(X) != fingerprint(changed(X, np.longdouble(2) ** -53))
+    huge = X * np.longdouble(10) ** 4000
+    assert fingerprint(huge) != fingerprint(huge * 2)
+    X[3, 2] = np.nan
+    again = X.copy()
+    again[3, 2] = -np.longdouble("nan")
+    assert fingerprint(X) == fingerprint(again)
+
+
+@pytest.mark.parametrize("X", [SMALL, LARGE, SMALL / 7, SMALL > 0, SMALL.astype(np.float32)])
+def test_containers_do_not_matter(X: np.ndarray, tmp_path: Path) -> None:
+    names = [f"x{v}" for v in range(5)]
+    frame = pd.DataFrame(X, columns=names)
+    frame.to_parquet(tmp_path / "table.parquet")
+    parquet = interplay.parquet.scan_parquet(tmp_path / "table.parquet")
+    others = [np.asfortranarray(X), frame, pl.from_pandas(frame), parquet, X.tolist(), X.astype(X.dtype.newbyteorder())]
+    if X.dtype != bool:
+        others.append(sp.csr_array(X))
+    assert {fingerprint(other) for other in others} == {fingerprint(X)}
+
+
+def test_dtypes_do_not_matter_where_values_are_the_same() -> None:
+    X = SMALL.astype(np.int16)
+    for dtype in (np.int32, np.int64, np.float32, np.float64, np.longdouble):
+        assert fingerprint(X.astype(dtype)) == fingerprint(X)
+    assert fingerprint(LARGE.astype(np.uint64)) == fingerprint(LARGE)
+    even = LARGE // 2**12 * 2**12  # beyond 2**53, and each is a float64
+    assert fingerprint(even) == fingerprint(even.astype(np.float64))
+
+
+def test_columns_beside_each_other_do_not_matter() -> None:
+    """Large whole numbers are told apart in a table of many kinds of columns, whatever it makes of them."""
+    frame = pd.DataFrame({"a": LARGE[:, 0], "b": SMALL[:, 0] / 7, "c": ["u", "v"] * (N // 2)})
+    other = frame.copy()
+    other.loc[7, "a"] = 2**60 - 1
+    assert fingerprint(frame) != fingerprint(other)
+    with_gap = frame.astype({"a": "Int64"})
+    with_gap.loc[3, "a"] = pd.NA
+    other = with_gap.copy()
+    other.loc[7, "a"] = 2**60 - 1
+    assert fingerprint(with_gap) != fingerprint(other)
+
+
+def test_labels_are_no_numbers() -> None:
+    """Both are 0, 1, 2, ... inside, but labels are taken as they are and numbers are cut."""
+    numbers = pd.DataFrame({"a": np.arange(N) % 20})
+    labels = pd.DataFrame({"a": [f"{v:02}" for v in np.arange(N) % 20]})
+    assert fingerprint(numbers) != fingerprint(labels)
+    assert fingerprint(labels) == fingerprint(labels.astype("category")) == fingerprint(pl.from_pandas(labels))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        SMALL,
+        SMALL / 7,
+        -SMALL * 0.0,
+        SMALL > 0,
+        np.where(SMALL > 900, np.nan, SMALL / 7),
+        np.full((N, 2), 2**53),
+        pd.DataFrame({"a": SMALL[:, 0], "b": ["u", "v", "w"] * (N // 3), "c": SMALL[:, 0] > 0}),
+    ],
+)
+def test_where_nothing_was_lost_the_fingerprint_is_what_it_was(X: Any) -> None:
+    assert fingerprint(X) == old_fingerprint(as_table(X))
+
+
+def stamps(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nanoseconds: as float64 they are all the same."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(400) % 2
+    X = 1_700_000_000_000_000_000 + rng.integers(0, 100, size=(400, 6))
+    return X, y
+
+
+def test_a_checkpoint_of_other_large_numbers_is_refused(tmp_path: Path) -> None:
+    X, y = stamps(0)
+    interplay.max_information_gain(X, y, checkpoint=tmp_path / "run.ckpt")
+    other = X.copy()
+    other[:, 0] = X[:, 0].min() + 50 * y
+    with pytest.raises(ValueError, match=r"another search \(other data\)"):
+        interplay.max_information_gain(other, y, checkpoint=tmp_path / "run.ckpt")
+    again = interplay.max_information_gain(X, y, checkpoint=tmp_path / "run.ckpt")
+    assert np.array_equal(again.gain, interplay.max_information_gain(X, y).gain)
+
+
+def test_parts_of_other_large_numbers_are_not_merged() -> None:
+    X, y = stamps(0)
+    other = X.copy()
+    other[:, 0] = X[:, 0].min() + 50 * y
+    parts = [interplay.search_shard(table, y, shard=(i + 1, 2), random_state=0) for i, table in enumerate((X, other))]
+    with pytest.raises(ValueError, match="other data"):
+        interplay.merge_parts(parts)
+    whole = [interplay.search_shard(other, y, shard=(i, 2), random_state=0) for i in (1, 2)]
+    assert interplay.merge_parts(whole, X=other).relevant == ["x0"]
+    with pytest.raises(ValueError, match="X is not the table that the parts were made from"):
+        interplay.merge_parts(whole, X=X)
