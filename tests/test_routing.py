@@ -19,6 +19,7 @@ import interplay.search.gains
 import interplay.search.tile_shapes
 from interplay import _core
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.routing import LANES, SEARCHERS, TRIPLE_BLOCK, costs_over, max_block_size, tile_costs
 from interplay.engines.routing import tile_searchers as searchers_of
@@ -55,14 +56,15 @@ LEVELS = {
 
 @pytest.mark.parametrize("levels", LEVELS)
 @pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
-@pytest.mark.parametrize("n_real", [14, 60, 280])
+@pytest.mark.parametrize("n_real", [14, 60, pytest.param(280, marks=pytest.mark.slow)])
 def test_default_tiles_have_lanes_wherever_there_are_any(levels: str, dimensions: int, n_real: int) -> None:
     n_contrast = 40
-    for n_strata in (None, 2, 3):
+    many = n_real > 100 and dimensions == 5  # up to a million tiles
+    for n_strata in (None,) if many else (None, 2, 3):
         of_variables = np.resize(LEVELS[levels], n_real + n_contrast)
         of_rows = of_variables if n_strata is None else np.append(n_strata, of_variables)
         cut = partial(make_tuple_tiles, of_variables, n_vars=n_real, dimensions=dimensions, stratum_levels=n_strata)
-        for n_classes in (2, 3, 4):
+        for n_classes in (3,) if many else (2, 3, 4):
             class_sizes = np.full(n_classes, 500)
             how = {
                 "n_levels": of_rows,
@@ -250,7 +252,9 @@ def test_an_earlier_checkpoint_goes_on_with_its_own_tiles(tmp_path: Path, monkey
     file = tmp_path / "run.ckpt"
     with monkeypatch.context() as patched:
         patched.setattr(
-            interplay.search.gains, "cut_for_processor", lambda cut, **_: (EARLIER_SHAPE, cut(**EARLIER_SHAPE))
+            interplay.search.gains,
+            "cut_for_processor",
+            lambda cut, **_: (TileShape(**EARLIER_SHAPE), cut(**EARLIER_SHAPE)),
         )
         kept = interplay.Checkpoint(file, seconds=0)
         with pytest.raises(RuntimeError, match="stopped"):

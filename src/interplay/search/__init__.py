@@ -5,6 +5,7 @@
     settings.py      arguments               → SearchSettings, SelectionSettings: frozen and checked once
     coders.py        settings + tables       → Coder           a table is surveyed once for all that reads its codes
     tuple_tiles.py   C(n, k) tuples          → TupleTiles      pieces that can be searched in any order
+    tile_shapes.py   what tiles cost         → sizes of blocks  the same for every way to search
     gains.py         codes → planes + tiles  → MaxGains        `max_information_gain`
     runs.py          a selection's arguments → SearchedRun     one search for each comparison of classes
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
