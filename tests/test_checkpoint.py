@@ -16,7 +16,7 @@ import interplay
 import interplay.search.checkpoint
 from interplay.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed, tile_costs
+from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed
 from interplay.search.tuple_tiles import make_tuple_tiles
 
 SETTINGS = {"dimensions": 3, "discretizations": 2, "range_": 0.5, "random_state": 3}
@@ -306,12 +306,3 @@ def test_chunks_grow_to_the_time_asked_for() -> None:
     assert size.cost == pytest.approx(1000)
     before = summed([10.0, 10.0, 20.0, 60.0])
     assert [end_of_chunk(before, b, 20) for b in range(4)] == [2, 2, 3, 4]
-
-
-def test_tiles_that_are_scored_cell_by_cell_cost_more() -> None:
-    levels = np.array([2] * 10 + [3] * 10 + [2] * 4)
-    tiles = make_tuple_tiles(levels, n_vars=20, dimensions=3, block_size=5, middle_size=5, n_lanes=5)
-    costs = tile_costs(tiles, levels, 2) / tiles.n_tuples
-    # By hand: 8 cells of two-level variables are the fast way; 12, 18, 27 cells of two classes at 0.4 each are not.
-    assert sorted(set(costs.round(9).tolist())) == [1.0, 9.6, 14.4, 21.6]
-    assert sorted(set((tile_costs(tiles, levels, 3) / tiles.n_tuples).round(9).tolist())) == [9.6, 14.4, 21.6, 32.4]

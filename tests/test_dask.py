@@ -15,6 +15,7 @@ import interplay
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
 from interplay.engines.base import get_engine
 from interplay.engines.cpu import CpuEngine
+from interplay.engines.searcher_counts import summed_counts
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
@@ -92,7 +93,9 @@ def test_same_bits_and_every_tile_once(client, problem) -> None:
     chunks = list(
         engine.stream_max_gains(planes, tiles, pseudocount=0.25, on_progress=lambda done, found: told.append(done))
     )
-    for begin, end, _ in chunks:
+    searched = summed_counts(chunk.searched for chunk in chunks)
+    assert sum(counts["tiles"] for counts in searched.values()) == len(tiles)
+    for begin, end, *_ in chunks:
         done[begin:end] += 1
     assert_same(chunks[-1].gains, plain)
     assert (done == 1).all()

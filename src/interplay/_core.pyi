@@ -33,50 +33,65 @@ def pack_value_planes(
     words: npt.NDArray[np.uint64],
 ) -> None: ...
 def rank_values(values: npt.NDArray[Any], ranks: npt.NDArray[np.int64], found: npt.NDArray[Any]) -> bool: ...
+
+class Planes:
+    def __init__(
+        self,
+        words: npt.NDArray[np.uint64],
+        plane_start: npt.NDArray[np.int64],
+        n_levels: npt.NDArray[np.int64],
+        class_word_start: npt.NDArray[np.int64],
+        class_sizes: npt.NDArray[np.int64],
+        n_vars: int,
+    ) -> None: ...
+
+class Tiles:
+    def __init__(
+        self,
+        n_levels: npt.NDArray[np.int64],
+        n_vars: int,
+        order: npt.NDArray[np.int64],
+        block_start: npt.NDArray[np.int64],
+        middle_start: npt.NDArray[np.int64],
+        lane_start: npt.NDArray[np.int64],
+        tiles: npt.NDArray[np.int32],
+        partner_cells: npt.NDArray[np.int64],
+    ) -> None: ...
+
+class Job:
+    def __init__(self, n_threads: int, simd_level: str, direct_only: bool) -> None: ...
+
 def search_max_gains(
-    words: npt.NDArray[np.uint64],
-    plane_start: npt.NDArray[np.int64],
-    n_levels: npt.NDArray[np.int64],
-    class_word_start: npt.NDArray[np.int64],
-    class_sizes: npt.NDArray[np.int64],
-    n_vars: int,
-    order: npt.NDArray[np.int64],
-    block_start: npt.NDArray[np.int64],
-    middle_start: npt.NDArray[np.int64],
-    lane_start: npt.NDArray[np.int64],
-    tiles: npt.NDArray[np.int32],
-    partner_cells: npt.NDArray[np.int64],
+    planes: Planes,
+    tiles: Tiles,
+    job: Job,
+    *,
     pseudocount: float,
     discretization: int,
-    n_threads: int,
-    simd_level: str,
-    direct_only: bool,
     gain: npt.NDArray[np.float64],
     gain_discretization: npt.NDArray[np.int64],
     gain_tuples: npt.NDArray[np.int64],
-    tile_done: npt.NDArray[np.uint8],
+    searched_by: npt.NDArray[np.uint8],
     on_tick: Callable[[int], None] | None,
 ) -> tuple[int, int]: ...
 def list_tuples(
-    words: npt.NDArray[np.uint64],
-    plane_start: npt.NDArray[np.int64],
-    n_levels: npt.NDArray[np.int64],
-    class_word_start: npt.NDArray[np.int64],
-    class_sizes: npt.NDArray[np.int64],
-    n_vars: int,
-    order: npt.NDArray[np.int64],
-    block_start: npt.NDArray[np.int64],
-    middle_start: npt.NDArray[np.int64],
-    lane_start: npt.NDArray[np.int64],
-    tiles: npt.NDArray[np.int32],
-    partner_cells: npt.NDArray[np.int64],
+    planes: Planes,
+    tiles: Tiles,
+    job: Job,
+    *,
     pseudocount: float,
     min_value: npt.NDArray[np.float64],
     coefficient_of_size: npt.NDArray[np.int64],
     with_decision: bool,
     max_rows: int,
-    n_threads: int,
-    simd_level: str,
-    direct_only: bool,
     on_tick: Callable[[int], None] | None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+
+LANES: int
+TRIPLE_BLOCK: int
+SEARCHERS: tuple[str, ...]
+
+def max_block_size(dimensions: int) -> int: ...
+def tile_searchers(tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float) -> npt.NDArray[np.uint8]: ...
+def wants_smaller_blocks(tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float) -> bool: ...
+def tile_costs(tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float) -> npt.NDArray[np.float64]: ...

@@ -11,6 +11,7 @@ import numpy as np
 
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.engines.base import AsEngine, TupleEngine, get_engine
+from interplay.engines.searcher_counts import summed_counts
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress
 from interplay.results.selection import Run, Selection
@@ -152,6 +153,7 @@ def select(
             "data_fingerprint": task.fingerprint,
             "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
+            "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },

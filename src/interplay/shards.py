@@ -14,6 +14,7 @@ import numpy as np
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.checks import shown
 from interplay.engines.base import AsEngine, get_engine
+from interplay.engines.searcher_counts import are_counts, summed_counts
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import explained, selection_from
 from interplay.progress import Progress
@@ -134,6 +135,7 @@ class Part:
             and all(fits(self.about.get(name), kind) for name, kind in _ABOUT.items())
             and all(fits(self.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
             and "name" in self.provenance["engine"]
+            and are_counts(self.provenance.get("searchers", {}))  # earlier parts do not say
             and self.about["n_vars"] == n_vars
             and self.about["n_samples"] == n_samples
             and self.decision_codes.ndim == self.strata_codes.ndim == 1
@@ -231,6 +233,7 @@ def search_shard(
         provenance={
             "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
+            "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
@@ -315,6 +318,7 @@ def merge_parts(
                 "name": ", ".join(sorted({entry["engine"]["name"] for entry in provenances})),
                 "shards": first.shard.of,
             },
+            "searchers": summed_counts(entry.get("searchers", {}) for entry in provenances),
             "seconds": round(sum(entry["seconds"] for entry in provenances), 3),
             "versions": first.provenance["versions"],
         },

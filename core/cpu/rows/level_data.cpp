@@ -6,23 +6,6 @@
 #include "bounds/lane_model.hpp"
 
 namespace interplay {
-namespace {
-
-// So that a row has room for 16 lanes.
-constexpr Index kMaxLevels = 17;
-// Cells of a tuple, of all classes: their counts should stay in cache.
-constexpr Index kMaxCells = 4096;
-
-}  // namespace
-
-bool LevelData::applies_to(const SearchProblem& problem) {
-  const BitPlanes& planes = problem.planes;
-  const Index k = problem.tiles.dimensions;
-  // Without pseudocounts an empty cell would make the bound divide by zero.
-  if (k < 2 || k > kMaxFastDimensions || problem.pseudocount < 1e-6) return false;
-  return planes.n_classes() <= kMaxLevelClasses &&
-         *std::max_element(planes.class_sizes.begin(), planes.class_sizes.end()) <= kMaxFastClassSize;
-}
 
 LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels)
     : problem_(problem), layout_(problem.planes) {
@@ -54,16 +37,6 @@ LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels)
     }
   }
   make_model();
-}
-
-bool LevelData::applies_to(const std::int32_t* tile) const {
-  Index n_counts = problem_.planes.n_classes();
-  for (Index m = 0; m < problem_.tiles.dimensions; ++m) {
-    const Index n_levels = levels_at(problem_.block_begin(tile, m));
-    n_counts *= n_levels;
-    if (n_levels > kMaxLevels || n_counts > kMaxCells) return false;
-  }
-  return true;
 }
 
 void LevelData::make_model() {

@@ -19,13 +19,10 @@ struct LevelChunk {
 // Made once per search and shared by its threads.
 class LevelData {
  public:
-  // Whether the level kernels can search any tile of this problem.
-  static bool applies_to(const SearchProblem& problem);
+  static constexpr Index kMaxLevels = 17;   // so that a row has room for 16 lanes
+  static constexpr Index kMaxCells = 4096;  // of a tuple, of all classes: their counts should stay in cache
 
   LevelData(const SearchProblem& problem, const LaneKernels& kernels);
-
-  // Whether a tile has few enough levels and cells.
-  bool applies_to(const std::int32_t* tile) const;
 
   // Lanes of a chunk, and so the distance between the bits of one level and those of the next.
   static Index lane_stride(Index n_levels) { return kLanes / (n_levels - 1) / 16 * 16; }

@@ -17,15 +17,7 @@ using LaneMembers = std::array<std::array<Index, kMaxParts>, kMaxScoredLanes>;
 // Made once per search and shared by its threads. Lane blocks are cut into chunks of up to 256 variables.
 class TwoLevelData {
  public:
-  // Whether the lane kernels can search any tile of this problem.
-  static bool applies_to(const SearchProblem& problem);
-  // Whether there is nothing else to search.
-  static bool applies_to_all(const SearchProblem& problem);
-
   TwoLevelData(const SearchProblem& problem, const LaneKernels& kernels);
-
-  // Whether a tile holds two-level variables only.
-  bool applies_to(const std::int32_t* tile) const;
 
   Index first_chunk(Index lane_block) const { return chunk_start_[lane_block]; }
   Index last_chunk(Index lane_block) const { return chunk_start_[lane_block + 1]; }

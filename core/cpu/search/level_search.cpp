@@ -15,13 +15,10 @@
 #include "rows/list_class.hpp"
 #include "rows/restricted_rows.hpp"
 #include "search/level_tables.hpp"
+#include "search/tile_limits.hpp"
 
 namespace interplay {
 namespace {
-
-// A thread's tables over the blocks of a tile: more than this many counts in one (16 MB), and the variables of the last
-// place of the prefix are taken a few at a time.
-constexpr Index kMaxTableCounts = Index{1} << 23;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -65,14 +62,12 @@ class LevelSearcher final : public TileSearcher {
     sources_.resize(static_cast<std::size_t>(full_ + 1));
   }
 
-  bool takes(const std::int32_t* tile) const override { return middle_size(tile) > 0; }
-
   bool search(const std::int32_t* tile) override {
     set_up(tile);
     const VariableBlocks& blocks = problem_.blocks;
     const Index lane_block = tile[k_ - 1];
     const Index middle_begin = begin_[n_prefix_ - 1], middle_end = middle_begin + size_[n_prefix_ - 1];
-    const Index n_at_a_time = middle_size(tile);
+    const Index n_at_a_time = last_prefix_vars_at_a_time(problem_, tile);
     contrast_ = blocks.order[blocks.lane_start[lane_block]] >= planes_.n_vars;
     stopped_ = false;
     for (const LevelChunk& chunk : data_.chunks(lane_block)) {
@@ -96,17 +91,6 @@ class LevelSearcher final : public TileSearcher {
  private:
   Index levels_at(Index place) const { return planes_.n_levels[problem_.blocks.order[place]]; }
 
-  // Variables of the prefix's last place to take at a time, so that the tables fit; 0 if they cannot.
-  Index middle_size(const std::int32_t* tile) const {
-    Index n_counts = n_classes_ * kLanes, size = 1;
-    for (int m = 0; m < n_prefix_; ++m) {
-      size = problem_.block_size(tile, m);
-      n_counts *= levels_at(problem_.block_begin(tile, m)) - 1;
-      if (m > 0 && m + 1 < n_prefix_) n_counts *= size;
-    }
-    return std::min(size, kMaxTableCounts / n_counts);
-  }
-
   void set_up(const std::int32_t* tile) {
     Index n_cells = 1;
     for (int m = 0; m < k_; ++m) {
@@ -123,7 +107,7 @@ class LevelSearcher final : public TileSearcher {
     shape_.lane_levels = static_cast<int>(levels_[n_prefix_]);
     shape_.lane_stride = static_cast<int>(LevelData::lane_stride(levels_[n_prefix_]));
     Places size = size_;
-    size[n_prefix_ - 1] = middle_size(tile);
+    size[n_prefix_ - 1] = last_prefix_vars_at_a_time(problem_, tile);
     for (LevelTable& table : subsets_) table.make_room(size, shape_, n_classes_);
     Index n_masks = 1;
     for (int m = 0; m < n_prefix_; ++m) {

@@ -20,9 +20,6 @@
 namespace interplay {
 namespace {
 
-// Entries of a table, of 2 to 4 KB each: a thread holds a few tables.
-constexpr Index kMaxEntries = Index{1} << 15;
-
 // Entries of the lists of samples that pairs keep (2 MB).
 constexpr Index kMaxKept = Index{1} << 20;
 
@@ -61,10 +58,6 @@ class TableSearcher final : public TileSearcher {
     }
     for (int subset = 0; subset < full_; ++subset) tables_of_subsets_.emplace_back(subset, n_prefix_);
     subsets_.resize(static_cast<std::size_t>(full_));
-  }
-
-  bool takes(const std::int32_t* tile) const override {
-    return n_entries(tile) <= kMaxEntries && (n_parts_ == 1 || PairLanes::fit(problem_, tile));
   }
 
   bool search(const std::int32_t* tile) override {
@@ -339,12 +332,6 @@ class TableSearcher final : public TileSearcher {
   }
 
   // The largest table is over all places of the prefix but the first; with pairs, over all of a shorter prefix.
-  Index n_entries(const std::int32_t* tile) const {
-    Index n = 1;
-    for (Index place = n_parts_ == 1; place < n_prefix_; ++place) n *= problem_.block_size(tile, place);
-    return n;
-  }
-
   const SearchProblem& problem_;
   const BitPlanes& planes_;
   const TwoLevelData& data_;

@@ -12,9 +12,6 @@
 namespace interplay {
 namespace {
 
-// Variables before the block's end, each with a table entry of 13 KB.
-constexpr Index kMaxVars = 1024;
-
 // What is known of some variables of the prefix that are 1, with the variables of the block.
 struct PrefixCounts {
   alignas(64) std::array<ClassCounts, 2 * kLanes> lanes;                       // triples, pairs, single variables
@@ -38,12 +35,6 @@ class TripleSearcher final : public TileSearcher {
     lists_.make_room(0);
     all_samples_.resize(problem.planes.n_words);
     mask_all_samples(problem.planes, all_samples_.data());
-  }
-
-  bool takes(const std::int32_t* tile) const override {
-    const Index size = problem_.block_size(tile, n_prefix_), end = problem_.block_end(tile, n_prefix_);
-    return size >= kMinTripleBlock && size <= kMaxTripleBlock && end <= kMaxVars &&
-           problem_.block_end(tile, n_prefix_ + 1) == end && problem_.block_end(tile, n_prefix_ + 2) == end;
   }
 
   bool search(const std::int32_t* tile) override {

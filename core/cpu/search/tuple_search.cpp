@@ -5,13 +5,11 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "rows/level_data.hpp"
-#include "rows/two_level_data.hpp"
+#include "search/searchers.hpp"
 
 namespace interplay {
 namespace {
@@ -58,18 +56,13 @@ std::vector<Index> distinct_levels(const SearchProblem& problem) {
 }  // namespace
 
 bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
-                      std::span<std::uint8_t> tile_done) {
+                      std::span<std::uint8_t> searched_by) {
   const Index n_tiles = problem.tiles.size();
   if (n_tiles == 0) return true;
   const std::vector<Index> levels = distinct_levels(problem);
   const InformationTables tables(problem.planes.class_sizes, problem.pseudocount, levels, most_cells(problem));
-  std::optional<TwoLevelData> two_level;
-  std::optional<LevelData> any_level;
-  if (!options.direct_only && !problem.statistic) {
-    const LaneKernels& kernels = lane_kernels(options.simd_level);
-    if (TwoLevelData::applies_to(problem)) two_level.emplace(problem, kernels);
-    if (LevelData::applies_to(problem) && !TwoLevelData::applies_to_all(problem)) any_level.emplace(problem, kernels);
-  }
+  const Routing routing(problem, options.direct_only);
+  SharedRows rows(problem, options.simd_level);
 
   SearchProgress progress;
   std::mutex mutex;
@@ -89,23 +82,15 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
         own.view().rows = &found;
         own.view().n_groups = static_cast<Index>(problem.partner_cells.size());
       }
-      const auto direct = make_direct_searcher(problem, tables, options.simd_level, own.view(), progress);
-      const auto fast =
-          two_level ? make_two_level_searcher(problem, tables, *two_level, options.simd_level, own.view(), progress)
-                    : nullptr;
-      const auto general =
-          any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, own.view(), progress)
-                    : nullptr;
+      Searchers searchers(problem, tables, rows, options.simd_level, own.view(), progress);
       Clock::time_point handed_in = Clock::now();
       while (!progress.stop.load(std::memory_order_relaxed) && !(options.rows && options.rows->full())) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
-        const bool is_fast = fast && two_level->applies_to(blocks) && fast->takes(blocks);
-        const bool is_general = general && any_level->applies_to(blocks) && general->takes(blocks);
-        TileSearcher& searcher = is_fast ? *fast : is_general ? *general : *direct;
-        if (!searcher.search(blocks)) break;
-        tile_done[tile] = 1;
+        const Searcher searcher = routing.searcher_of(blocks);
+        if (!searchers[searcher].search(blocks)) break;
+        searched_by[tile] = static_cast<std::uint8_t>(searcher);
         if (options.rows) {
           found.sort();
           options.rows->hand_in(tile, std::exchange(found, TupleRows(problem.tiles.dimensions)));
@@ -158,7 +143,7 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   if (failure) std::rethrow_exception(failure);
   if (options.report) *options.report = {progress.polynomial_threads, progress.rational_threads};
   options.on_tick(progress.tuples_done.load(std::memory_order_relaxed));
-  return std::all_of(tile_done.begin(), tile_done.end(), [](std::uint8_t done) { return done != 0; });
+  return std::find(searched_by.begin(), searched_by.end(), 0) == searched_by.end();
 }
 
 }  // namespace interplay

@@ -54,8 +54,6 @@ struct SearchProgress {
 class TileSearcher {
  public:
   virtual ~TileSearcher() = default;
-  // Whether this searcher has the memory for a tile's blocks.
-  virtual bool takes(const std::int32_t* /*tile*/) const { return true; }
   // Search a tile; returns whether all of it was searched.
   virtual bool search(const std::int32_t* tile) = 0;
 };
@@ -64,13 +62,8 @@ class TileSearcher {
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    SimdLevel level, MaxGains& best, SearchProgress& progress);
 
-// Two levels, two classes, two to five dimensions: counts one cell, scores what a bound leaves.
-class TwoLevelData;
-std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                      const TwoLevelData& data, SimdLevel level, MaxGains& best,
-                                                      SearchProgress& progress);
-
-// Any levels and classes, two to five dimensions, in the same way.
+// Any levels and classes, two to five dimensions: counts what no other count implies, scores what a bound leaves.
+// Those of two levels and classes, which do it faster, are in search/two_level_searchers.hpp.
 class LevelData;
 std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                   const LevelData& data, SimdLevel level, MaxGains& best,

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "interplay/routing.hpp"
 #include "interplay/tile_searcher.hpp"
 
 namespace interplay {
@@ -27,9 +28,9 @@ struct SearchOptions {
 };
 
 // Search the tiles, into `best`, which may hold the results of earlier searches.
-// tile_done: OUT one byte per tile, set when all of its tuples were searched
+// searched_by: OUT the searcher of each tile of which all tuples were searched; zero before
 // Returns whether all tiles were done.
 bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
-                      std::span<std::uint8_t> tile_done);
+                      std::span<std::uint8_t> searched_by);
 
 }  // namespace interplay

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from interplay.datasets import make_madelon
-from interplay.engines.cpu import CpuEngine, logger
+from interplay.engines.cpu import BOUND_CHOICE, CpuEngine, logger
 from interplay.search.gains import max_information_gain
 
 #: Shares of the rarer class to try. Below about a fifth only the rational bound is sound, and of nearly even classes it
@@ -34,7 +34,7 @@ def show_bound_choices(show: Callable[[str], None]) -> None:
 
 
 class _Handler(logging.Handler):
-    """Shows each message with a prefix."""
+    """Shows each message about the bound with a prefix."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         super().__init__(logging.DEBUG)
@@ -42,4 +42,5 @@ class _Handler(logging.Handler):
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._show(self.prefix + record.getMessage())
+        if record.msg == BOUND_CHOICE:
+            self._show(self.prefix + record.getMessage())

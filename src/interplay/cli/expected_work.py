@@ -11,6 +11,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, MaxGains, TupleTiles
 from interplay.engines.base import Engine, OnProgress, get_engine
+from interplay.engines.searcher_counts import SearcherCounts
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import select
 from interplay.selection_task import check_selection
@@ -133,6 +134,7 @@ class _Sampler:
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
         """Measure, and raise `_SampleTaken`."""
         self.began = time.perf_counter()

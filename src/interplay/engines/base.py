@@ -13,6 +13,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.checks import shown
+from interplay.engines.searcher_counts import SearcherCounts
 from interplay.engines.tuple_formula import TupleFormula
 
 if TYPE_CHECKING:
@@ -48,8 +49,12 @@ class Engine(Protocol):
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`."""
+        """Search the tiles and return their maxima, merged with those already `known`.
+
+        The tiles and tuples that each searcher took are added to `searched`.
+        """
         ...
 
     def describe(self) -> dict[str, Any]:

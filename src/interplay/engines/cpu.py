@@ -12,9 +12,15 @@ import numpy as np
 from interplay import _core
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.routing import core_tiles, count_searched
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tuple_formula import TupleFormula
 
 logger = logging.getLogger(__name__)
+
+#: What is logged about a search, at DEBUG.
+BOUND_CHOICE = "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d"
+SEARCHED_BY = "%dD: tiles and tuples by searcher: %s"
 
 
 def simd_levels() -> list[str]:
@@ -67,6 +73,7 @@ class CpuEngine:
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
         """Search the tiles and return their maxima, merged with those already `known`."""
         start = MaxGains.none_yet(planes, tiles) if known is None else known
@@ -77,39 +84,27 @@ class CpuEngine:
             df_by_group=start.df_by_group,
             n_vars=start.n_vars,
         )
-        tile_done = np.zeros(len(tiles), dtype=np.uint8)
+        searched_by = np.zeros(len(tiles), dtype=np.uint8)
         try:
             n_polynomial, n_rational = _core.search_max_gains(
-                words=planes.words,
-                plane_start=planes.plane_start,
-                n_levels=planes.n_levels,
-                class_word_start=planes.class_word_start,
-                class_sizes=planes.class_sizes,
-                n_vars=planes.n_vars,
-                order=tiles.order,
-                block_start=tiles.block_start,
-                middle_start=tiles.middle_start,
-                lane_start=tiles.lane_start,
-                tiles=tiles.tiles,
-                partner_cells=tiles.partner_cells,
+                *self._job(planes, tiles),
                 pseudocount=pseudocount,
                 discretization=discretization,
-                n_threads=self.n_threads,
-                simd_level=self.simd_level or default_simd_level(),
-                direct_only=self.direct_only,
                 gain=found.gain_by_group,
                 gain_discretization=found.discretization_by_group,
                 gain_tuples=found.tuples_by_group,
-                tile_done=tile_done,
+                searched_by=searched_by,
                 on_tick=None if on_progress is None else lambda done: on_progress(done, found),
             )
         except KeyboardInterrupt:
-            raise SearchInterrupted(found, float(tile_done.mean())) from None
+            raise SearchInterrupted(found, float((searched_by > 0).mean())) from None
+        if searched is not None or logger.isEnabledFor(logging.DEBUG):
+            counts = count_searched(searched_by, tiles.n_tuples)
+            logger.debug(SEARCHED_BY, tiles.dimensions, counts)
+            if searched is not None:
+                add_counts(searched, counts)
         if n_polynomial or n_rational:
-            logger.debug(
-                "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d",
-                tiles.dimensions, n_polynomial, n_rational,
-            )  # fmt: skip
+            logger.debug(BOUND_CHOICE, tiles.dimensions, n_polynomial, n_rational)
         return found
 
     def interesting_tuples(
@@ -126,31 +121,35 @@ class CpuEngine:
         """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
         n_groups = len(tiles.partner_cells)
         coefficients = np.empty(0, dtype=np.int64) if formula is None else formula.coefficient_of_size
+        # Where every threshold is <= 0, every tuple is listed: pruning cannot help.
+        nothing_to_prune = bool(np.all(min_value <= 0))
         tuples, variable, value, rows_of_tile = _core.list_tuples(
-            words=planes.words,
-            plane_start=planes.plane_start,
-            n_levels=planes.n_levels,
-            class_word_start=planes.class_word_start,
-            class_sizes=planes.class_sizes,
-            n_vars=planes.n_vars,
-            order=tiles.order,
-            block_start=tiles.block_start,
-            middle_start=tiles.middle_start,
-            lane_start=tiles.lane_start,
-            tiles=tiles.tiles,
-            partner_cells=tiles.partner_cells,
+            *self._job(planes, tiles, direct_only=nothing_to_prune),
             pseudocount=pseudocount,
             min_value=np.repeat(min_value.astype(np.float64), n_groups),
             coefficient_of_size=coefficients,
             with_decision=formula is None or formula.with_decision,
             max_rows=np.iinfo(np.int64).max if max_rows is None else max_rows,
-            n_threads=self.n_threads,
-            simd_level=self.simd_level or default_simd_level(),
-            # A bound that nothing can fail is only in the way.
-            direct_only=self.direct_only or bool(np.all(min_value <= 0)),
             on_tick=on_progress,
         )
         return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
+
+    def _job(
+        self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False
+    ) -> tuple[_core.Planes, _core.Tiles, _core.Job]:
+        """Return what to search, and how, as the compiled core takes it; it checks them."""
+        return (
+            _core.Planes(
+                words=planes.words,
+                plane_start=planes.plane_start,
+                n_levels=planes.n_levels,
+                class_word_start=planes.class_word_start,
+                class_sizes=planes.class_sizes,
+                n_vars=planes.n_vars,
+            ),
+            core_tiles(tiles, planes.n_levels, planes.n_vars),
+            _core.Job(self.n_threads, self.simd_level or default_simd_level(), self.direct_only or direct_only),
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""

@@ -21,7 +21,9 @@ import numpy as np
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
-from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed, tile_costs
+from interplay.engines.routing import costs_over
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed
 from interplay.interrupts import noticing_interrupts
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
@@ -116,6 +118,7 @@ class DaskEngine:
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
         """Search the tiles and return their maxima, merged with those already `known`."""
         found = MaxGains.none_yet(planes, tiles) if known is None else known
@@ -128,6 +131,8 @@ class DaskEngine:
             on_progress=on_progress,
         ):
             found = chunk.gains
+            if searched is not None:
+                add_counts(searched, chunk.searched)
         return found
 
     def stream_max_gains(
@@ -158,7 +163,7 @@ class _Search:
         self._client = client
         self._data = data
         self._tiles = tiles
-        self._before = summed(tile_costs(tiles, data.planes.n_levels, len(data.planes.class_sizes)))
+        self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
         self._found = replace(  # improved in place
             known,
             gain_by_group=known.gain_by_group.copy(),
@@ -204,7 +209,7 @@ class _Search:
                     if improvement is not None:
                         if on_progress is not None:
                             on_progress(int(done), replace(self._found))
-                        yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
+                        yield FoundChunk(chunk.begin, chunk.end, replace(self._found), improvement.searched)
         except KeyboardInterrupt:
             raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
         finally:

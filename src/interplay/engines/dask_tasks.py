@@ -16,6 +16,7 @@ import numpy.typing as npt
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.engines.base import Engine, tile_shape_for
 from interplay.engines.cpu import CpuEngine
+from interplay.engines.searcher_counts import SearcherCounts
 
 #: A device is used by one task at a time, however many threads its worker has.
 _device = threading.Lock()
@@ -57,6 +58,8 @@ class Improvement:
         Time taken.
     engine, worker : str
         Where.
+    searched : SearcherCounts
+        By whom.
     out_of_memory : bool
     """
 
@@ -66,6 +69,7 @@ class Improvement:
     seconds: float
     engine: str
     worker: str
+    searched: SearcherCounts
     out_of_memory: bool = False
 
     def add_to(self, gains: MaxGains, discretization: int) -> None:
@@ -109,6 +113,7 @@ def search_chunk(
     # Without a tuple, a bound loses to any equal gain: ties are decided where all of them are known.
     start = replace(MaxGains.none_yet(data.planes, chunk), gain_by_group=np.array(bounds))
     engine = _engine_of(worker)
+    searched: SearcherCounts = {}
     try:
         with nullcontext() if engine.name == "cpu" else _device:
             found = engine.max_gains(
@@ -118,6 +123,7 @@ def search_chunk(
                 discretization=data.discretization,
                 known=start,
                 on_progress=_StopWhenCancelled(worker),
+                searched=searched,
             )
     except MemoryError:
         found = None
@@ -130,6 +136,7 @@ def search_chunk(
         seconds=time.perf_counter() - started,
         engine=engine.name,
         worker=worker.address,
+        searched=searched,
         out_of_memory=found is None,
     )
 

@@ -9,8 +9,10 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted
+from interplay.engines.routing import costs_over
+from interplay.engines.searcher_counts import SearcherCounts
 
 #: A chunk has at most this many times the cost of those before, so that a first guess cannot cost much.
 _MAX_GROWTH = 8.0
@@ -25,11 +27,14 @@ class FoundChunk(NamedTuple):
         Which tiles.
     gains : MaxGains
         The maxima so far: over these tiles, all that came before, and those known from the start.
+    searched : SearcherCounts
+        Who searched these tiles.
     """
 
     begin: int
     end: int
     gains: MaxGains
+    searched: SearcherCounts
 
 
 @runtime_checkable
@@ -48,33 +53,6 @@ class StreamingEngine(Protocol):
     ) -> Iterator[FoundChunk]:
         """Search the tiles; yield chunks in the order in which they are done."""
         ...
-
-
-#: How to cut what is searched in parts and scored cell by cell, so that no tile takes minutes. The speed is the same.
-SMALL_TILES = {"block_size": 8, "middle_size": 16, "n_lanes": 64}
-
-#: Cost of a tuple that is counted and scored cell by cell, for each cell and class, where one that goes through the
-#: two-level kernels costs 1. Measured on 2000 samples: 4 ns against 10 ns.
-_COST_PER_CELL_AND_CLASS = 0.4
-
-
-def tile_costs(tiles: TupleTiles, n_levels: IntArray, n_classes: int) -> FloatArray:
-    """Return about what each tile costs, in tuples of two-level variables.
-
-    Parameters
-    ----------
-    tiles : TupleTiles
-    n_levels : (n_rows,) int64
-        Levels of each variable, real and contrast.
-    n_classes : int
-    """
-    k = tiles.dimensions
-    starts = [tiles.block_start] * (k - 2) + [tiles.middle_start] * (k > 1) + [tiles.lane_start]
-    n_cells = np.ones(len(tiles))
-    for place, start in enumerate(starts):
-        n_cells *= n_levels[tiles.order[start[:-1]]][tiles.tiles[:, place]]  # a block has one number of levels
-    is_fast = (n_cells == 2.0**k) & (n_classes == 2)
-    return np.asarray(tiles.n_tuples * np.where(is_fast, 1.0, _COST_PER_CELL_AND_CLASS * n_cells * n_classes))
 
 
 class ChunkSize:
@@ -148,12 +126,13 @@ def search_in_chunks(
             on_progress=on_progress,
         )
         return
-    before, cost_before = summed(tiles.n_tuples), summed(tile_costs(tiles, planes.n_levels, len(planes.class_sizes)))
+    before, cost_before = summed(tiles.n_tuples), summed(costs_over(planes, tiles, pseudocount))
     size = ChunkSize(seconds)
     begin = 0
     while begin < len(tiles):
         end = end_of_chunk(cost_before, begin, size.cost)
         started = time.perf_counter()
+        searched: SearcherCounts = {}
         try:
             known = engine.max_gains(
                 planes,
@@ -162,12 +141,13 @@ def search_in_chunks(
                 discretization=discretization,
                 known=known,
                 on_progress=None if on_progress is None else _shifted(on_progress, int(before[begin])),
+                searched=searched,
             )
         except SearchInterrupted as interrupt:
             done = before[begin] + interrupt.done * (before[end] - before[begin])
             raise SearchInterrupted(interrupt.partial, float(done / before[-1])) from None
         size.learn(float(cost_before[end] - cost_before[begin]), time.perf_counter() - started)
-        yield FoundChunk(begin, end, known)
+        yield FoundChunk(begin, end, known, searched)
         begin = end
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, MaxGains
 from interplay.checks import check_path, check_real
+from interplay.engines.searcher_counts import SearcherCounts, are_counts
 from interplay.stored.archive import (
     Arrays,
     DamagedFile,
@@ -47,6 +48,8 @@ class SearchState:
         Tiles of that list that are done.
     found : list of MaxGains
         Maxima so far, one for each list of tiles.
+    searched : SearcherCounts
+        Who searched what is done.
     """
 
     shapes: list[dict[str, int | bool | None]]
@@ -54,6 +57,7 @@ class SearchState:
     at: tuple[int, int]
     done: BoolArray
     found: list[MaxGains]
+    searched: SearcherCounts = field(default_factory=dict)
 
 
 @dataclass
@@ -156,6 +160,7 @@ class Checkpoint:
                 "at": list(state.at),
                 "n_tiles": len(state.done),
                 "n_found": len(state.found),
+                "searched": state.searched,
             }
             arrays[f"{name}.done"] = np.packbits(state.done)
             for i, gains in enumerate(state.found):
@@ -232,8 +237,9 @@ def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
         at=tuple(search["at"]),
         done=np.unpackbits(packed, count=n_tiles).astype(bool),
         found=[gains_from_arrays(arrays, f"{name}.{i}") for i in range(search["n_found"])],
+        searched=search.get("searched", {}),  # earlier files do not say
     )
-    if not has_own_types(state) or not all(_is_shape(shape) for shape in state.shapes):
+    if not (has_own_types(state) and all(_is_shape(shape) for shape in state.shapes) and are_counts(state.searched)):
         raise TypeError("another content")
     return state
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains
 from interplay.engines.base import AsEngine, SearchWork, get_engine, tile_shape_for
-from interplay.engines.tile_chunks import SMALL_TILES, StreamingEngine, tile_costs
+from interplay.engines.routing import tile_costs
 from interplay.jobs import resolve_n_jobs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint
@@ -26,6 +26,7 @@ from interplay.search.settings import (
     naming_contrast,
 )
 from interplay.search.tile_loop import Shard, TileLoop
+from interplay.search.tile_shapes import cut_for_processor
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.decision import decision_classes
@@ -276,20 +277,28 @@ def search_tiles(
     )
     worker = get_engine(engine, n_jobs=n_threads, work=work)
     dimensions = [settings.dimensions] + [1] * alone
-    # Shards with and without a GPU must cut alike.
-    shapes = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
-    is_direct = np.any(n_levels > 2) or classes.n_classes > 2 or (n_strata or 2) > 2
-    if is_direct and (shard is not None or checkpoint is not None or isinstance(worker, StreamingEngine)):
-        shapes = [shape or SMALL_TILES for shape in shapes]
-    if checkpoint is not None:  # what was begun on one engine goes on with another
-        shapes = checkpoint.tile_shapes(name) or shapes
+    n_rows = [len(n_levels)] + [table.n_vars] * alone
+    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), n_levels[:n]]) for n in n_rows]
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
-    searches = [make_tiles(n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require, **shapes[0])]
-    levels_of_rows = [n_levels]
-    if alone:
-        levels_of_rows.append(n_levels[: table.n_vars])
-        searches.append(make_tiles(levels_of_rows[1], dimensions=1, **shapes[1]))
-    levels_of_rows = [np.concatenate([*(part.n_levels for part in fixed), levels]) for levels in levels_of_rows]
+    cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
+    cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
+    rows: dict[str, Any] = {
+        "n_levels": levels_of_rows[0],
+        "n_vars": len(fixed) + table.n_vars,
+        "class_sizes": classes.sizes,
+        "pseudocount": settings.pseudocount,
+    }
+    # What was begun on one engine goes on with another; shards with and without a GPU must cut alike.
+    begun = None if checkpoint is None else checkpoint.tile_shapes(name)
+    if begun is not None:
+        cut = [(shape, cut_as(**shape)) for shape, cut_as in zip(begun, cuts, strict=True)]
+    else:
+        wanted = [tile_shape_for(worker, k + len(fixed)) if shard is None else {} for k in dimensions]
+        cut = [
+            (shape, cut_as(**shape)) if shape else cut_for_processor(cut_as, **rows)
+            for shape, cut_as in zip(wanted, cuts, strict=True)
+        ]
+    shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
     nothing = [
         MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
         for levels, tiles in zip(levels_of_rows, searches, strict=True)
@@ -302,7 +311,7 @@ def search_tiles(
         names=table.names,
         shapes=shapes,
         shard=shard,
-        costs=lambda tiles: tile_costs(tiles, levels_of_rows[0], classes.n_classes),
+        costs=partial(tile_costs, **rows),
         checkpoint=checkpoint,
         name=name,
     )

@@ -15,6 +15,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.checks import check_int, shown
 from interplay.engines.base import Engine, SearchInterrupted
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import N_FINDS_SHOWN, ShowDone
 from interplay.search.checkpoint import Checkpoint, SearchState
@@ -103,20 +104,27 @@ class TileLoop:
         self._checkpoint = checkpoint
         self._places = [(d, i) for d in range(discretizations) for i in range(len(searches))]
         self._before = [summed(tiles.n_tuples) for tiles in searches]
-        self._span = dict(zip(self._places, self._spans(shard, costs), strict=True))
+        spans, total_cost = self._spans(shard, costs)
+        self._span = dict(zip(self._places, spans, strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
-        fresh = SearchState(list(shapes), _layout(searches), (0, 0), self._none_done((0, 0)), list(nothing))
+        fresh = SearchState(list(shapes), _layout(searches, total_cost), (0, 0), self._none_done((0, 0)), list(nothing))
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = sum(self._tuples_at(place) for place in self._places if place < self._state.at)
         self._n_done += self._tuples_done_at(self._state.at)
         self._has_begun = self._n_done > 0
+        self._count_unrecorded()
 
     @property
     def found(self) -> tuple[MaxGains, ...]:
         """The maxima so far, one for each list of tiles, of the variables alone where there is a stratum."""
         found = zip(self._state.found, self._searches, strict=True)
         return tuple(gains.without_stratum(tiles) for gains, tiles in found)
+
+    @property
+    def searched(self) -> SearcherCounts:
+        """Tiles and tuples done so far, by who searched them."""
+        return self._state.searched
 
     @property
     def layout(self) -> str:
@@ -156,6 +164,7 @@ class TileLoop:
                     discretization=d,
                     known=state.found[i],
                     on_progress=on_progress,
+                    searched=state.searched,
                 )
             else:
                 self._search_and_keep(
@@ -193,9 +202,10 @@ class TileLoop:
             on_progress=on_progress,
         )
         then = time.monotonic()
-        for begin, end, gains in chunks:
+        for begin, end, gains, searched in chunks:
             state.found[i] = gains
             state.done[left[begin:end] - first] = True
+            add_counts(state.searched, searched)
             now = time.monotonic()
             checkpoint.write_if_due(next_in=now - then)
             then = now
@@ -214,10 +224,12 @@ class TileLoop:
         """Take note that all is done."""
         self._state.at, self._state.done = (self._places[-1][0] + 1, 0), np.zeros(0, dtype=bool)
 
-    def _spans(self, shard: Shard | None, costs: Callable[[TupleTiles], FloatArray]) -> list[tuple[int, int]]:
-        """First tile and end at each place: tiles that start, on the line of all costs, within the shard."""
+    def _spans(
+        self, shard: Shard | None, costs: Callable[[TupleTiles], FloatArray]
+    ) -> tuple[list[tuple[int, int]], float | None]:
+        """First tile and end at each place: tiles that start, on the line of all costs, in the shard; its length."""
         if shard is None:
-            return [(0, len(self._searches[i])) for _, i in self._places]
+            return [(0, len(self._searches[i])) for _, i in self._places], None
         before = [summed(costs(tiles)) for tiles in self._searches]
         starts = []
         total = 0.0
@@ -226,7 +238,8 @@ class TileLoop:
             total += before[i][-1]
         low = total * ((shard.number - 1) / shard.of)
         high = total * (shard.number / shard.of) if shard.number < shard.of else np.inf
-        return [(int(np.searchsorted(start, low)), int(np.searchsorted(start, high))) for start in starts]
+        spans = [(int(np.searchsorted(start, low)), int(np.searchsorted(start, high))) for start in starts]
+        return spans, total
 
     def _tuples_at(self, place: tuple[int, int]) -> float:
         begin, end = self._span[place]
@@ -244,6 +257,16 @@ class TileLoop:
         if place > self._state.at:
             return np.arange(begin, end)
         return begin + np.flatnonzero(~self._state.done)
+
+    def _count_unrecorded(self) -> None:
+        """Count what a checkpoint says is done without saying by whom: earlier ones did not."""
+        n_tiles = sum(end - begin for place, (begin, end) in self._span.items() if place < self._state.at)
+        n_tiles += int(self._state.done.sum())
+        recorded = self._state.searched.values()
+        n_tiles -= sum(counts["tiles"] for counts in recorded)
+        n_tuples = int(self._n_done) - sum(counts["tuples"] for counts in recorded)
+        if n_tiles > 0:
+            add_counts(self._state.searched, {"unknown": {"tiles": n_tiles, "tuples": n_tuples}})
 
     def _tuples_done_at(self, place: tuple[int, int]) -> float:
         if place not in self._span:  # behind the last one: all is done
@@ -266,9 +289,14 @@ def _show_after(
     show(before + done, None if best is None else partial(best_finds, best))
 
 
-def _layout(searches: Sequence[TupleTiles]) -> str:
-    """Tell one way of cutting from another, without hashing up to a hundred million tiles: blocks decide them."""
+def _layout(searches: Sequence[TupleTiles], total_cost: float | None) -> str:
+    """Tell one way of cutting from another, without hashing up to a hundred million tiles: blocks decide them.
+
+    Shards are stretches of the line of costs, so that what the tiles cost belongs to the way shards are cut.
+    """
     digest = hashlib.blake2b(digest_size=16)
+    if total_cost is not None:
+        digest.update(np.float64(total_cost).tobytes())
     for tiles in searches:
         for array in (tiles.order, tiles.block_start, tiles.middle_start, tiles.lane_start, tiles.partner_cells):
             digest.update(len(array).to_bytes(8, "little"))

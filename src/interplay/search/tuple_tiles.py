@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
 
 #: Variables per small block, by dimensions: enough of them that what is computed once per block pays, few enough that
 #: counts of sub-tuples stay in cache and that there are tiles for many threads.
@@ -22,18 +23,9 @@ _BLOCK_SIZE_BEYOND = 16
 #: what is computed, and so few variables need no tiles for many threads.
 _LARGE_BLOCK_SIZE = 26
 
-#: Variables per lane block: the bits of one AVX2 register.
-_LANES = 256
-
-#: Variables whose triples and pairs fit two registers (see core/cpu/rows/triple_lanes.hpp).
-_TRIPLE_BLOCK = 14
-
-#: Blocks grow where there would be more tiles than this: they are listed in memory. In 4D and more not beyond the
-#: size for which the tables over a tile's blocks still fit.
+#: Blocks grow where there would be more tiles than this: they are listed in memory.
 _MAX_TILES = 1_000_000
 _MAX_TILES_AT_ALL = 100_000_000
-_MAX_BLOCK_SIZE = {4: 128}
-_MAX_BLOCK_SIZE_BEYOND = 32
 
 #: Up to here, tiles are remembered: searches of one shape often follow one another (resampled tables, folds), and may
 #: take less time than cutting them.
@@ -130,13 +122,13 @@ def _cut_into_tiles(
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
 
     n_members = dimensions + (stratum_levels is not None)
-    size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or _LANES
+    size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or LANES
     if n_members == dimensions == 5 and block_size is None:
-        are_few = len(real) <= 2 * _LARGE_BLOCK_SIZE + _TRIPLE_BLOCK
+        are_few = len(real) <= 2 * _LARGE_BLOCK_SIZE + TRIPLE_BLOCK
         size = _LARGE_BLOCK_SIZE if are_few and np.all(n_levels <= 2) else size
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
-    middle = middle_size or (_LANES if n_members > 3 and len(real) <= _LANES else size)
-    max_size = _MAX_BLOCK_SIZE.get(n_members, _MAX_BLOCK_SIZE_BEYOND) if n_members > 3 else len(n_levels)
+    middle = middle_size or (LANES if n_members > 3 and len(real) <= LANES else size)
+    max_size = max_block_size(n_members) if n_members > 3 else len(n_levels)
     while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
         size = min(2 * size, max_size)
         middle = max(middle, size)
@@ -153,9 +145,9 @@ def _cut_into_tiles(
         lane_start = np.concatenate([lane_start, of_contrast[1:]])
     middle_start = _cut(lane_start, middle, even)
     runs = middle_start
-    if even and n_members > 3 and len(real) > _TRIPLE_BLOCK:
+    if even and n_members > 3 and len(real) > TRIPLE_BLOCK:
         # Their triples are searched together: they would be the last few of very many prefixes.
-        runs = np.union1d(runs, len(real) - _TRIPLE_BLOCK)
+        runs = np.union1d(runs, len(real) - TRIPLE_BLOCK)
     block_start = _cut(runs, size, even)
     order = np.concatenate([real, contrast])
     starts = [block_start] * (dimensions - 2) + [middle_start] * (dimensions > 1) + [lane_start]

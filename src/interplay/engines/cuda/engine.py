@@ -29,6 +29,7 @@ from interplay.engines.cuda.kernels import COUNTING
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Why tuples go to the CPU.
@@ -83,6 +84,7 @@ class CudaEngine:
         discretization: int = 0,
         known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
     ) -> MaxGains:
         """Search the tiles and return their maxima, merged with those already `known`."""
         start = MaxGains.none_yet(planes, tiles) if known is None else known
@@ -110,6 +112,8 @@ class CudaEngine:
                     raise
                 failure = error.with_traceback(None)  # which would hold the memory
             if failure is None:
+                if searched is not None:
+                    add_counts(searched, {self.name: {"tiles": len(tiles), "tuples": int(tiles.n_tuples.sum())}})
                 return search.found()
             if isinstance(failure, KeyboardInterrupt):
                 raise SearchInterrupted(search.found(), report.done / float(tiles.n_tuples.sum())) from None
@@ -127,6 +131,7 @@ class CudaEngine:
             discretization=discretization,
             known=search.found(),
             on_progress=report.shown_at_least(on_progress),
+            searched=searched,  # all tiles again, also those that a device had done
         )
 
     def interesting_tuples(

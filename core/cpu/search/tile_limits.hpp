@@ -1,0 +1,33 @@
+// What of a tile has to fit into a searcher's tables: asked by routing.cpp, relied on by the searchers.
+#pragma once
+
+#include <algorithm>
+
+#include "interplay/tile_searcher.hpp"
+#include "simd/lane_kernels.hpp"
+
+namespace interplay {
+
+// Entries of a table over two-level blocks, of 2 to 4 KB each: a thread holds a few tables.
+inline constexpr Index kMaxTableEntries = Index{1} << 15;
+
+// Variables before the end of the block whose triples are lanes, each with a table entry of 13 KB.
+inline constexpr Index kMaxTripleVars = 1024;
+
+// A thread's tables over blocks of any levels: more than this many counts in one (16 MB), and the variables of the last
+// place of the prefix are taken a few at a time.
+inline constexpr Index kMaxTableCounts = Index{1} << 23;
+
+// Variables of the prefix's last place to take at a time, so that the tables over any levels fit; 0 if they cannot.
+inline Index last_prefix_vars_at_a_time(const SearchProblem& problem, const std::int32_t* tile) {
+  const Index n_prefix = problem.tiles.dimensions - 1;
+  Index n_counts = problem.planes.n_classes() * kLanes, size = 1;
+  for (Index m = 0; m < n_prefix; ++m) {
+    size = problem.block_size(tile, m);
+    n_counts *= problem.planes.n_levels[problem.blocks.order[problem.block_begin(tile, m)]] - 1;
+    if (m > 0 && m + 1 < n_prefix) n_counts *= size;
+  }
+  return std::min(size, kMaxTableCounts / n_counts);
+}
+
+}  // namespace interplay

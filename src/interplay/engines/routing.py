@@ -1,0 +1,111 @@
+"""Tiles → which of the processor's searchers takes each, and about what it costs: as the compiled core decides it.
+
+Nothing here, and nothing else in Python, knows by which rule.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay import _core
+from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.searcher_counts import SearcherCounts
+
+#: Variables that fill a register of lanes, and variables whose triples are searched together.
+LANES: int = _core.LANES
+TRIPLE_BLOCK: int = _core.TRIPLE_BLOCK
+
+#: The searchers by number; number 0 stands for none.
+SEARCHERS: tuple[str, ...] = _core.SEARCHERS
+
+
+def max_block_size(dimensions: int) -> int:
+    """Return how many variables a block may have so that the tables over a tile's blocks fit, from 4D on.
+
+    Examples
+    --------
+    >>> max_block_size(4) > max_block_size(5)
+    True
+    """
+    return _core.max_block_size(dimensions)
+
+
+def core_tiles(tiles: TupleTiles, n_levels: IntArray, n_vars: int) -> _core.Tiles:
+    """Return the tiles, over rows of these levels, as the compiled core takes them; it checks them."""
+    return _core.Tiles(
+        n_levels=n_levels,
+        n_vars=n_vars,
+        order=tiles.order,
+        block_start=tiles.block_start,
+        middle_start=tiles.middle_start,
+        lane_start=tiles.lane_start,
+        tiles=tiles.tiles,
+        partner_cells=tiles.partner_cells,
+    )
+
+
+def tile_searchers(
+    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
+) -> list[str]:
+    """Return the name of the searcher that takes each tile.
+
+    Examples
+    --------
+    >>> from interplay.search.tuple_tiles import make_tuple_tiles
+    >>> levels = np.array([2, 2, 2, 40])
+    >>> tiles = make_tuple_tiles(levels, n_vars=4, dimensions=2)
+    >>> tile_searchers(tiles, levels, n_vars=4, class_sizes=np.array([60, 40]), pseudocount=0.25)
+    ['singles', 'direct']
+    """
+    found = _core.tile_searchers(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+    return [SEARCHERS[number] for number in found.tolist()]
+
+
+def tile_costs(
+    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
+) -> FloatArray:
+    """Return about how many nanoseconds each tile takes a thread, (n_tiles,) float64: the same on every machine.
+
+    Parameters
+    ----------
+    tiles : TupleTiles
+    n_levels : (n_rows,) int64
+        Levels of each variable, real and contrast.
+    n_vars : int
+        Number of real variables.
+    class_sizes : (n_classes,) int64
+    pseudocount : float
+    """
+    return _core.tile_costs(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+
+
+def wants_smaller_blocks(
+    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
+) -> bool:
+    """Say whether a tile would be searched faster if its blocks had fewer variables; parameters as in `tile_costs`."""
+    return _core.wants_smaller_blocks(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+
+
+def costs_over(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:
+    """Return `tile_costs` for tiles over these planes."""
+    return tile_costs(
+        tiles, planes.n_levels, n_vars=planes.n_vars, class_sizes=planes.class_sizes, pseudocount=pseudocount
+    )
+
+
+def count_searched(searched_by: npt.NDArray[np.uint8], n_tuples: FloatArray) -> SearcherCounts:
+    """Count tiles and tuples by the number of their searcher; those of number 0 were not searched.
+
+    Examples
+    --------
+    >>> count_searched(np.array([2, 0, 2], dtype=np.uint8), np.array([10.0, 10.0, 5.0]))
+    {'pairs': {'tiles': 2, 'tuples': 15}}
+    """
+    n_tiles = np.bincount(searched_by, minlength=len(SEARCHERS)).tolist()
+    tuples = np.bincount(searched_by, weights=n_tuples, minlength=len(SEARCHERS)).tolist()
+    return {
+        name: {"tiles": n_tiles[number], "tuples": int(tuples[number])}
+        for number, name in enumerate(SEARCHERS)
+        if number and n_tiles[number]
+    }
