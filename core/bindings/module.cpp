@@ -305,15 +305,13 @@ nb::tuple list_tuples(Array<const Word> words, Array<const Index> plane_start, A
   require(max_rows >= 1, "max_rows must be at least 1");
   const interplay::StatisticFormula formula{span_of(coefficient_of_size), with_decision};
   if (coefficient_of_size.size()) problem.statistic = &formula;
-  interplay::MaxGains thresholds{span_of(min_value), {}, {}, k};
   interplay::TupleRowsByTile found(problem.tiles.size(), k, max_rows);
   std::vector<std::uint8_t> tile_done(static_cast<std::size_t>(problem.tiles.size()));
   Ticker tick(on_tick);
-  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only,
-                                   &found};
+  interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only};
   {
     nb::gil_scoped_release release;
-    interplay::search_max_gains(problem, options, thresholds, tile_done);
+    interplay::list_tuples(problem, options, span_of(min_value), found, tile_done);
   }
   tick.raise_if_asked();
   return rows_in_order(found, tile_done, k);

@@ -31,10 +31,9 @@ struct Row {
 std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double threshold) {
   const Index k = problem.tiles.dimensions;
   std::vector<double> thresholds(problem.planes.n_rows() * problem.partner_cells.size(), threshold);
-  MaxGains above{thresholds, {}, {}, k};
   TupleRowsByTile by_tile(problem.tiles.size(), k, std::numeric_limits<Index>::max());
   std::vector<std::uint8_t> done(problem.tiles.size(), 0);
-  search_max_gains(problem, {3, level, [](std::uint64_t) { return true; }, direct_only, &by_tile}, above, done);
+  list_tuples(problem, {3, level, [](std::uint64_t) { return true; }, direct_only}, thresholds, by_tile, done);
   std::vector<Row> rows;
   for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
     const TupleRows& found = by_tile.of_tile(tile);

@@ -19,7 +19,7 @@ void subsets_to_cells(ClassCounts* counts, int first, int last) {
 }
 
 LaneScorer::LaneScorer(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                       const LaneKernels& kernels, int n_parts_, BoundTrial& trial, MaxGains& best)
+                       const LaneKernels& kernels, int n_parts_, BoundTrial& trial, SurvivorSink& sink)
     : n_parts(n_parts_),
       n_families((1 << n_parts_) - 1),
       n_prefix(static_cast<int>(problem.tiles.dimensions) - n_parts_),
@@ -29,7 +29,7 @@ LaneScorer::LaneScorer(const SearchProblem& problem, const InformationTables& ta
       data_(data),
       kernels_(kernels),
       trial_(trial),
-      best_(best) {
+      sink_(sink) {
   group_ = problem.group_of(Index{1} << (n_prefix + n_parts - 1));
   for (int part = 0; part < n_parts; ++part) {
     job.without_part[part] = without_part[part].data();
@@ -79,7 +79,7 @@ void LaneScorer::set_cell(int cell, ClassCounts counts) {
 // Whether a member may gain more than it did so far by a tuple that has at most this much information.
 bool LaneScorer::may_gain(int member, int lane, double most) const {
   const float* without = member < n_prefix ? job.without_member[member] : job.without_part[member - n_prefix];
-  return most - static_cast<double>(without[lane]) >= best_.gain[slot(members_[member])];
+  return most - static_cast<double>(without[lane]) >= sink_.to_beat(slot(members_[member]));
 }
 
 void LaneScorer::score_exactly(int lane, float bound) {
@@ -109,7 +109,7 @@ void LaneScorer::score_exactly(int lane, float bound) {
     const Fixed without =
         summed_information(tables_.summed_over(2), cells_.data(), n_cells / (2 * inner), 2, inner, 2, summed_.data());
     const Index row = members_[member];
-    best_.offer(slot(row), tables_.to_bits(whole - without), problem_.discretization, members_.data());
+    sink_.offer(slot(row), tables_.to_bits(whole - without), members_.data());
     if (member >= n_prefix) best_of_part_[member - n_prefix][lane] = best_so_far(row);
   }
 }

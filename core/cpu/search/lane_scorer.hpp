@@ -6,6 +6,7 @@
 #include "bounds/bound_trial.hpp"
 #include "bounds/rounded_down.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/survivor_sink.hpp"
 
 namespace interplay {
 
@@ -15,7 +16,7 @@ void subsets_to_cells(ClassCounts* counts, int first, int last);
 class LaneScorer {
  public:
   LaneScorer(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-             const LaneKernels& kernels, int n_parts, BoundTrial& trial, MaxGains& best);
+             const LaneKernels& kernels, int n_parts, BoundTrial& trial, SurvivorSink& sink);
 
   // The prefixes that follow meet the lanes of lane_members.
   void start_chunk(bool contrast, Index n_lanes);
@@ -42,7 +43,7 @@ class LaneScorer {
   std::array<std::array<float, kMaxScoredLanes>, kMaxParts> without_part{};  // information without that part, per lane
 
  private:
-  float best_so_far(Index row) const { return rounded_down(best_.gain[slot(row)]); }
+  float best_so_far(Index row) const { return rounded_down(sink_.to_beat(slot(row))); }
   Index slot(Index row) const { return row * static_cast<Index>(problem_.partner_cells.size()) + group_; }
   bool may_gain(int member, int lane, double most) const;
   void score_exactly(int lane, float bound);
@@ -53,7 +54,7 @@ class LaneScorer {
   const TwoLevelData& data_;
   const LaneKernels& kernels_;
   BoundTrial& trial_;
-  MaxGains& best_;
+  SurvivorSink& sink_;
   Index group_;
   bool contrast_ = false;
 

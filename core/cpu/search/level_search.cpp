@@ -15,6 +15,7 @@
 #include "rows/list_class.hpp"
 #include "rows/restricted_rows.hpp"
 #include "search/level_tables.hpp"
+#include "search/survivor_sink.hpp"
 
 namespace interplay {
 namespace {
@@ -34,13 +35,13 @@ struct PatternSource {
 class LevelSearcher final : public TileSearcher {
  public:
   LevelSearcher(const SearchProblem& problem, const InformationTables& tables, const LevelData& data,
-                const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
+                const LaneKernels& kernels, SurvivorSink& sink, SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         tables_(tables),
         data_(data),
         kernels_(kernels),
-        best_(best),
+        sink_(sink),
         progress_(progress),
         k_(static_cast<int>(problem.tiles.dimensions)),
         n_prefix_(k_ - 1),
@@ -167,7 +168,7 @@ class LevelSearcher final : public TileSearcher {
   Index slot(Index row, int member) const {
     return row * static_cast<Index>(problem_.partner_cells.size()) + group_[member];
   }
-  float best_so_far(Index row, int member) const { return rounded_down(best_.gain[slot(row, member)]); }
+  float best_so_far(Index row, int member) const { return rounded_down(sink_.to_beat(slot(row, member))); }
 
   // Places 0 … depth − 1 are chosen.
   void descend(int depth) {
@@ -385,7 +386,7 @@ class LevelSearcher final : public TileSearcher {
   // Whether a member may gain more than it did so far by a tuple that has at most this much information.
   bool may_gain(int member, int lane, double most) const {
     const float without = member < n_prefix_ ? job_.without_member[member][lane] : job_.without_lane;
-    return most - static_cast<double>(without) >= best_.gain[slot(members_[member], member)];
+    return most - static_cast<double>(without) >= sink_.to_beat(slot(members_[member], member));
   }
 
   void score_exactly(int lane, float bound) {
@@ -425,7 +426,7 @@ class LevelSearcher final : public TileSearcher {
       const Index n_levels = levels_[member], inner = n_cells_ / (outer * n_levels);
       const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), outer, n_levels, inner,
                                                n_classes_, summed_.data());
-      best_.offer(slot(row, member), tables_.to_bits(whole - without), problem_.discretization, members_.data());
+      sink_.offer(slot(row, member), tables_.to_bits(whole - without), members_.data());
       if (member == n_prefix_) best_of_lane_[lane] = best_so_far(row, member);
     }
   }
@@ -435,7 +436,7 @@ class LevelSearcher final : public TileSearcher {
   const InformationTables& tables_;
   const LevelData& data_;
   const LaneKernels& kernels_;
-  MaxGains& best_;
+  SurvivorSink& sink_;
   SearchProgress& progress_;
   const int k_;
   const int n_prefix_;  // members before the lane
@@ -480,9 +481,9 @@ class LevelSearcher final : public TileSearcher {
 }  // namespace
 
 std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                  const LevelData& data, SimdLevel level, MaxGains& best,
+                                                  const LevelData& data, SimdLevel level, SurvivorSink& sink,
                                                   SearchProgress& progress) {
-  return std::make_unique<LevelSearcher>(problem, tables, data, lane_kernels(level), best, progress);
+  return std::make_unique<LevelSearcher>(problem, tables, data, lane_kernels(level), sink, progress);
 }
 
 }  // namespace interplay

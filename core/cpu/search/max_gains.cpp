@@ -6,11 +6,6 @@
 namespace interplay {
 
 void MaxGains::keep(Index slot, double candidate, Index candidate_discretization, const Index* members) {
-  if (rows) {
-    // Slots are rows × groups; a threshold does not depend on the group.
-    if (candidate > gain[slot]) rows->add(members, slot / n_groups, candidate);
-    return;
-  }
   // Sorting in a small buffer on the stack; a tuple of more than 64 variables would have more cells than any memory.
   std::array<Index, 64> sorted;
   std::copy(members, members + dimensions, sorted.begin());

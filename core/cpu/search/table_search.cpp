@@ -32,7 +32,8 @@ constexpr Index kCountedTogether = 64;
 class TableSearcher final : public TileSearcher {
  public:
   TableSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                const LaneKernels& kernels, int n_parts, BoundTrial& trial, MaxGains& best, SearchProgress& progress)
+                const LaneKernels& kernels, int n_parts, BoundTrial& trial, SurvivorSink& sink,
+                SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         data_(data),
@@ -40,7 +41,7 @@ class TableSearcher final : public TileSearcher {
         pairs_(problem, data, kernels),
         lists_(planes_, data, kernels),
         kept_lists_(planes_, data, kernels),
-        scorer_(problem, tables, data, kernels, n_parts, trial, best),
+        scorer_(problem, tables, data, kernels, n_parts, trial, sink),
         n_parts_(n_parts),
         n_families_(scorer_.n_families),
         n_prefix_(scorer_.n_prefix),
@@ -383,8 +384,8 @@ class TableSearcher final : public TileSearcher {
 
 std::unique_ptr<TileSearcher> make_table_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                   const TwoLevelData& data, const LaneKernels& kernels, int n_parts,
-                                                  BoundTrial& trial, MaxGains& best, SearchProgress& progress) {
-  return std::make_unique<TableSearcher>(problem, tables, data, kernels, n_parts, trial, best, progress);
+                                                  BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress) {
+  return std::make_unique<TableSearcher>(problem, tables, data, kernels, n_parts, trial, sink, progress);
 }
 
 }  // namespace interplay

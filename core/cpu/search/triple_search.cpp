@@ -27,12 +27,12 @@ struct PrefixCounts {
 class TripleSearcher final : public TileSearcher {
  public:
   TripleSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                 const LaneKernels& kernels, BoundTrial& trial, MaxGains& best, SearchProgress& progress)
+                 const LaneKernels& kernels, BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress)
       : problem_(problem),
         data_(data),
         progress_(progress),
         lists_(problem.planes, data, kernels),
-        scorer_(problem, tables, data, kernels, 3, trial, best),
+        scorer_(problem, tables, data, kernels, 3, trial, sink),
         triples_(problem, data, kernels),
         n_prefix_(scorer_.n_prefix) {
     lists_.make_room(0);
@@ -181,8 +181,8 @@ class TripleSearcher final : public TileSearcher {
 
 std::unique_ptr<TileSearcher> make_triple_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    const TwoLevelData& data, const LaneKernels& kernels,
-                                                   BoundTrial& trial, MaxGains& best, SearchProgress& progress) {
-  return std::make_unique<TripleSearcher>(problem, tables, data, kernels, trial, best, progress);
+                                                   BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress) {
+  return std::make_unique<TripleSearcher>(problem, tables, data, kernels, trial, sink, progress);
 }
 
 }  // namespace interplay

@@ -8,20 +8,15 @@
 #include <optional>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "rows/level_data.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/survivor_sink.hpp"
 
 namespace interplay {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr auto kTick = std::chrono::milliseconds(100);
-
-// Threads hand in what they found this often: a display can show it, and what others found tightens the bounds.
-constexpr auto kHandIn = std::chrono::seconds(1);
 
 Index most_cells(const SearchProblem& problem) {
   // Cells of a tuple = levels of a variable times those of its partners; blocks bound both.
@@ -55,10 +50,11 @@ std::vector<Index> distinct_levels(const SearchProblem& problem) {
   return levels;
 }
 
-}  // namespace
+// Makes the sink of a thread. Results that threads share are written to under the lock alone.
+using MakeSink = std::function<std::unique_ptr<SurvivorSink>(std::mutex&)>;
 
-bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
-                      std::span<std::uint8_t> tile_done) {
+bool search_tiles(const SearchProblem& problem, const SearchOptions& options, const MakeSink& make_sink,
+                  std::span<std::uint8_t> tile_done) {
   const Index n_tiles = problem.tiles.size();
   if (n_tiles == 0) return true;
   const std::vector<Index> levels = distinct_levels(problem);
@@ -81,23 +77,14 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   const auto work = [&] {
     std::exception_ptr caught;
     try {
-      std::unique_lock copying(mutex);  // another thread may be done already, and merging
-      OwnedMaxGains own(best);
-      copying.unlock();
-      TupleRows found(problem.tiles.dimensions);
-      if (options.rows) {
-        own.view().rows = &found;
-        own.view().n_groups = static_cast<Index>(problem.partner_cells.size());
-      }
-      const auto direct = make_direct_searcher(problem, tables, options.simd_level, own.view(), progress);
-      const auto fast =
-          two_level ? make_two_level_searcher(problem, tables, *two_level, options.simd_level, own.view(), progress)
-                    : nullptr;
+      const std::unique_ptr<SurvivorSink> sink = make_sink(mutex);
+      const auto direct = make_direct_searcher(problem, tables, options.simd_level, *sink, progress);
+      const auto fast = two_level
+                            ? make_two_level_searcher(problem, tables, *two_level, options.simd_level, *sink, progress)
+                            : nullptr;
       const auto general =
-          any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, own.view(), progress)
-                    : nullptr;
-      Clock::time_point handed_in = Clock::now();
-      while (!progress.stop.load(std::memory_order_relaxed) && !(options.rows && options.rows->full())) {
+          any_level ? make_level_searcher(problem, tables, *any_level, options.simd_level, *sink, progress) : nullptr;
+      while (!progress.stop.load(std::memory_order_relaxed) && !sink->is_full()) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
@@ -106,20 +93,9 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
         TileSearcher& searcher = is_fast ? *fast : is_general ? *general : *direct;
         if (!searcher.search(blocks)) break;
         tile_done[tile] = 1;
-        if (options.rows) {
-          found.sort();
-          options.rows->hand_in(tile, std::exchange(found, TupleRows(problem.tiles.dimensions)));
-        } else if (const Clock::time_point now = Clock::now(); now - handed_in >= kHandIn) {
-          const std::lock_guard lock(mutex);
-          best.merge(own.view());
-          own.view().merge(best);
-          handed_in = now;
-        }
+        sink->finish_tile(tile);
       }
-      if (!options.rows) {
-        const std::lock_guard lock(mutex);
-        best.merge(own.view());
-      }
+      sink->finish_thread();
     } catch (...) {
       caught = std::current_exception();
       progress.stop = true;
@@ -150,7 +126,7 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
     std::unique_lock lock(mutex);
     while (running > 0) {
       if (finished.wait_for(lock, kTick, [&] { return running == 0; })) break;
-      // Under the lock, so that `best` holds still while it is looked at.
+      // Under the lock, so that shared results hold still while they are looked at.
       if (!options.on_tick(progress.tuples_done.load(std::memory_order_relaxed))) progress.stop = true;
     }
   }
@@ -159,6 +135,24 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   if (options.report) *options.report = {progress.polynomial_threads, progress.rational_threads};
   options.on_tick(progress.tuples_done.load(std::memory_order_relaxed));
   return std::all_of(tile_done.begin(), tile_done.end(), [](std::uint8_t done) { return done != 0; });
+}
+
+}  // namespace
+
+bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
+                      std::span<std::uint8_t> tile_done) {
+  const auto make_sink = [&](std::mutex& mutex) {
+    return std::make_unique<MaximumSink>(best, mutex, problem.discretization);
+  };
+  return search_tiles(problem, options, make_sink, tile_done);
+}
+
+bool list_tuples(const SearchProblem& problem, const SearchOptions& options, std::span<const double> thresholds,
+                 TupleRowsByTile& rows, std::span<std::uint8_t> tile_done) {
+  const auto make_sink = [&](std::mutex&) {
+    return std::make_unique<RowSink>(thresholds, static_cast<Index>(problem.partner_cells.size()), rows);
+  };
+  return search_tiles(problem, options, make_sink, tile_done);
 }
 
 }  // namespace interplay

@@ -12,13 +12,13 @@ constexpr double kPairsMustSave = 1.5;
 class TwoLevelChooser final : public TileSearcher {
  public:
   TwoLevelChooser(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                  const LaneKernels& kernels, MaxGains& best, SearchProgress& progress)
+                  const LaneKernels& kernels, SurvivorSink& sink, SearchProgress& progress)
       : problem_(problem),
         trial_(&data.model(), progress),
-        single_(make_table_searcher(problem, tables, data, kernels, 1, trial_, best, progress)) {
+        single_(make_table_searcher(problem, tables, data, kernels, 1, trial_, sink, progress)) {
     const Index k = problem.tiles.dimensions;
-    if (k > 2) pairs_ = make_table_searcher(problem, tables, data, kernels, 2, trial_, best, progress);
-    if (k > 3) triples_ = make_triple_searcher(problem, tables, data, kernels, trial_, best, progress);
+    if (k > 2) pairs_ = make_table_searcher(problem, tables, data, kernels, 2, trial_, sink, progress);
+    if (k > 3) triples_ = make_triple_searcher(problem, tables, data, kernels, trial_, sink, progress);
   }
 
   bool takes(const std::int32_t* tile) const override {
@@ -50,9 +50,9 @@ class TwoLevelChooser final : public TileSearcher {
 }  // namespace
 
 std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                      const TwoLevelData& data, SimdLevel level, MaxGains& best,
+                                                      const TwoLevelData& data, SimdLevel level, SurvivorSink& sink,
                                                       SearchProgress& progress) {
-  return std::make_unique<TwoLevelChooser>(problem, tables, data, lane_kernels(level), best, progress);
+  return std::make_unique<TwoLevelChooser>(problem, tables, data, lane_kernels(level), sink, progress);
 }
 
 }  // namespace interplay

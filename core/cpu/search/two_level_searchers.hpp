@@ -10,11 +10,11 @@ namespace interplay {
 // with pairs from three on.
 std::unique_ptr<TileSearcher> make_table_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                   const TwoLevelData& data, const LaneKernels& kernels, int n_parts,
-                                                  BoundTrial& trial, MaxGains& best, SearchProgress& progress);
+                                                  BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress);
 
 // Lanes are the triples of a block of a few variables that has none after it; four and five dimensions.
 std::unique_ptr<TileSearcher> make_triple_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    const TwoLevelData& data, const LaneKernels& kernels,
-                                                   BoundTrial& trial, MaxGains& best, SearchProgress& progress);
+                                                   BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress);
 
 }  // namespace interplay

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "interplay/tuple_rows.hpp"
 #include "interplay/types.hpp"
 
 namespace interplay {
@@ -15,9 +14,6 @@ struct MaxGains {
   std::span<Index> discretization;  // n_rows * n_groups, −1 where there is none
   std::span<Index> tuples;          // n_rows * n_groups * dimensions, ascending
   Index dimensions;
-  // If set, `gain` holds thresholds that stay as they are, and every gain above its threshold is listed here.
-  TupleRows* rows = nullptr;
-  Index n_groups = 1;  // slots of a row: needed only for `rows`
 
   // Keep a candidate if it is better; on equal gains the lower (discretisation, tuple) wins. `members` need not be
   // sorted: they are only looked at if the gain is good enough.
