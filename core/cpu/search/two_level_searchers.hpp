@@ -3,6 +3,7 @@
 
 #include "bounds/bound_trial.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/survivor_sink.hpp"
 
 namespace interplay {
 

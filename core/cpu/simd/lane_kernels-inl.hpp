@@ -246,17 +246,7 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   constexpr int width = Simd::kFloats;
   for (int lane = job.first_lane / width * width; lane < job.last_lane; lane += width) {
     const Floats sum = score_from<Simd, Prefix, Parts>(job.counts, of, score, lane);
-    const auto part_to_beat = [&](int part) {
-      return Simd::add(Simd::load_floats(job.best_of_part[part] + lane),
-                       Simd::load_floats(job.without_part[part] + lane));
-    };
-    Floats to_beat = part_to_beat(0);
-    for (int part = 1; part < Parts; ++part) to_beat = Simd::minimum(to_beat, part_to_beat(part));
-    for (int member = 0; member < Prefix; ++member) {
-      to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + lane),
-                                                 Simd::set_float(job.best_of_member[member])));
-    }
-    n_survivors = list_survivors<Simd>(Simd::multiply_add(sum, factor, slack), to_beat, lane, job, n_survivors);
+    n_survivors = list_survivors<Simd>(Simd::multiply_add(sum, factor, slack), Parts, Prefix, lane, job, n_survivors);
   }
   return n_survivors;
 }
