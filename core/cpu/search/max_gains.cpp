@@ -35,10 +35,4 @@ void MaxGains::merge(const MaxGains& other) {
   }
 }
 
-OwnedMaxGains::OwnedMaxGains(const MaxGains& copied)
-    : gain_(copied.gain.begin(), copied.gain.end()),
-      discretization_(copied.discretization.begin(), copied.discretization.end()),
-      tuples_(copied.tuples.begin(), copied.tuples.end()),
-      view_{gain_, discretization_, tuples_, copied.dimensions} {}
-
 }  // namespace interplay

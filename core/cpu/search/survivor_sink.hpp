@@ -5,6 +5,7 @@
 #include <chrono>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "interplay/max_gains.hpp"
 #include "interplay/tuple_rows.hpp"
@@ -31,12 +32,10 @@ class SurvivorSink {
   virtual bool is_full() const { return false; }
 
  protected:
-  explicit SurvivorSink(std::span<const double> to_beat) : to_beat_(to_beat) {}
+  std::span<const double> to_beat_;
 
  private:
   virtual void take(Index slot, double gain, const Index* members) = 0;
-
-  std::span<const double> to_beat_;
 };
 
 // Keeps maxima: a copy of `best`, which is handed in now and then under the lock.
@@ -47,13 +46,16 @@ class MaximumSink final : public SurvivorSink {
   void finish_thread() override;
 
  private:
-  MaximumSink(OwnedMaxGains own, MaxGains& best, std::mutex& mutex, Index discretization);
-  void take(Index slot, double gain, const Index* members) override;
+  void take(Index slot, double gain, const Index* members) override {
+    own_.offer(slot, gain, discretization_, members);
+  }
 
-  OwnedMaxGains own_;
   MaxGains& best_;
   std::mutex& mutex_;
   const Index discretization_;
+  std::vector<double> gains_;
+  std::vector<Index> discretizations_, tuples_;
+  MaxGains own_;  // shows these
   std::chrono::steady_clock::time_point handed_in_ = std::chrono::steady_clock::now();
 };
 
@@ -62,7 +64,9 @@ class RowSink final : public SurvivorSink {
  public:
   // thresholds: of each slot, n_groups to a row; a threshold does not depend on the group
   RowSink(std::span<const double> thresholds, Index n_groups, TupleRowsByTile& rows)
-      : SurvivorSink(thresholds), n_groups_(n_groups), rows_(rows), of_tile_(rows.dimensions()) {}
+      : n_groups_(n_groups), rows_(rows), of_tile_(rows.dimensions()) {
+    to_beat_ = thresholds;
+  }
   void finish_tile(Index tile) override;
   bool is_full() const override { return rows_.full(); }
 

@@ -1,8 +1,6 @@
 // information gain → maximum per variable
 #pragma once
 
-#include <vector>
-
 #include "interplay/types.hpp"
 
 namespace interplay {
@@ -26,19 +24,6 @@ struct MaxGains {
 
  private:
   void keep(Index slot, double candidate, Index candidate_discretization, const Index* members);
-};
-
-// A MaxGains with arrays of its own.
-class OwnedMaxGains {
- public:
-  explicit OwnedMaxGains(const MaxGains& copied);
-  MaxGains& view() { return view_; }
-
- private:
-  std::vector<double> gain_;
-  std::vector<Index> discretization_;
-  std::vector<Index> tuples_;
-  MaxGains view_;
 };
 
 }  // namespace interplay
