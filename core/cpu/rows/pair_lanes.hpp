@@ -50,7 +50,7 @@ class PairLanes {
     const Index second_end = blocks.lane_start[lane_block + 1];
     const auto after = std::upper_bound(blocks.lane_start.begin(), blocks.lane_start.end(), first_begin_);
     const Index first_lane_block = after - blocks.lane_start.begin() - 1;
-    // The second variables' chunk comes first; the first variables are in the same one, or in a second.
+    // The bit rows of the second variables come first; the first variables are in the same ones, or in others.
     n_vertex_rows = first_lane_block == lane_block ? 1 : 2;
     vertex_rows = {data_.last_members(lane_block)[0].rows, data_.last_members(first_lane_block)[0].rows};
     vertex_begin = {second_begin_, *(after - 1)};
@@ -65,15 +65,15 @@ class PairLanes {
     }
     start_.push_back(n_pairs);
     // Neighbouring tiles often have the same pairs: their rows are kept, unless they are very many.
-    const Index n_chunks = (n_pairs + kLanes - 1) / kLanes;
-    n_kept_ = n_chunks * data_.layout().n_words <= kMaxKeptWords ? n_chunks : 0;
+    const Index n_sets = (n_pairs + kLanes - 1) / kLanes;
+    n_kept_ = n_sets * data_.layout().n_words <= kMaxKeptWords ? n_sets : 0;
     rows_made_.assign(static_cast<std::size_t>(n_kept_), 0);
     rows_.resize(std::max<Index>(n_kept_, 1) * data_.layout().n_words);
     gather_vertex_words();
   }
 
-  // Make the lanes of up to 256 pairs from `first_pair` on. The first chunk takes what does not fill one: prefixes
-  // often meet the last few pairs only, which should be in one chunk.
+  // Make the lanes of up to 256 pairs from `first_pair` on. The first lanes take what does not fill all: prefixes
+  // often meet the last few pairs only, which should be in one set of lanes.
   // members: OUT row numbers of each lane's variables
   void start_lanes(Index first_pair, LaneMembers& members) {
     first_pair_ = first_pair;
@@ -91,11 +91,11 @@ class PairLanes {
         members[begin - first_pair + n] = {problem_.blocks.order[first], problem_.blocks.order[second + n]};
       }
     }
-    const Index chunk = n_kept_ ? (first_pair + kLanes - 1) / kLanes : 0;
-    rows = rows_.data() + chunk * data_.layout().n_words;
-    if (n_kept_ && rows_made_[chunk]) return;
-    make_rows(rows_.data() + chunk * data_.layout().n_words);
-    if (n_kept_) rows_made_[chunk] = 1;
+    const Index set = n_kept_ ? (first_pair + kLanes - 1) / kLanes : 0;
+    rows = rows_.data() + set * data_.layout().n_words;
+    if (n_kept_ && rows_made_[set]) return;
+    make_rows(rows_.data() + set * data_.layout().n_words);
+    if (n_kept_) rows_made_[set] = 1;
   }
 
   // The first lane whose variables all come after `place` in the order.
@@ -104,9 +104,9 @@ class PairLanes {
     return std::max<Index>(0, start_[first] - first_pair_);
   }
 
-  // The first vertex of a chunk that comes after `place`.
-  Index first_vertex_after(Index place, Index chunk) const {
-    return std::clamp<Index>(place + 1 - vertex_begin[chunk], 0, n_vertices[chunk]);
+  // The first of the vertices that share bit rows to come after `place`.
+  Index first_vertex_after(Index place, Index v) const {
+    return std::clamp<Index>(place + 1 - vertex_begin[v], 0, n_vertices[v]);
   }
 
   // Runs whose first variable is at one of these places; none unless each is paired with every vertex after it.
@@ -118,11 +118,11 @@ class PairLanes {
     }
   }
 
-  // Values per vertex → values per lane, for lanes from some run on. The vertices are followed by room for
+  // Values per vertex → values per lane, for lanes from some fan on. The vertices are followed by room for
   // kStep more, which may be read.
   static constexpr Index kStep = 16;
 
-  // vertices: [chunk][vertex_lanes] → of_first, of_second: [kLanes]
+  // vertices: [bit rows][vertex_lanes] → of_first, of_second: [kLanes]
   template <class T>
   void spread(const T* vertices, Index from_lane, T* of_first, T* of_second) const {
     in_steps(from_lane, [&](const PairFan& fan, Index lane, auto width) {
@@ -131,16 +131,16 @@ class PairLanes {
   }
 
   Index n_pairs = 0;        // of the tile
-  Index n_vertex_rows = 0;  // chunks that hold the tile's variables
-  Index vertex_lanes = 0;   // room for those of one chunk
+  Index n_vertex_rows = 0;  // sets of bit rows that hold the tile's variables: 1 or 2
+  Index vertex_lanes = 0;   // room for the variables of one set
   std::array<Index, 2> vertex_begin{}, n_vertices{};
   std::array<const Word*, 2> vertex_rows{};
-  const Word* rows = nullptr;  // of the chunk of pairs
+  const Word* rows = nullptr;  // of the pairs at hand
   Index n_lanes = 0;
   Index last_first = 0;  // the last of their first variables, as a place in the order
 
  private:
-  // The words of all vertices side by side: the pairs of a run then come from neighbours.
+  // The words of all vertices side by side: the pairs of a fan then come from neighbours.
   void gather_vertex_words() {
     const BitPlanes& planes = problem_.planes;
     const Index stride = n_vertex_rows * vertex_lanes;
@@ -167,14 +167,14 @@ class PairLanes {
     transpose_to_rows(problem_.planes, data_.layout(), kernels_, fill_lanes, rows_of_pairs);
   }
 
-  // `width` lanes of a run, from its `lane`-th on.
+  // `width` lanes of a fan, from its `lane`-th on.
   template <Index width, class T>
   static void spread_step(const T* of_vertex, const PairFan& fan, Index lane, T* of_first, T* of_second) {
     std::fill_n(of_first + fan.lane + lane, width, of_vertex[fan.first]);
     std::memcpy(of_second + fan.lane + lane, of_vertex + fan.second + lane, width * sizeof(T));
   }
 
-  // Lanes of each run in steps, which may write over the lanes of the next run: that comes later. Where a step would go
+  // Lanes of each fan in steps, which may write over the lanes of the next fan: that comes later. Where a step would go
   // beyond the last lane, one by one.
   template <class Step>
   void in_steps(Index from_lane, Step step) const {
@@ -195,7 +195,7 @@ class PairLanes {
   std::vector<Index> start_;  // first pair of each first variable
   std::vector<PairFan> fans_;
   Index first_block_ = -1, lane_block_ = -1;
-  Index n_kept_ = 0;  // chunks whose rows are kept
+  Index n_kept_ = 0;  // sets of lanes whose rows are kept
   std::vector<std::uint8_t> rows_made_;
   AlignedBuffer<Word> rows_;
   AlignedBuffer<Word> vertex_words_;  // [word of a plane][vertex]

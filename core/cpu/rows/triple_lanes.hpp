@@ -57,14 +57,14 @@ class TripleLanes {
         }
       }
     }
-    for (int chunk = 0; chunk < 2; ++chunk) {
-      rows_[chunk].resize(data_.layout().n_words);
-      fill_sample_rows(problem_.planes, data_.layout(), kernels_, lanes[chunk], rows_[chunk].data());
+    for (int half = 0; half < 2; ++half) {
+      rows_[half].resize(data_.layout().n_words);
+      fill_sample_rows(problem_.planes, data_.layout(), kernels_, lanes[half], rows_[half].data());
     }
   }
 
   // The bit rows of the first and of the last 256 lanes.
-  const Word* rows(int chunk) const { return rows_[chunk].data(); }
+  const Word* rows(int half) const { return rows_[half].data(); }
 
   // The first triple, pair, whose variables all come after `place` in the order.
   int first_triple_after(Index place) const { return first_after(first_triple_, n_triples, place); }
@@ -123,7 +123,7 @@ class TripleLanes {
     return first < n_vars_ ? start[first] : n;
   }
 
-  // Steps may write over the lanes of the next run: that comes later.
+  // Steps may write over the lanes of the next fan: that comes later.
   template <class Step>
   void in_steps(int from, Step step) const {
     for (const Fan& fan : fans_) {

@@ -93,7 +93,7 @@ class TripleSearcher final : public TileSearcher {
     const ListedSamples listed = lists_.make(a, b);
     target.ones = listed.ones;
     ClassCounts* lanes = target.lanes.data();
-    for (int chunk = 0; chunk < 2; ++chunk) lists_.count(listed, triples_.rows(chunk), lanes + chunk * kLanes);
+    for (int half = 0; half < 2; ++half) lists_.count(listed, triples_.rows(half), lanes + half * kLanes);
     auto& of = target.of_triples;
     triples_.spread_to_triples(lanes + kSinglesBegin, from, of[0].data(), of[1].data(), of[3].data());
     triples_.spread_pairs(lanes + kPairsBegin, from, of[2].data(), of[4].data(), of[5].data());

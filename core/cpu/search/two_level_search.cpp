@@ -38,8 +38,8 @@ class TwoLevelChooser final : public TileSearcher {
     const Index lane_begin = problem_.block_begin(tile, k - 1), lane_end = problem_.block_end(tile, k - 1);
     Index n_pairs = 0;
     for (Index first = first_begin; first < first_end; ++first) n_pairs += lane_end - std::max(lane_begin, first + 1);
-    const double n_chunks = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
-    return n_chunks * kPairsMustSave < static_cast<double>(first_end - first_begin);
+    const double n_sets = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
+    return n_sets * kPairsMustSave < static_cast<double>(first_end - first_begin);
   }
 
   const SearchProblem& problem_;
