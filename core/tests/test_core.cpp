@@ -17,7 +17,6 @@ int main(int n_arguments, char** arguments) {
     std::printf("%d passed, %d failed\n", checks - failures, failures.load());
     return failures == 0 ? 0 : 1;
   }
-  test_ties(rng);
   test_against_count_by_hand(rng);
   test_two_level_tiles(rng, {0.5, 0.4, 0.25, 0.1});
   for (const interplay::Index last_block : {11, 14, 15}) test_two_level_tiles(rng, {0.5, 0.2}, last_block);
@@ -27,6 +26,7 @@ int main(int n_arguments, char** arguments) {
   test_rational_bound(rng);
   test_level_bounds(rng);
   test_bounds(rng);
+  test_ties(rng);
   std::printf("%d passed, %d failed\n", checks - failures, failures.load());
   return failures == 0 ? 0 : 1;
 }
