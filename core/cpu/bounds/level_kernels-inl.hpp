@@ -126,8 +126,10 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
     Floats sums[2];
     score_16_level_lanes<Simd, Classes, LaneLevels, Alike>(model, job.counts, score, lane, sums);
     for (int half = 0; half < 2; ++half) {
-      n_survivors = list_survivors<Simd>(Simd::multiply_add(sums[half], factor, slack), 1, job.counts.shape.n_prefix,
-                                         lane + 8 * half, job, n_survivors);
+      const int first = lane + 8 * half;
+      const Floats to_beat = least_to_beat<Simd>(1, job.counts.shape.n_prefix, first, job);
+      n_survivors =
+          list_survivors<Simd>(Simd::multiply_add(sums[half], factor, slack), to_beat, first, job, n_survivors);
     }
   }
   return n_survivors;

@@ -247,7 +247,8 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   constexpr int width = Simd::kFloats;
   for (int lane = job.first_lane / width * width; lane < job.last_lane; lane += width) {
     const Floats sum = score_from<Simd, Prefix, Parts>(job.counts, of, score, lane);
-    n_survivors = list_survivors<Simd>(Simd::multiply_add(sum, factor, slack), Parts, Prefix, lane, job, n_survivors);
+    const Floats to_beat = least_to_beat<Simd>(Parts, Prefix, lane, job);
+    n_survivors = list_survivors<Simd>(Simd::multiply_add(sum, factor, slack), to_beat, lane, job, n_survivors);
   }
   return n_survivors;
 }
