@@ -108,7 +108,7 @@ nb::tuple rows_in_order(TupleRowsByTile& found, std::span<const std::uint8_t> se
 }
 
 nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, double pseudocount,
-                      Array<double> min_value, Array<const Index> coefficient_of_size, bool with_decision,
+                      Array<const double> min_value, Array<const Index> coefficient_of_size, bool with_decision,
                       Index max_rows, nb::object on_tick) {
   SearchProblem problem = tiles.over(planes, pseudocount, 0);
   const Index k = problem.tiles.dimensions;
@@ -121,15 +121,12 @@ nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, 
   require(max_rows >= 1, "max_rows must be at least 1");
   const StatisticFormula formula{span_of(coefficient_of_size), with_decision};
   if (coefficient_of_size.size()) problem.statistic = &formula;
-  MaxGains thresholds{span_of(min_value), {}, {}, k};
   TupleRowsByTile found(problem.tiles.size(), k, max_rows);
   std::vector<std::uint8_t> searched_by(static_cast<std::size_t>(problem.tiles.size()));
   Ticker tick(on_tick);
-  SearchOptions options = job.options(tick);
-  options.rows = &found;
   {
     nb::gil_scoped_release release;
-    search_max_gains(problem, options, thresholds, searched_by);
+    interplay::list_tuples(problem, job.options(tick), span_of(min_value), found, searched_by);
   }
   tick.raise_if_asked();
   return rows_in_order(found, searched_by, k);
