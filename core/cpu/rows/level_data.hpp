@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "bounds/rounded_down.hpp"
 #include "interplay/tile_searcher.hpp"
 #include "memory/aligned_buffer.hpp"
 #include "rows/sample_rows.hpp"
@@ -35,12 +36,15 @@ class LevelData {
   const SampleRowLayout& layout() const { return layout_; }
   const LevelModel& model() const { return model_; }
   // Information (as LaneModel means it) of a sum of x·log2(x) in bits, over a table of n_cells cells.
-  double information_of(double bits, Index n_cells) const {
-    return bits - offset_ - static_cast<double>(n_cells) * offset_of_cell_;
+  double information_of(double bits, Index n_cells) const { return bits - offset_of(n_cells); }
+  // The same, rounded down by more than both can be off.
+  float least_information_of(double bits, Index n_cells) const {
+    return difference_rounded_down(bits, offset_of(n_cells));
   }
 
  private:
   Index levels_at(Index place) const { return problem_.planes.n_levels[problem_.blocks.order[place]]; }
+  double offset_of(Index n_cells) const { return offset_ + static_cast<double>(n_cells) * offset_of_cell_; }
   void make_model();
 
   const SearchProblem& problem_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "bounds/rounded_down.hpp"
 #include "interplay/tile_searcher.hpp"
 #include "memory/aligned_buffer.hpp"
 #include "rows/sample_rows.hpp"
@@ -36,6 +37,8 @@ class TwoLevelData {
   const LaneModel& model() const { return model_; }
   // Information (as LaneModel means it) of a sum of x·log2(x) in bits.
   double information_of(double bits) const { return bits - offset_; }
+  // The same, rounded down by more than both can be off.
+  float least_information_of(double bits) const { return difference_rounded_down(bits, offset_); }
 
  private:
   void make_model();

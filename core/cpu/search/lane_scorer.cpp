@@ -69,7 +69,7 @@ void LaneScorer::score() {
 float LaneScorer::information_of_prefix() {
   for (int s = 0; s <= full; ++s) set_cell(s, job.counts.prefix_cells[s]);
   const Fixed fixed = information(tables_.summed_over(2), cells_.data(), full + 1, 2);
-  return rounded_down(data_.information_of(tables_.to_bits(fixed)));
+  return data_.least_information_of(tables_.to_bits(fixed));
 }
 
 void LaneScorer::set_cell(int cell, ClassCounts counts) {

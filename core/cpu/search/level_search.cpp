@@ -379,7 +379,7 @@ class LevelSearcher final : public TileSearcher {
     }
     const CellInformation& of_cell = tables_.summed_over(levels_[n_prefix_]);
     const Fixed fixed = information(of_cell, cells_.data(), shape_.n_patterns, n_classes_);
-    return rounded_down(data_.information_of(tables_.to_bits(fixed), n_cells_));
+    return data_.least_information_of(tables_.to_bits(fixed), n_cells_);
   }
 
   // Whether a member may gain more than it did so far by a tuple that has at most this much information.
