@@ -23,6 +23,7 @@
 #include "interplay/tuple_search.hpp"
 #include "interplay/tuple_statistic.hpp"
 #include "interplay/value_planes.hpp"
+#include "without_gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -79,7 +80,7 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   check_classes(span_of(class_sizes), span_of(class_word_start), static_cast<Index>(words.shape(1)));
   require(std::accumulate(class_sizes.data(), class_sizes.data() + class_sizes.size(), Index{0}) == n_samples,
           "the classes must hold every sample");
-  nb::gil_scoped_release release;
+  interplay::WithoutGil without_gil;
   for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {
     const Index n_planes = plane_start.data()[row + 1] - plane_start.data()[row];
@@ -95,7 +96,7 @@ void transpose(nb::ndarray<const Item, nb::ndim<2>, nb::device::cpu> table, Arra
   require(by_column.ndim() == 2 && by_column.shape(0) == table.shape(1) && by_column.shape(1) == table.shape(0),
           "by_column must have a row for each column");
   require(table.stride(1) == 1, "the columns of the table must lie side by side");
-  nb::gil_scoped_release release;
+  interplay::WithoutGil without_gil;
   interplay::transpose(table.data(), static_cast<Index>(table.shape(0)), static_cast<Index>(table.shape(1)),
                        table.stride(0), by_column.data());
 }
@@ -122,7 +123,7 @@ void pack_value_planes(Array<const Value> values, Array<const Value> thresholds,
               "the samples of a class must be in ascending order");
     }
   }
-  nb::gil_scoped_release release;
+  interplay::WithoutGil without_gil;
   interplay::ClassBits order(span_of(sample_order), sizes, span_of(class_word_start));
   interplay::pack_value_planes(values.data(), n_rows, n_samples, thresholds.data(), n_thresholds, order, n_words,
                                words.data());
@@ -198,12 +199,13 @@ interplay::SearchProblem search_problem(const Array<const Word>& words, const Ar
 }
 
 // Ctrl-C, or an error in the progress display, stops the threads first and is raised when they have handed in what they
-// found.
+// found; so does the end of the interpreter.
 class Ticker {
  public:
   explicit Ticker(const nb::object& on_tick) : on_tick_(on_tick) {}
 
   bool operator()(std::uint64_t done) {
+    if (interplay::WithoutGil::must_end()) return false;
     nb::gil_scoped_acquire acquire;
     if (raised_) return false;
     raised_ = PyErr_CheckSignals() != 0;
@@ -216,6 +218,7 @@ class Ticker {
   }
   void raise_if_asked() const {
     if (raised_) throw nb::python_error();
+    interplay::WithoutGil::raise_if_ending();
   }
 
  private:
@@ -247,7 +250,7 @@ std::pair<int, int> search_max_gains(Array<const Word> words, Array<const Index>
   interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only};
   options.report = &report;
   {
-    nb::gil_scoped_release release;
+    interplay::WithoutGil without_gil;
     interplay::search_max_gains(problem, options, best, span_of(tile_done));
   }
   tick.raise_if_asked();
@@ -312,7 +315,7 @@ nb::tuple list_tuples(Array<const Word> words, Array<const Index> plane_start, A
   interplay::SearchOptions options{n_threads, interplay::simd_level_from_name(simd_level), std::ref(tick), direct_only,
                                    &found};
   {
-    nb::gil_scoped_release release;
+    interplay::WithoutGil without_gil;
     interplay::search_max_gains(problem, options, thresholds, tile_done);
   }
   tick.raise_if_asked();
@@ -328,7 +331,7 @@ bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Valu
               static_cast<Index>(found.shape(1)) == n_ranks,
           "ranks and found must have a row for each row of values");
   for (const Index rank : span_of(ranks)) require(0 <= rank && rank < n, "rank out of range");
-  nb::gil_scoped_release release;
+  interplay::WithoutGil without_gil;
   interplay::RankValues<Value> of_row;
   for (Index row = 0; row < n_rows; ++row) {
     const Index first = row * n_ranks;
@@ -382,6 +385,7 @@ std::vector<std::string> simd_levels() {
 }  // namespace
 
 NB_MODULE(_core, module) {
+  interplay::WithoutGil::watch_interpreter();
   module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
   module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a, "multiplicities"_a,
