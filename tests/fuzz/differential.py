@@ -90,13 +90,15 @@ def _assert_rows(search: DrawnSearch, plain: PlainSearch) -> None:
             continue
         tuples = [tuple(members) for members in table.tuples.tolist()]
         listed = dict(zip(zip(tuples, table.variable.tolist(), strict=True), table.value.tolist(), strict=True))
-        assert list(listed) == sorted(listed) and len(listed) == len(table.value)
+        assert list(listed) == sorted(listed)
+        assert len(listed) == len(table.value)
         for key, value in plain.rows(with_decision=decision is not None).items():
             if key in listed:
                 assert abs(listed.pop(key) - value) <= TOLERANCE * max(1, abs(value)), key
                 assert search.min_gain == 0 or value > search.min_gain - TOLERANCE, key
             else:
-                assert search.min_gain != 0 and value <= search.min_gain + TOLERANCE, key
+                assert search.min_gain != 0, key
+                assert value <= search.min_gain + TOLERANCE, key
         assert not listed
 
 
