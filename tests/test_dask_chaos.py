@@ -19,14 +19,16 @@ import pytest
 import interplay
 from test_dask import DaskEngine, assert_same, distributed, fail_on_many_tiles, problem, slow_down  # noqa: F401
 
-SECONDS = float(os.environ.get("INTERPLAY_CHAOS_SECONDS", "12"))
+SECONDS = float(os.environ.get("INTERPLAY_CHAOS_SECONDS", "8"))
 SEED = int(os.environ.get("INTERPLAY_CHAOS_SEED", "3"))
+
+#: A worker that has not come by then will not come.
+SECONDS_TO_START = 12.0
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-    # A fault that is itself cut off by another one.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:the Dask cluster has no workers:UserWarning"),
 ]
 
 
@@ -48,11 +50,16 @@ class Faults:
             self.press_ctrl_c_twice,
         ]
 
-    def see_to_workers(self) -> None:
-        """What whoever runs the cluster does: a search waits for the first worker, however long."""
-        if not self._cluster.scheduler.workers:
-            self._cluster.scale(0)
-            self._cluster.scale(2)
+    def see_to_workers(self, until: threading.Event) -> None:
+        """Do what whoever runs the cluster does: a search waits for the first worker, however long."""
+        seen = time.monotonic()
+        while not until.wait(0.5):
+            if self._cluster.scheduler.workers:
+                seen = time.monotonic()
+            elif time.monotonic() > seen + SECONDS_TO_START:
+                seen = time.monotonic()
+                self._cluster.scale(0)
+                self._cluster.scale(2)
 
     def _workers(self) -> list[str]:
         return sorted(self.client.nthreads())
@@ -105,6 +112,9 @@ def test_faults_in_random_order(problem) -> None:  # noqa: F811
         distributed.Client(cluster) as client,
     ):
         faults = Faults(cluster, client, rng)
+        is_over = threading.Event()
+        seeing = threading.Thread(target=faults.see_to_workers, args=(is_over,), daemon=True)
+        seeing.start()
         left: list[Callable[[], None]] = []
         end = time.monotonic() + SECONDS
         while time.monotonic() < end or left:
@@ -114,8 +124,9 @@ def test_faults_in_random_order(problem) -> None:  # noqa: F811
             with suppress(Exception):  # a worker may be on its way out
                 client.run(slow_down, 0.003)
             search_among(faults, chosen, rng, planes, tiles, plain)
-        faults.see_to_workers()
         assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
+        is_over.set()
+        seeing.join()
 
 
 def search_among(faults: Faults, chosen: list[Callable[[], None]], rng: random.Random, planes, tiles, plain) -> None:
@@ -133,8 +144,6 @@ def search_among(faults: Faults, chosen: list[Callable[[], None]], rng: random.R
                 return
             with suppress(Exception):
                 fault()
-        while not is_over.wait(2):
-            faults.see_to_workers()
 
     striking = threading.Thread(target=strike)
     striking.start()
