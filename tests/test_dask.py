@@ -289,6 +289,22 @@ def test_results_whose_request_was_cancelled_before_are_lost_and_not_failed(clie
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
+def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch) -> None:
+    """A worker on its way out makes it fail until the scheduler knows: for seconds on a busy machine."""
+    planes, tiles, plain = problem
+    scatter = distributed.Client.scatter
+    started = time.monotonic()
+
+    def fail_for_a_while(self, *args, **options):
+        if time.monotonic() < started + 2:
+            raise distributed.comm.CommClosedError("Stream is closed")
+        return scatter(self, *args, **options)
+
+    monkeypatch.setattr(distributed.Client, "scatter", fail_for_a_while)
+    monkeypatch.setattr("interplay.engines.dask._SECONDS_UNTIL_GONE", 0.0)
+    assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
 @pytest.mark.parametrize("what", ["cluster", "client"])
 def test_a_cluster_that_is_closed_during_the_search(problem, what: str) -> None:
     planes, tiles, _ = problem

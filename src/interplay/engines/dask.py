@@ -42,6 +42,11 @@ _SECONDS_BETWEEN_BOUNDS = 2.0
 #: A chunk may fail this often, split or not.
 _MAX_FAILURES = 5
 
+#: The planes are sent this often, with pauses that double: a worker on its way out makes it fail until the scheduler
+#: knows that it is gone.
+_MAX_SENDINGS = 8
+_FIRST_PAUSE_SECONDS = 0.1
+
 #: What was sent may be lost this often with nothing done in between.
 _MAX_LOSSES = 100
 
@@ -259,6 +264,7 @@ class _Search:
                         if on_progress is not None:
                             on_progress(int(done), replace(self._found))
                         yield FoundChunk(chunk.begin, chunk.end, replace(self._found))
+                check_interrupt()
             except (KeyboardInterrupt, Exception) as error:
                 # What fails after Ctrl-C does not matter any more.
                 if not (isinstance(error, KeyboardInterrupt) or check_interrupt.pressed):
@@ -276,7 +282,7 @@ class _Search:
     def _send_data(self) -> None:
         """Put the planes on every worker; one that is lost meanwhile makes that fail."""
         self._bounds = None
-        for sent in range(_MAX_FAILURES):
+        for sent in range(_MAX_SENDINGS):
             self._cluster.wait_for_workers()
             try:
                 with self._connection.talking():
@@ -285,11 +291,15 @@ class _Search:
             except (Exception, asyncio.CancelledError) as error:
                 if self._client.status != "running":
                     raise
-                if sent + 1 == _MAX_FAILURES:
+                if sent + 1 == _MAX_SENDINGS:
                     reason = " ".join(f"{type(error).__name__}: {error}".split())
                     raise RuntimeError(
                         f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
                     ) from error
+            end = time.monotonic() + _FIRST_PAUSE_SECONDS * 2**sent
+            while time.monotonic() < end:
+                time.sleep(_POLL_SECONDS)
+                self._connection.check_interrupt()
 
     def _submit(self, completed: Any) -> None:
         """Fill up the cluster."""
