@@ -8,10 +8,6 @@
 namespace interplay {
 namespace {
 
-// Of differences of sums in bits: an information near 0 has lost all its digits, and must stay a lower bound, or a
-// tuple whose gain equals the best so far would be passed over.
-constexpr double kRounding = 1e-6;
-
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
@@ -70,7 +66,7 @@ float SurvivorScorer::best_so_far(int member) const { return rounded_down(sink_.
 
 float SurvivorScorer::information_of_prefix() const {
   const Fixed fixed = information(tables_.summed_over(levels_[n_prefix]), cells_.data(), n_patterns_, n_classes_);
-  return rounded_down(tables_.to_bits(fixed) - offset_ - kRounding);
+  return difference_rounded_down(tables_.to_bits(fixed), offset_);
 }
 
 // Whether a member may gain more than it did so far by a tuple that has at most this much information.

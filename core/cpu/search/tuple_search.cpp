@@ -4,9 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "search/searchers.hpp"
 #include "search/survivor_sink.hpp"
@@ -39,6 +41,31 @@ double most_work(const SearchProblem& problem) {
   }
   return n_tuples * static_cast<double>(most_cells(problem) * problem.planes.n_words);
 }
+
+// The threads of a search. Whatever ends it, an exception too, stops them and waits for them.
+class WorkingThreads {
+ public:
+  explicit WorkingThreads(std::atomic<bool>& stop) : stop_(stop) {}
+  WorkingThreads(const WorkingThreads&) = delete;
+  WorkingThreads& operator=(const WorkingThreads&) = delete;
+  ~WorkingThreads() {
+    stop_ = true;
+    join();
+  }
+
+  template <class Work>
+  void start(Work& work) {
+    threads_.emplace_back(std::ref(work));
+  }
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::atomic<bool>& stop_;
+  std::vector<std::thread> threads_;
+};
 
 std::vector<Index> distinct_levels(const SearchProblem& problem) {
   std::vector<Index> levels;
@@ -95,11 +122,10 @@ bool search_tiles(const SearchProblem& problem, const SearchOptions& options, co
   // The calling thread keeps watch, but starting a thread takes as long as a small search.
   const bool in_this_thread = n_threads == 1 && most_work(problem) <= kShortWork;
   if (in_this_thread) work();
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(n_threads));
+  WorkingThreads threads(progress.stop);
   for (int t = 0; t < n_threads && !in_this_thread; ++t) {
     try {
-      threads.emplace_back(work);
+      threads.start(work);
     } catch (const std::system_error&) {
       // The system gives no more threads: go on with those we have.
       if (t == 0) throw;
@@ -116,7 +142,7 @@ bool search_tiles(const SearchProblem& problem, const SearchOptions& options, co
       if (!options.on_tick(progress.tuples_done.load(std::memory_order_relaxed))) progress.stop = true;
     }
   }
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   if (failure) std::rethrow_exception(failure);
   if (options.report) *options.report = {progress.polynomial_threads, progress.rational_threads};
   options.on_tick(progress.tuples_done.load(std::memory_order_relaxed));
