@@ -45,9 +45,9 @@ class SampleLists {
     return listed;
   }
 
-  // Listed samples in which each lane is 1: kLanes counts for each of several lists, `stride` apart. Class after class,
-  // so that the rows of one class stay in the fastest cache.
-  void count(std::span<const ListedSamples> listed, const Word* rows, ClassCounts* counts, Index stride = kLanes) {
+  // Listed samples in which each lane is 1: kLanes counts for each of several lists. Class after class, so that the
+  // rows of one class stay in the fastest cache.
+  void count(std::span<const ListedSamples> listed, const Word* rows, ClassCounts* counts) {
     of_class_0_.resize(static_cast<Index>(listed.size()) * kLanes);
     LaneCount* of_class_0 = of_class_0_.data();
     for (const ListedSamples& samples : listed) {
@@ -61,7 +61,7 @@ class SampleLists {
                            of_class_1.data());
       kernels_.join_classes(of_class_0, of_class_1.data(), counts);
       of_class_0 += kLanes;
-      counts += stride;
+      counts += kLanes;
     }
   }
   void count(const ListedSamples& listed, const Word* rows, ClassCounts* counts) { count({&listed, 1}, rows, counts); }

@@ -34,7 +34,8 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
         vertex_tables_(tables_.size()) {
     lists_.make_room(kCountedTogether * planes_.n_words * 64);
     if (n_parts == 2) kept_lists_.make_room(kMaxKept);
-    counted_.resize(kCountedTogether * n_vectors_ * kLanes);
+    counted_.resize(kCountedTogether * kLanes);
+    with_parts_.resize(n_vectors_ * kLanes);
     of_row_.resize(kLanes);
   }
 
@@ -105,14 +106,14 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
       local_[n_prefix_ - 1] = place - begin_[n_prefix_ - 1];
       listed_[place - begin] = list_prefix(place);
     }
-    lists_.count({listed_.data(), static_cast<std::size_t>(end - begin)}, rows_,
-                 counted_.data() + (n_vectors_ - 1) * kLanes, n_vectors_ * kLanes);
+    lists_.count({listed_.data(), static_cast<std::size_t>(end - begin)}, rows_, counted_.data());
   }
 
   void select_prefix(Index i) {
     whole_ = &listed_[i];
     whole_ones_ = &whole_->ones;
-    whole_lanes_ = counted_.data() + i * n_vectors_ * kLanes;
+    counted_with_lanes_ = counted_.data() + i * kLanes;
+    whole_lanes_ = n_parts_ == 1 ? counted_with_lanes_ : with_parts_.data();
   }
 
   void point(LaneCounts& counts, Index i, Index, const ClassCounts* lanes, const Count* ones) const {
@@ -209,8 +210,9 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
       information_kernel(1, n_prefix_)(data_.model(), with_vertex, static_cast<int>(first),
                                        static_cast<int>(pairs_.n_vertices[v]), lower + first_of_row);
     }
-    ClassCounts* lanes = counted_.data() + (whole_ - listed_.data()) * n_vectors_ * kLanes;
-    pairs_.spread(counts, job_.first_lane, lanes, lanes + kLanes);
+    // With parts of each pair, in a buffer that stays in cache; with all of it, as it was counted.
+    pairs_.spread(counts, job_.first_lane, with_parts_.data(), with_parts_.data() + kLanes);
+    job_.counts.with_lane[n_vectors_ - 1][full_] = counted_with_lanes_;
     // Without the first variable of a pair the second is left, and the other way round.
     pairs_.spread(lower, job_.first_lane, scorer_.without_part[1].data(), scorer_.without_part[0].data());
   }
@@ -221,8 +223,9 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
   std::array<ListedSamples, kCountedTogether> listed_{};  // of the prefixes that are counted together
   const ListedSamples* whole_ = nullptr;                  // of the one at hand
-  // Each of them with every lane, and with parts of it: kCountedTogether * families * kLanes.
-  AlignedBuffer<ClassCounts> counted_;
+  AlignedBuffer<ClassCounts> counted_;                    // each of them with every lane: kCountedTogether * kLanes
+  const ClassCounts* counted_with_lanes_ = nullptr;       // of the one at hand
+  AlignedBuffer<ClassCounts> with_parts_;                 // the one at hand with parts of every lane: families * kLanes
 
   // Pairs only.
   Index next_pair_ = 0;  // the first of those to come
