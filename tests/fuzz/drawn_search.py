@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import interplay
+from interplay.engines.base import USUAL_TILES, TileShape
 from interplay.engines.cpu import CpuEngine, simd_levels
 
 #: What a column may be. Ties come from "constant", "copy" and "turned" (a copy with the highest value first).
@@ -134,10 +135,8 @@ class ShapedEngine(CpuEngine):
     shape: tuple[int, int, int] | None = None
     stop_at: list[int] | None = None
 
-    def tile_shape(self, dimensions: int) -> dict[str, Any]:
-        if self.shape is None:
-            return {}
-        return dict(zip(("block_size", "middle_size", "n_lanes"), self.shape, strict=True))
+    def tile_shape(self, dimensions: int) -> TileShape:
+        return USUAL_TILES if self.shape is None else TileShape(*self.shape)
 
     def max_gains(self, *args: Any, **options: Any) -> Any:
         if self.stop_at:

@@ -5,9 +5,7 @@ namespace interplay {
 LaneRows::LaneRows(const SearchProblem& problem, const LaneKernels& kernels, Index max_levels)
     : layout_(problem.planes), last_members_(static_cast<std::size_t>(problem.blocks.n_lane_blocks())) {
   const VariableBlocks& blocks = problem.blocks;
-  const auto n_levels_of = [&](Index lane_block) {
-    return problem.planes.n_levels[blocks.order[blocks.lane_start[lane_block]]];
-  };
+  const auto n_levels_of = [&](Index lane_block) { return problem.levels_at(blocks.lane_start[lane_block]); };
   Index n_rows = 0;
   for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
     if (n_levels_of(b) > max_levels) continue;

@@ -76,7 +76,7 @@ class DirectSearcher final : public TileSearcher {
       Position& position = positions_[m];
       position.begin = problem_.block_begin(tile, m);
       position.end = problem_.block_end(tile, m);
-      position.n_levels = planes_.n_levels[problem_.blocks.order[position.begin]];
+      position.n_levels = problem_.levels_at(position.begin);
       position.outer = n_cells_;
       position.summed_over = &tables_.summed_over(position.n_levels);
       n_cells_ *= position.n_levels;

@@ -83,7 +83,7 @@ class PrefixWalk : public TileSearcher {
   }
 
   const Word* plane_at(Index place, Index level) const { return planes_.plane(problem_.blocks.order[place], level); }
-  Index levels_at(Index place) const { return planes_.n_levels[problem_.blocks.order[place]]; }
+  Index levels_at(Index place) const { return problem_.levels_at(place); }
   // The variable that is chosen for a place of the prefix, as a place in the order.
   Index place_of(int member) const { return begin_[member] + local_[member]; }
 

@@ -64,7 +64,7 @@ bool Routing::wants_smaller_blocks(const std::int32_t* tile) const {
 
 bool Routing::has_two_levels(const std::int32_t* tile) const {
   for (Index place = 0; place < k_; ++place) {
-    if (levels_at(tile, place) != 2) return false;
+    if (problem_.block_levels(tile, place) != 2) return false;
   }
   return true;
 }
@@ -74,7 +74,7 @@ bool Routing::has_few_cells(const std::int32_t* tile) const {
   if (!level_lanes_) return false;
   Index n_counts = problem_.planes.n_classes();
   for (Index place = 0; place < k_; ++place) {
-    const Index n_levels = levels_at(tile, place);
+    const Index n_levels = problem_.block_levels(tile, place);
     n_counts *= n_levels;
     if (n_levels > LevelData::kMaxLevels || n_counts > LevelData::kMaxCells) return false;
   }
@@ -107,8 +107,8 @@ bool Routing::pairs_pay(const std::int32_t* tile) const {
   const Index lane_begin = problem_.block_begin(tile, k_ - 1), lane_end = problem_.block_end(tile, k_ - 1);
   Index n_pairs = 0;
   for (Index first = first_begin; first < first_end; ++first) n_pairs += lane_end - std::max(lane_begin, first + 1);
-  const double n_chunks = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
-  return n_chunks * kPairsMustSave < static_cast<double>(first_end - first_begin);
+  const double n_sets = std::ceil(static_cast<double>(n_pairs) / static_cast<double>(kLanes));
+  return n_sets * kPairsMustSave < static_cast<double>(first_end - first_begin);
 }
 
 }  // namespace interplay

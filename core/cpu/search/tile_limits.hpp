@@ -24,7 +24,7 @@ inline Index last_prefix_vars_at_a_time(const SearchProblem& problem, const std:
   Index n_counts = problem.planes.n_classes() * kLanes, size = 1;
   for (Index m = 0; m < n_prefix; ++m) {
     size = problem.block_size(tile, m);
-    n_counts *= problem.planes.n_levels[problem.blocks.order[problem.block_begin(tile, m)]] - 1;
+    n_counts *= problem.block_levels(tile, m) - 1;
     if (m > 0 && m + 1 < n_prefix) n_counts *= size;
   }
   return std::min(size, kMaxTableCounts / n_counts);

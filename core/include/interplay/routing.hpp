@@ -36,9 +36,6 @@ class Routing {
   double cost_of(const std::int32_t* tile) const;
 
  private:
-  Index levels_at(const std::int32_t* tile, Index place) const {
-    return problem_.planes.n_levels[problem_.blocks.order[problem_.block_begin(tile, place)]];
-  }
   bool has_two_levels(const std::int32_t* tile) const;
   bool has_few_cells(const std::int32_t* tile) const;
   bool takes_triples(const std::int32_t* tile) const;

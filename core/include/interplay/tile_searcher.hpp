@@ -34,6 +34,9 @@ struct SearchProblem {
   Index block_size(const std::int32_t* tile, Index place) const {
     return block_end(tile, place) - block_begin(tile, place);
   }
+  // Levels of a variable, by its place in the order, and of all variables of a block.
+  Index levels_at(Index place) const { return planes.n_levels[blocks.order[place]]; }
+  Index block_levels(const std::int32_t* tile, Index place) const { return levels_at(block_begin(tile, place)); }
 
   // The group of a variable whose partners have this many cells.
   Index group_of(Index n_partner_cells) const {
