@@ -18,7 +18,6 @@ from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.search.provenance import versions
 from interplay.search.settings import Discrete, SearchSettings
 from interplay.selection_task import SearchedRun, check_selection, decisions_of, search_runs
-from interplay.statistics.few_samples import warn_of_unconfirmed
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.named_columns import warn_of_decision_in_table
@@ -70,13 +69,14 @@ def select(
     n_contrast : int or "auto"
         Contrast variables (permuted copies of real ones) that show what gains chance gives. 0: fit the null
         distribution to the variables themselves, most of which must then be irrelevant. "auto": none in 1D with one
-        discretisation, where χ² needs no help; else as many as there are variables, from 300 to 1000.
+        discretisation, whose p-values come from an exact test; else as many as there are variables, from 300 to 1000.
     p_adjust : str
         "holm" (default), "hochberg", "hommel", "bonferroni", "BH", "BY", "none", or statsmodels' names.
     level : float
         Variables whose adjusted p-value is below this are relevant.
     fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        How the null distribution is fitted; see `fit_null`.
+        How the null distribution is fitted; see `fit_null`. In 1D with "auto" or "union", and with one discretisation
+        always, nothing is: p-values come from a conditional test of the counts, which is exact where these are small.
     multiclass : {"joint", "ovo", "ovr"}
         With more than two classes: one gain about all classes, each pair of classes, or each class against the rest.
         The latter two run several searches; a variable's p-value is then its smallest times their number.
@@ -93,11 +93,6 @@ def select(
     -------
     Selection
         ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
-
-    Warns
-    -----
-    FewSamplesWarning
-        In 1D, of variables that are relevant by χ² and that an exact test does not confirm.
 
     Examples
     --------
@@ -184,16 +179,6 @@ def selection_from(
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
     counted = () if data is None else _tuple_counts(*data, runs, ranked[:_MAX_COUNTED], settings)
-    # Without adjustment it is a ranking, which promises nothing.
-    by_chi2_alone = settings["dimensions"] == settings["discretizations"] == 1 and not provenance["strata"]
-    if by_chi2_alone and settings["p_adjust"] != "none":
-        warn_of_unconfirmed(
-            names,
-            p_values,
-            [(int(table.members[0]), table.counts) for table in counted],
-            n_runs=len(runs),
-            **{name: settings[name] for name in ("p_adjust", "level", "pseudocount")},
-        )
     fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
         names=names,
@@ -253,7 +238,7 @@ def _fitted(run: SearchedRun, settings: dict[str, Any]) -> Run:
         gains=gains,
         gain_alone=run.alone.gain,
         contrast_sources=run.contrast_sources,
-        null_fit=null_fit,
+        null_fit=null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p),
     )
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import MAX_CONTRAST, DecisionClasses, IntArray, MaxGains
+from interplay.arrays import MAX_CONTRAST, DecisionClasses, FloatArray, IntArray, MaxGains
 from interplay.checks import check_choice, check_int, check_real, shown
 from interplay.engines.base import AsEngine, SearchInterrupted
 from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
+from interplay.search.exact_p_values import ExactPValues
 from interplay.search.gains import about_search, search_tiles
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import Discrete, SearchSettings, check_search_settings
@@ -88,6 +89,8 @@ class SearchedRun:
     gains : MaxGains
     alone : MaxGains
         In 1D.
+    exact_log_p : (n_vars + n_contrast,) float64, optional
+        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
     """
 
     decision: str
@@ -96,6 +99,7 @@ class SearchedRun:
     contrast_sources: IntArray
     gains: MaxGains
     alone: MaxGains
+    exact_log_p: FloatArray | None = None
 
 
 def check_selection(
@@ -174,6 +178,7 @@ def search_runs(
         if n_contrast:
             groups = None if strata is None else strata.codes
             contrast = contrast_table(part, n_contrast, seed=task.search.seed, strata=groups)
+        exact = ExactPValues(pseudocount=task.search.pseudocount, has_strata=strata is not None)
         try:
             loop = search_tiles(
                 part,
@@ -189,6 +194,7 @@ def search_runs(
                 shard=shard,
                 checkpoint=checkpoint,
                 name=f"search{number}",
+                see_planes=exact.see_planes if _is_tested_exactly(task) else None,
             )
         except SearchInterrupted as interrupt:
             done = (number + interrupt.done) / len(decisions)
@@ -200,8 +206,15 @@ def search_runs(
             contrast_sources=np.empty(0, dtype=np.int64) if contrast is None else contrast.sources,
             gains=loop.found[0],
             alone=loop.found[-1],
+            exact_log_p=exact.log_p,
         )
         yield run, loop
+
+
+def _is_tested_exactly(task: SelectionTask) -> bool:
+    """Say whether p-values come from counts: in 1D, unless another fit to several discretisations was asked for."""
+    only_one = task.search.discretizations == 1 or task.settings["fit"] in ("auto", "union")
+    return task.search.dimensions == 1 and only_one
 
 
 def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettings) -> int:

@@ -17,7 +17,7 @@ from interplay.engines.base import AsEngine, get_engine
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import explained, selection_from
 from interplay.progress import Progress
-from interplay.results.loaded import SETTINGS
+from interplay.results.loaded import SETTINGS, are_log_p_of
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
 from interplay.search.provenance import data_fingerprint, versions
@@ -89,6 +89,8 @@ class Part:
             arrays[f"run{number}.contrast_sources"] = run.contrast_sources
             arrays |= gains_as_arrays(run.gains, f"run{number}.gains")
             arrays |= gains_as_arrays(run.alone, f"run{number}.alone")
+            if run.exact_log_p is not None:
+                arrays[f"run{number}.exact_log_p"] = run.exact_log_p
         write_archive(path, "part", content, arrays)
 
     @classmethod
@@ -113,6 +115,7 @@ class Part:
                 contrast_sources=arrays[f"run{number}.contrast_sources"],
                 gains=gains_from_arrays(arrays, f"run{number}.gains"),
                 alone=gains_from_arrays(arrays, f"run{number}.alone"),
+                exact_log_p=arrays.get(f"run{number}.exact_log_p"),
             )
             for number, run in enumerate(content.pop("runs"))
         ]
@@ -158,6 +161,7 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         run.gains.n_vars == run.alone.n_vars == n_vars
         and run.contrast_sources.shape == run.gains.contrast_gain.shape
         and run.class_sizes.shape == (len(run.class_labels),)
+        and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
     )
 
 

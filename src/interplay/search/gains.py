@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -233,12 +233,14 @@ def search_tiles(
     shard: Shard | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "search",
+    see_planes: Callable[[BitPlanes], None] | None = None,
 ) -> TileLoop:
     """Table → codes → bit planes → tuples → maximum gains, merged over the discretisations, in the loop's ``.found``.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
-    stratum is row 0 of planes and tiles, and no part of what is found.
+    stratum is row 0 of planes and tiles, and no part of what is found. `see_planes` is called with the bit planes of each
+    discretisation, also of those that the checkpoint has done.
     """
     check_progress(progress)
     n_threads = resolve_n_jobs(n_jobs)
@@ -310,11 +312,13 @@ def search_tiles(
     try:
         with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
             for d in range(settings.discretizations):
-                if not loop.has_work(d):
+                if not loop.has_work(d) and see_planes is None:
                     continue
                 parts = [*fixed, *(coder.code_blocks(d) for coder in coders)]
                 planes = make_bit_planes(parts, classes, n_vars=len(fixed) + table.n_vars, n_jobs=n_threads)
-                for i in range(len(searches)):
+                if see_planes is not None:
+                    see_planes(planes)
+                for i in range(len(searches) if loop.has_work(d) else 0):
                     rows_searched = planes if i == 0 else _real_rows(planes)
                     loop.search(rows_searched, d, i, pseudocount=settings.pseudocount, show=show)
         loop.finish()
