@@ -239,8 +239,8 @@ def search_tiles(
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
-    stratum is row 0 of planes and tiles, and no part of what is found. `see_planes` is called with the bit planes of each
-    discretisation, also of those that the checkpoint has done.
+    stratum is row 0 of planes and tiles, and no part of what is found. `see_planes` is called with the bit planes of
+    each discretisation, also of those that the checkpoint has done.
     """
     check_progress(progress)
     n_threads = resolve_n_jobs(n_jobs)

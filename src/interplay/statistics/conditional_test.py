@@ -11,18 +11,18 @@ chance shares them out. Its statistic is the gain.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.chi_squared import log_chi2_tail
 from interplay.statistics.exact_test import log_p_of_two_by_two
 from interplay.statistics.margin_tables import (
     GainNull,
     GammaNull,
     class_pseudocounts,
-    null_of_margins,
+    listed_null,
+    matched_null,
+    smallest_expected,
     table_gains,
 )
 from interplay.statistics.strata_convolution import StratumNull, grid_step, log_p_of_sums, places_of
@@ -36,7 +36,7 @@ MIN_EXPECTED_FOR_CHI2 = 10.0
 MIN_P_FOR_CHI2 = 0.01
 
 #: So many tables with the same margins are listed, without strata and in a stratum.
-MAX_TABLES, MAX_TABLES_OF_STRATUM = 200_000, 20_000
+MAX_TABLES, MAX_TABLES_OF_STRATUM = 100_000, 20_000
 
 _CHI2_PER_BIT = 2 * np.log(2)
 
@@ -66,48 +66,50 @@ def conditional_log_p(counts: IntArray, *, pseudocount: float) -> FloatArray:
     tables = tables[:, (of_classes > 0).sum(axis=1) > 1]  # a stratum of one class says nothing
     if tables.shape[1] == 1 and tables.shape[2:] == (2, 2):
         return log_p_of_two_by_two(tables[:, 0], added)
-    log_p, sure = _by_chi2(tables, added, pseudocount)
-    left = np.flatnonzero(~sure)
-    if not len(left):
-        return log_p
-    log_p[left] = _of_one_table(tables[left, 0], added) if tables.shape[1] == 1 else _of_strata(tables[left], added)
+    log_p, is_sparse = _by_chi2(tables, added, pseudocount)
+    left = np.flatnonzero(is_sparse | (log_p < np.log(MIN_P_FOR_CHI2)))
+    if len(left):
+        test = _of_one_table if tables.shape[1] == 1 else _of_strata
+        log_p[left] = test(tables[left], added, log_p[left], is_sparse[left])
     return log_p
 
 
-def _by_chi2(tables: IntArray, added: FloatArray, pseudocount: float) -> tuple[FloatArray, Any]:
-    """Return ln p by χ², and where that is good enough."""
+def _by_chi2(tables: IntArray, added: FloatArray, pseudocount: float) -> tuple[FloatArray, BoolArray]:
+    """Return ln p by χ², and where samples are too few for it."""
     of_levels, of_classes = tables.sum(axis=3), tables[0].sum(axis=1)
     n_levels = np.count_nonzero(of_levels, axis=2)
     n_classes = np.count_nonzero(of_classes, axis=1)
     df = ((n_levels - 1) * (n_classes - 1)).sum(axis=1)
-    rarest_level = np.where(of_levels > 0, of_levels, np.iinfo(np.int64).max).min(axis=2)
-    rarest_class = np.where(of_classes > 0, of_classes, np.iinfo(np.int64).max).min(axis=1)
-    expected = np.where(n_levels > 1, rarest_level * rarest_class / of_classes.sum(axis=1), np.inf).min(axis=1)
+    expected = smallest_expected(tables).min(axis=1)
     gains = table_gains(tables, added).sum(axis=1)
     log_p = np.where(df > 0, log_chi2_tail(_CHI2_PER_BIT * gains, np.maximum(df, 1)), 0.0)
-    if tables.shape[2:] == (2, 2):
-        return log_p, df == 0
     # A pseudocount of about 0.25 offsets the bias of the likelihood ratio in small cells, which grows with df.
     required = MIN_EXPECTED_FOR_CHI2 * (1 + df * max(0.0, 1 - 5 * pseudocount))
-    return log_p, (df == 0) | ((expected >= required) & (log_p > np.log(MIN_P_FOR_CHI2)))
+    is_two_by_two = tables.shape[2:] == (2, 2)
+    return log_p, (df > 0) & (is_two_by_two | (expected < required))
 
 
-def _of_one_table(tables: IntArray, added: FloatArray) -> FloatArray:
+def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_sparse: BoolArray) -> FloatArray:
     """Of variables without strata; each null is made once for all variables with the same sizes of levels."""
+    tables = tables[:, 0]
     class_sizes = tables[0].sum(axis=0)
     kept = class_sizes > 0
     margins, which = _distinct_rows(np.sort(tables.sum(axis=2), axis=1)[:, ::-1])
     gains = table_gains(tables, added)
-    log_p = np.zeros(len(tables))
+    log_p = log_p.copy()
     order = np.argsort(which, kind="stable")
     for group in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
         sizes = margins[which[group[0]]]
-        null = null_of_margins(sizes[sizes > 0], class_sizes[kept], added[kept], max_tables=MAX_TABLES)
-        log_p[group] = null.log_p(gains[group])
+        given = (sizes[sizes > 0], class_sizes[kept], added[kept])
+        null: GainNull | GammaNull | None = listed_null(*given, max_tables=MAX_TABLES)
+        if null is None and is_sparse[group[0]]:
+            null = matched_null(*given)
+        if null is not None:  # else so many tables, none of them sparse, have no steps: χ² it is
+            log_p[group] = null.log_p(gains[group])
     return log_p
 
 
-def _of_strata(tables: IntArray, added: FloatArray) -> FloatArray:
+def _of_strata(tables: IntArray, added: FloatArray, _: FloatArray, __: BoolArray) -> FloatArray:
     of_classes = tables[0].sum(axis=1)
     n_strata, n_levels = tables.shape[1], tables.shape[2]
     largest = table_gains(np.stack([np.diag(sizes) for sizes in of_classes]), added).sum()  # each class a level
@@ -133,9 +135,10 @@ def _stratum_null(
     kept = of_classes > 0
     null: GainNull | GammaNull
     if len(of_levels) == 1:
-        null = GainNull.of(np.zeros(1), np.zeros(1), n_samples=1)
+        null = GainNull(np.zeros(1), np.zeros(1), rounding=0.0)
     else:
-        null = null_of_margins(of_levels, of_classes[kept], added[kept], max_tables=MAX_TABLES_OF_STRATUM)
+        given = (of_levels, of_classes[kept], added[kept])
+        null = listed_null(*given, max_tables=MAX_TABLES_OF_STRATUM) or matched_null(*given)
     return StratumNull.of(null, step)
 
 

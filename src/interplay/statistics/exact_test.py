@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.statistics.margin_tables import GainNull, class_pseudocounts, table_gains
+from interplay.statistics.margin_tables import GainNull, class_pseudocounts, rounding_of, table_gains
 
 
 def exact_p_value(counts: npt.ArrayLike, *, pseudocount: float = 0.25) -> float:
@@ -63,11 +63,6 @@ def log_p_of_two_by_two(counts: IntArray, added: FloatArray) -> FloatArray:
     return log_p
 
 
-def smallest_expected(counts: IntArray) -> float:
-    """Return the expected number of samples in the smallest cell of a table of levels by classes, (c, C)."""
-    return float(counts.sum(axis=0).min() * counts.sum(axis=1).min() / max(counts.sum(), 1))
-
-
 def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntArray, added: FloatArray) -> FloatArray:
     n_samples, second_class = int(class_sizes.sum()), int(class_sizes[1])
     mean = level_size * second_class / n_samples
@@ -84,7 +79,7 @@ def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntA
     )
     first = np.stack([level_size - possible, possible], axis=-1)
     gains = table_gains(np.stack([first, class_sizes - first], axis=-2), added)
-    return GainNull.of(gains, log_chance, n_samples=n_samples).log_p(gains[in_both - lowest])
+    return GainNull(gains, log_chance, rounding_of(n_samples)).log_p(gains[in_both - lowest])
 
 
 def _log_choose(n: int, k: IntArray) -> FloatArray:

@@ -210,7 +210,13 @@ class NullFit:
             color="#0072B2",
             label="contrast variables" if self.n_contrast else "irrelevant variables",
         )
-        ax.set(xscale="log", yscale="log", xlabel="expected p", ylabel="fitted p" if self.exact_log_p is None else "exact p", title=self._title)
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xlabel="expected p",
+            ylabel="fitted p" if self.exact_log_p is None else "exact p",
+            title=self._title,
+        )
         ax.legend(loc="upper left", frameon=False)
         return ax
 
