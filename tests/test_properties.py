@@ -25,7 +25,6 @@ from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.shards import Part
 
 
-
 @st.composite
 def problems(draw: st.DrawFn) -> dict:
     """A table without equal values in any column, a decision, and settings of a search."""

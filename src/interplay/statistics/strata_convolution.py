@@ -169,7 +169,7 @@ def _tilted_tail(
     at_observed = turns + (number / N_PLACES) * observed[:, np.newaxis]
     sums = _real_sums(size, at_observed, series)
     tail: FloatArray = np.where(is_within, sums[:, 0], sums[:, 1])
-    left = N_PLACES - observed
+    left = np.maximum(N_PLACES - observed, 0)  # negative only where sums come round
     end = np.where(is_within, np.exp(-slope * left), 0.0)
     if end.max() > _NEGLIGIBLE_END:
         tail -= end * _real_sums(size, turns, series)[:, 0]
