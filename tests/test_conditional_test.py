@@ -170,6 +170,13 @@ def test_variables_do_not_change_each_others_p_values() -> None:
         np.testing.assert_allclose(together, alone, rtol=1e-5, atol=1e-6)
 
 
+def test_many_margins_are_taken_in_parts(monkeypatch) -> None:
+    counts = drawn_counts(np.random.default_rng(6), 40, [15, 20, 25], [0.5, 0.3, 0.2])
+    whole = conditional_log_p(counts, pseudocount=0.25)
+    monkeypatch.setattr("interplay.statistics.conditional_test.MAX_NULLS", 10)
+    np.testing.assert_allclose(conditional_log_p(counts, pseudocount=0.25), whole, rtol=1e-5, atol=1e-6)
+
+
 def test_many_samples_leave_chi_squared() -> None:
     rng = np.random.default_rng(4)
     counts = drawn_counts(rng, 300, [6000], [0.5, 0.3, 0.2])

@@ -38,6 +38,9 @@ MIN_P_FOR_CHI2 = 0.01
 #: So many tables with the same margins are listed, without strata and in a stratum.
 MAX_TABLES, MAX_TABLES_OF_STRATUM = 100_000, 20_000
 
+#: What is in memory at once: distributions of the gain in a stratum, and how often each variable has each of them.
+MAX_NULLS, MAX_POWERS = 4000, 16_000_000
+
 _CHI2_PER_BIT = 2 * np.log(2)
 
 
@@ -109,7 +112,8 @@ def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_spa
     return log_p
 
 
-def _of_strata(tables: IntArray, added: FloatArray, _: FloatArray, __: BoolArray) -> FloatArray:
+def _of_strata(tables: IntArray, added: FloatArray, log_p: FloatArray, is_sparse: BoolArray) -> FloatArray:
+    """Of variables with strata; each null is made once for all strata and variables with the same margins."""
     of_classes = tables[0].sum(axis=1)
     n_strata, n_levels = tables.shape[1], tables.shape[2]
     largest = table_gains(np.stack([np.diag(sizes) for sizes in of_classes]), added).sum()  # each class a level
@@ -122,6 +126,9 @@ def _of_strata(tables: IntArray, added: FloatArray, _: FloatArray, __: BoolArray
     sizes = np.sort(tables.sum(axis=3), axis=2)[..., ::-1]
     keys = np.concatenate([np.broadcast_to(kind_of.reshape(-1)[:, np.newaxis], (len(tables), n_strata, 1)), sizes], 2)
     margins, which = _distinct_rows(keys.reshape(-1, n_levels + 1))
+    if len(tables) > 1 and (len(margins) > MAX_NULLS or len(tables) * len(margins) > MAX_POWERS):
+        halves = np.array_split(tables, 2)
+        return np.concatenate([_of_strata(half, added, log_p, is_sparse) for half in halves])
     nulls = [_stratum_null(tuple(kinds[kind].tolist()), tuple(rest), added, step) for kind, *rest in margins.tolist()]
     variable = np.repeat(np.arange(len(tables)), n_strata)
     times = np.bincount(variable * len(nulls) + which, minlength=len(tables) * len(nulls))
