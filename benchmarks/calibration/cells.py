@@ -113,7 +113,7 @@ STRATA_CELLS: list[Cell] = [
     *_cross(Cell(n_samples=320, n_vars=20, n_strata=16, batch_effect=True), dimensions=[1, 2]),
     *_cross(Cell(n_samples=320, n_vars=20, n_strata=16, shares=(80, 20)), dimensions=[1, 2]),
     *_cross(Cell(n_samples=320, n_vars=20, n_strata=16, columns="genotypes"), dimensions=[1, 2]),
-    Cell(dimensions=1, n_samples=320, n_vars=20, n_strata=16, discretizations=10),
+    Cell(dimensions=1, n_samples=320, n_vars=20, n_strata=16, discretizations=3, n_contrast=30),
 ]
 
 #: Few samples, and many levels or classes, in 1D.

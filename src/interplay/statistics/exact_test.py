@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.statistics.margin_tables import GainNull, class_pseudocounts, rounding_of, table_gains
+from interplay.statistics.margin_tables import CellTerms, GainNull, class_pseudocounts, rounding_of
 
 
 def exact_p_value(counts: npt.ArrayLike, *, pseudocount: float = 0.25) -> float:
@@ -54,16 +54,17 @@ def log_p_of_two_by_two(counts: IntArray, added: FloatArray) -> FloatArray:
     swapped = sizes[:, 0] > sizes[:, 1]
     smaller = sizes.min(axis=1)
     in_both = np.where(swapped, counts[:, 1, 1], counts[:, 0, 1])
+    terms = CellTerms.of(int(class_sizes.sum()), added)
     order = np.argsort(smaller, kind="stable")
     starts = np.flatnonzero(np.diff(smaller[order], prepend=-1))
     for group in np.split(order, starts[1:]):
         size = int(smaller[group[0]])
         if size:
-            log_p[group] = _log_p_of_same_margins(in_both[group], size, class_sizes, added)
+            log_p[group] = _log_p_of_same_margins(in_both[group], size, class_sizes, terms)
     return log_p
 
 
-def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntArray, added: FloatArray) -> FloatArray:
+def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntArray, terms: CellTerms) -> FloatArray:
     n_samples, second_class = int(class_sizes.sum()), int(class_sizes[1])
     mean = level_size * second_class / n_samples
     deviation = np.sqrt(mean * (1 - second_class / n_samples) * (n_samples - level_size) / max(n_samples - 1, 1))
@@ -72,17 +73,15 @@ def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntA
     lowest = max(0, second_class - (n_samples - level_size), int(mean - reach))
     highest = min(level_size, second_class, int(mean + reach) + 1)
     possible = np.arange(lowest, highest + 1)
-    log_chance = (
-        _log_choose(second_class, possible)
-        + _log_choose(n_samples - second_class, level_size - possible)
-        - _log_choose(n_samples, np.array(level_size))
+    cells = (
+        (0, level_size - possible),
+        (1, possible),
+        (0, n_samples - second_class - level_size + possible),
+        (1, second_class - possible),
     )
-    first = np.stack([level_size - possible, possible], axis=-1)
-    gains = table_gains(np.stack([first, class_sizes - first], axis=-2), added)
+    # But for what is the same in all tables, the gain is a sum over the cells.
+    gains = sum(terms.gain[q][count] for q, count in cells)
+    log_chance = -sum(terms.log_factorial[count] for _, count in cells)
+    margins = (level_size, n_samples - level_size, second_class, n_samples - second_class)
+    log_chance += sum(terms.log_factorial[size] for size in margins) - terms.log_factorial[n_samples]
     return GainNull(gains, log_chance, rounding_of(n_samples)).log_p(gains[in_both - lowest])
-
-
-def _log_choose(n: int, k: IntArray) -> FloatArray:
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))

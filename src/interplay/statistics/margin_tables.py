@@ -72,6 +72,28 @@ def rounding_of(n_samples: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class CellTerms:
+    """What a cell adds to the gain of a table and takes from its chance, by the number of its samples.
+
+    Attributes
+    ----------
+    gain : list of (n_samples + 1,) float64
+        For each class; the rest of the gain is the same in all tables with the same margins.
+    log_factorial : (n_samples + 1,) float64
+    """
+
+    gain: list[FloatArray]
+    log_factorial: FloatArray
+
+    @classmethod
+    def of(cls, n_samples: int, added: FloatArray) -> CellTerms:
+        from scipy.special import gammaln
+
+        counts = np.arange(n_samples + 1)
+        return cls([_x_log_x(counts + extra) for extra in added], np.asarray(gammaln(counts + 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
 class GainNull:
     """What gains the tables with some margins have under chance.
 
@@ -136,11 +158,8 @@ def _all_tables(
     Cells are filled one after the other, and of all beginnings of tables there are so far, only what is left of each
     class, and the sums over the cells so far, are kept.
     """
-    from scipy.special import gammaln
-
-    n_samples = int(level_sizes.sum())
-    log_factorial = gammaln(np.arange(n_samples + 1) + 1.0)
-    of_cell = [_x_log_x(np.arange(n_samples + 1) + extra) for extra in added]
+    terms = CellTerms.of(int(level_sizes.sum()), added)
+    of_cell, log_factorial = terms.gain, terms.log_factorial
     totals = class_sizes + len(level_sizes) * added
     margins = _x_log_x(totals.sum()) - _x_log_x(totals).sum() - _x_log_x(level_sizes + added.sum()).sum()
     gain = np.array([margins])
