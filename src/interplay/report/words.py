@@ -193,7 +193,7 @@ def _nothing_found(selection: Selection) -> str:
 
 def _null(selection: Selection) -> str:
     fits = [run.null_fit for run in selection.runs]
-    if fits[0].exact_log_p is not None:
+    if fits[0].is_exact:
         return "p-values come from an exact conditional test; nothing was fitted."
     checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
     if not checked:
@@ -239,7 +239,7 @@ def _comparisons_method(selection: Selection) -> list[str]:
 
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
-    if fit.exact_log_p is not None:
+    if fit.is_exact:
         within = ", within strata" if selection.provenance.get("strata") else ""
         several = "" if fit.mode == "raw" else ", the smallest over the discretisations times their number"
         return (

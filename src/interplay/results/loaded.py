@@ -59,7 +59,7 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and null_fit.unit in CHI2_PER_UNIT
         and null_fit.gamma > 0
         and bool(np.all(np.asarray(null_fit.df) > 0))
-        and are_log_p_of(null_fit.exact_log_p, len(gains.gain_by_group))
+        and (not null_fit.is_exact or are_log_p_of(null_fit.exact_log_p, len(gains.gain_by_group)))
         and run.contrast_sources.shape == gains.contrast_gain.shape
         and _are_below(run.contrast_sources, n_vars)
         and run.class_sizes.shape == (len(run.class_labels),)

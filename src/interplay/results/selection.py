@@ -344,7 +344,7 @@ class Selection:
             f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
-            + ("exact p-values; " if self.runs[0].null_fit.exact_log_p is not None else "")
+            + ("exact p-values; " if self.runs[0].null_fit.is_exact else "")
             + f"seed {s['random_state']}",
         ]
         if len(self.ranked):
@@ -402,7 +402,7 @@ class Selection:
         return self.runs[0]
 
     def _contrast_p(self, run: Run) -> FloatArray:
-        if run.null_fit.exact_log_p is not None:
+        if run.null_fit.is_exact:
             return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         gain = run.gains.contrast_gain
         return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
