@@ -120,7 +120,6 @@ STRATA_CELLS: list[Cell] = [
 SPARSE_CELLS: list[Cell] = [
     *_cross(Cell(dimensions=1, n_samples=60), shares=[(50, 50), (70, 30), (80, 20), (90, 10)]),
     *_cross(Cell(dimensions=1, n_samples=100, shares=(80, 20)), columns=["rare", "genotypes", "three-level", "mixed"]),
-    *_cross(Cell(dimensions=1, n_samples=100, shares=THREE), columns=["three-level", "genotypes"]),
     *_cross(Cell(dimensions=1, n_samples=100), divisions=[2, 5, 9]),
     Cell(dimensions=1, n_samples=100, shares=FOUR, divisions=4),
 ]
