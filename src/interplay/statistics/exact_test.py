@@ -80,8 +80,8 @@ def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntA
         (1, second_class - possible),
     )
     # But for what is the same in all tables, the gain is a sum over the cells.
-    gains = sum(terms.gain[q][count] for q, count in cells)
-    log_chance = -sum(terms.log_factorial[count] for _, count in cells)
+    gains = np.sum([terms.gain[q][count] for q, count in cells], axis=0)
+    log_chance = -np.sum([terms.log_factorial[count] for _, count in cells], axis=0)
     margins = (level_size, n_samples - level_size, second_class, n_samples - second_class)
-    log_chance += sum(terms.log_factorial[size] for size in margins) - terms.log_factorial[n_samples]
+    log_chance += terms.log_factorial[list(margins)].sum() - terms.log_factorial[n_samples]
     return GainNull(gains, log_chance, rounding_of(n_samples)).log_p(gains[in_both - lowest])
