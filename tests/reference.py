@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
 
 Column = Sequence[int]
@@ -383,3 +384,55 @@ def interesting_tuples(
             if min_gain == 0 or value > min_gain:
                 rows.append((members, variable, value))
     return rows
+
+
+# --- The conditional test of single variables -----------------------------------------------------------------
+
+
+def tables_with_margins(
+    level_sizes: Sequence[int], class_sizes: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Every table of levels by classes with these sums."""
+    if len(level_sizes) == 1:
+        yield (tuple(class_sizes),)
+        return
+    for first in product(*(range(size + 1) for size in class_sizes)):
+        if sum(first) == level_sizes[0]:
+            left = [size - taken for size, taken in zip(class_sizes, first, strict=True)]
+            for rest in tables_with_margins(level_sizes[1:], left):
+                yield (first, *rest)
+
+
+def table_chance(table: Sequence[Sequence[int]]) -> Fraction:
+    """Probability of a table, given its margins, if samples are shared out at random."""
+    margins = [*map(sum, table), *map(sum, zip(*table, strict=True))]
+    cells = [count for level in table for count in level]
+    above = math.prod(map(math.factorial, margins))
+    return Fraction(above, math.factorial(sum(cells)) * math.prod(map(math.factorial, cells)))
+
+
+def conditional_null(
+    tables: Sequence[Sequence[Sequence[int]]], pseudocount: float
+) -> tuple[float, list[tuple[float, Fraction]]]:
+    """The gain of the tables of some strata, and the gains and chances of all tables with the same margins."""
+    sizes = [sum(table[level][q] for table in tables for level in range(len(table))) for q in range(len(tables[0][0]))]
+    extra = [pseudocount * size / min(sizes) for size in sizes]
+
+    def gain(table: Sequence[Sequence[int]]) -> float:
+        cells = with_pseudocounts({(level,): list(map(float, row)) for level, row in enumerate(table)}, extra)
+        return unnormalised_entropy(summed_over(cells, 0)) - unnormalised_entropy(cells)
+
+    sums = [(0.0, Fraction(1))]
+    for table in tables:
+        possible = tables_with_margins(
+            [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
+        )
+        here = [(gain(other), table_chance(other)) for other in possible]
+        sums = [(a + b, p * q) for a, p in sums for b, q in here]
+    return math.fsum(gain(table) for table in tables), sums
+
+
+def conditional_p_value(tables: Sequence[Sequence[Sequence[int]]], pseudocount: float = 0.25) -> float:
+    """Probability that chance gives a gain at least as large, given the sizes of levels and classes in each stratum."""
+    observed, sums = conditional_null(tables, pseudocount)
+    return float(sum(chance for gain, chance in sums if gain >= observed - 1e-9))
