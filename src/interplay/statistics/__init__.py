@@ -8,4 +8,5 @@
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
     exact_test.py          counts             → exact p-values
     few_samples.py         counts             → a warning where χ² cannot be trusted
+    interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
 """
