@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.statistics.interaction.null_model import chunks_of_tables, per_table, weighted_design
+from interplay.statistics.interaction.null_model import chunks_of_tables, is_large, per_table, weighted_design
 from interplay.statistics.interaction.two_level_fit import parity_signs
 
 #: Added to every count: Woolf's estimate with it has a finite variance, and its intervals cover (Haldane, Anscombe).
@@ -72,9 +72,12 @@ def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 
 def adjusted_residuals(tables: IntArray, mu: FloatArray) -> FloatArray:
     """Return (n − μ)/√(μ(1 − h)), h the leverage of the entry: N(0, 1) under H0; of the shape of the tables.
 
-    NaN where H0 leaves an entry no freedom. With two classes those of the classes differ in sign only.
+    NaN where H0 leaves an entry no freedom, and in tables too large for their columns. With two classes those of the
+    classes differ in sign only.
     """
     residuals = np.full(tables.shape, np.nan)
+    if is_large(tables.shape[1:]):
+        return residuals
     for chunk in chunks_of_tables(tables):
         fitted = mu[chunk].reshape(per_table(mu[chunk]))
         in_cell = np.repeat(mu[chunk].sum(axis=-1).reshape(len(fitted), -1), tables.shape[-1], axis=1)

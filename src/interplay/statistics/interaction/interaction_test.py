@@ -127,7 +127,7 @@ def interaction_test(
             log_p[i], method[i] = exact, "exact"
         elif df[i] > 0 and log_p[i] <= math.log(max(bootstrap_below, math.ulp(0.0))):
             seed = [random_state, *by_stratum[i].ravel().tolist()]
-            factor = bartlett_factor(by_stratum[i], mu[i], int(df[i]), seed=seed, n_bootstrap=n_bootstrap)
+            factor = bartlett_factor(by_stratum[i], int(df[i]), seed=seed, n_bootstrap=n_bootstrap)
             log_p[i], method[i] = _log_p(g2[i : i + 1] / factor, df[i : i + 1])[0], "bootstrap"
     return InteractionTests(
         g2=g2,

@@ -51,7 +51,7 @@ def per_table(tables: npt.NDArray[Any]) -> tuple[int, int]:
     return len(tables), prod(tables.shape[1:])
 
 
-def supported_entries(tables: IntArray) -> BoolArray:
+def supported_entries(tables: npt.NDArray[Any]) -> BoolArray:
     """Say in which entries all margins that H0 keeps are positive: elsewhere the fit is 0, whatever the counts."""
     supported = np.broadcast_to(tables.sum(axis=-1, keepdims=True) > 0, tables.shape).copy()
     for axis in member_axes(tables):
@@ -77,11 +77,15 @@ def null_design(shape: tuple[int, ...]) -> FloatArray:
     return design
 
 
+def n_null_columns(shape: tuple[int, ...]) -> int:
+    """Return how many columns `null_design` has."""
+    *levels, n_classes = shape
+    return (n_classes - 1) * (prod(levels) - prod(c - 1 for c in levels))
+
+
 def design_size(shape: tuple[int, ...]) -> int:
     """Return how many numbers `null_design` has, without making it."""
-    *levels, n_classes = shape
-    n_columns = (n_classes - 1) * (prod(levels) - prod(c - 1 for c in levels))
-    return prod(shape) * n_columns
+    return prod(shape) * n_null_columns(shape)
 
 
 def is_large(shape: tuple[int, ...]) -> bool:
@@ -144,26 +148,29 @@ def degrees_of_freedom(tables: IntArray) -> IntArray:
     of_pattern = np.empty(len(entries), dtype=np.int64)
     for chunk in chunks_of_tables(entries):
         part = entries[chunk]
-        rank = np.linalg.matrix_rank(weighted_design(part))
+        rank = np.linalg.matrix_rank(weighted_design(part.astype(np.float64)))
         of_pattern[chunk] = _entries_beyond_cells(part) - rank
     df[incomplete] = of_pattern[which.ravel()]
     return df
 
 
 def fewest_degrees_of_freedom(tables: IntArray) -> IntArray:
-    """Return a lower bound of `degrees_of_freedom` that needs no rank, only numbers of entries and cells.
+    """Return a lower bound of `degrees_of_freedom` that needs no rank: entries are counted, and columns that they have.
 
-    An entry that is lost takes away one degree of freedom at most. A search can screen a table at these degrees of
-    freedom: whatever is significant at more of them, with the same G², is so at fewer.
+    A search can screen a table at these degrees of freedom: a G² that is significant at more of them is so at fewer.
     """
-    *levels, n_classes = tables.shape[1:]
-    most_columns = (n_classes - 1) * (prod(levels) - prod(c - 1 for c in levels))
-    entries = supported_entries(tables).astype(np.float64)
-    return np.asarray(np.maximum(_entries_beyond_cells(entries) - most_columns, 0))
+    entries = supported_entries(tables)
+    # A cell with one class left is fitted by a(x) alone and needs no columns.
+    entries &= entries.sum(axis=-1, keepdims=True) > 1
+    flat = entries.reshape(per_table(tables)).astype(np.float64)
+    if is_large(tables.shape[1:]):
+        return np.asarray(np.maximum(_entries_beyond_cells(entries) - n_null_columns(tables.shape[1:]), 0))
+    design = null_design(tables.shape[1:])
+    n_columns = (flat @ design.reshape(flat.shape[1], -1) > 0).sum(axis=1)
+    return np.asarray(np.maximum(_entries_beyond_cells(entries) - n_columns, 0))
 
 
-def _entries_beyond_cells(entries: FloatArray) -> IntArray:
-    """Entries, 1 or 0, that are there, less the cells that have any: what a(x) leaves."""
-    n_cells = (entries.sum(axis=-1) > 0).reshape(len(entries), prod(entries.shape[1:-1])).sum(axis=1)
-    n_entries = entries.reshape(per_table(entries)).sum(axis=1)
-    return np.asarray(np.rint(n_entries) - n_cells, dtype=np.int64)
+def _entries_beyond_cells(entries: BoolArray) -> IntArray:
+    """Entries that are there, less the cells that have any: what a(x) leaves."""
+    n_cells = entries.any(axis=-1).reshape(len(entries), prod(entries.shape[1:-1])).sum(axis=1)
+    return np.asarray(entries.reshape(per_table(entries)).sum(axis=1) - n_cells)

@@ -65,7 +65,7 @@ def fit_null_model(tables: IntArray) -> NullModelFit:
     return _newton(tables, fit_proportionally(tables, tolerance=_FIRST_TOLERANCE, max_sweeps=_FIRST_SWEEPS).mu)
 
 
-def kirkwood_start(tables: IntArray) -> FloatArray:
+def kirkwood_start(tables: npt.NDArray[Any]) -> FloatArray:
     """Return Π_{S ⊊ T} n(x_S, y)^{(−1)^{k−1−|S|}}, S = ∅ being the class sizes, scaled to n(x, ·) in every cell.
 
     For two classes: the logit of a cell is the alternating sum of the logits of its projections.
@@ -76,7 +76,7 @@ def kirkwood_start(tables: IntArray) -> FloatArray:
         sign = (-1) ** (len(axes) - 1 - size)
         for members in combinations(axes, size):
             margin = tables.sum(axis=tuple(axis for axis in axes if axis not in members), keepdims=True)
-            log_product += sign * np.log(np.maximum(margin, 1))
+            log_product += sign * np.log(np.where(margin > 0, margin, 1))
     # A margin of 0 is a sum of margins that H0 keeps, so the fit is 0 there too.
     log_product[~supported_entries(tables)] = -np.inf
     largest = log_product.max(axis=-1, keepdims=True)
@@ -84,7 +84,7 @@ def kirkwood_start(tables: IntArray) -> FloatArray:
     return _scaled(product, tables, -1)
 
 
-def likelihood_ratio(tables: IntArray, mu: FloatArray) -> FloatArray:
+def likelihood_ratio(tables: npt.NDArray[Any], mu: FloatArray) -> FloatArray:
     """Return 2 Σ n ln(n/μ) of every table, for μ that has the tables' cell sizes."""
     n = tables.reshape(per_table(tables))
     fitted = mu.reshape(n.shape)
@@ -94,11 +94,12 @@ def likelihood_ratio(tables: IntArray, mu: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(2 * terms.sum(axis=1), 0.0))
 
 
-def fit_proportionally(tables: IntArray, *, tolerance: float, max_sweeps: int) -> NullModelFit:
+def fit_proportionally(tables: npt.NDArray[Any], *, tolerance: float, max_sweeps: int) -> NullModelFit:
     """Fit by IPF from Kirkwood's product; tables leave when what G² has still to fall is below the tolerance.
 
     G² falls by about the same factor in each sweep, so its last two steps tell what is left (Aitken). The tolerance is
-    for 1 + G². A table that does not converge has a G² that is too large: still an upper bound.
+    for 1 + G². A table that does not converge has a G² that is too large: still an upper bound. Counts need not be
+    whole numbers.
     """
     mu = kirkwood_start(tables)
     g2 = likelihood_ratio(tables, mu)
