@@ -142,9 +142,8 @@ def degrees_of_freedom(tables: IntArray) -> IntArray:
     if is_large(tables.shape[1:]):
         raise ValueError(f"counts of shape {tables.shape[1:]} have too many cells and empty ones: use fewer divisions")
     patterns, which = np.unique(np.packbits(supported[incomplete], axis=1), axis=0, return_inverse=True)
-    entries = (
-        np.unpackbits(patterns, axis=1, count=supported.shape[1]).reshape(-1, *tables.shape[1:]).astype(np.float64)
-    )
+    unpacked = np.unpackbits(patterns, axis=1, count=supported.shape[1]).astype(np.bool_)
+    entries = unpacked.reshape(-1, *tables.shape[1:])
     of_pattern = np.empty(len(entries), dtype=np.int64)
     for chunk in chunks_of_tables(entries):
         part = entries[chunk]
