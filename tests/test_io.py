@@ -17,7 +17,7 @@ import pytest
 import interplay
 from interplay.io import read_data, write_table
 from interplay.readers.csv_table import _exact_numbers, read_csv
-from interplay.readers.data_file import table_bytes
+from interplay.results.table_file import table_bytes
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
 
