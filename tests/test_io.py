@@ -140,7 +140,7 @@ def test_the_missing_target_is_named_with_what_is_near(tmp_path: Path, frame: pd
     with pytest.raises(FileNotFoundError, match=r"did you mean 'data\.csv'"):
         read_data(tmp_path / "dat.csv", target="outcome")
     (tmp_path / "data.xls").touch()
-    with pytest.raises(ValueError, match="ending"):
+    with pytest.raises(ValueError, match="unknown file extension"):
         read_data(tmp_path / "data.xls", target="outcome")
 
 
