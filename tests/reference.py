@@ -310,6 +310,19 @@ def near_maxima(gains: Iterable[Gain], *, tolerance: float) -> dict[tuple[int, i
     return near
 
 
+def counts_alike(
+    columns_of_tuple: Sequence[Column], levels: Sequence[int], classes: Column, n_classes: int, position: int
+) -> object:
+    """What the gain of the member at `position` is computed from, but for the order of the cells.
+
+    Members of two tuples for which this is equal have equal gains, whatever way these are summed: the lowest tuple
+    has to be named, and no tolerance excuses another.
+    """
+    table = tuple_counts(columns_of_tuple, classes, n_classes, levels)
+    cells, cells_without = (sorted(part.values()) for part in (table, summed_over(table, position)))
+    return levels[position], tuple(map(tuple, cells)), tuple(map(tuple, cells_without))
+
+
 # --- Interesting tuples ---------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -254,6 +255,74 @@ def test_an_interrupt_that_python_forgets(client, monkeypatch) -> None:
         interplay.max_information_gain(X, y, dimensions=4, engine=DaskEngine(client, task_seconds=60.0))
     assert time.monotonic() - pressed_at[0] < 5
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_an_interrupt_spoils_nothing_of_the_client(client, problem, monkeypatch) -> None:
+    """Ctrl-C while a result is fetched waits for it: else it would cancel a request that all later ones wait for."""
+    planes, tiles, plain = problem
+    result = distributed.Future.result
+    pressed = []
+
+    def press_and_fetch(self, *args, **options):
+        if not pressed:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+        return result(self, *args, **options)
+
+    monkeypatch.setattr(distributed.Future, "result", press_and_fetch)
+    engine = DaskEngine(client, task_seconds=0.05)
+    with pytest.raises(interplay.SearchInterrupted) as caught:
+        engine.max_gains(planes, tiles, pseudocount=0.25)
+    assert caught.value.done > 0
+    assert_same(engine.max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_results_whose_request_was_cancelled_before_are_lost_and_not_failed(client, problem) -> None:
+    """As a Ctrl-C in another call of the client may leave it: `Future.result` then raises an UnboundLocalError."""
+    import asyncio
+
+    planes, tiles, plain = problem
+
+    async def spoil() -> None:
+        client._gather_keys = set()
+        client._gather_future = asyncio.get_running_loop().create_future()
+        client._gather_future.cancel()
+
+    client.sync(spoil)
+    assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch) -> None:
+    """A worker on its way out makes it fail until the scheduler knows: for seconds on a busy machine."""
+    planes, tiles, plain = problem
+    scatter = distributed.Client.scatter
+    started = time.monotonic()
+
+    def fail_for_a_while(self, *args, **options):
+        if time.monotonic() < started + 2:
+            raise distributed.comm.CommClosedError("Stream is closed")
+        return scatter(self, *args, **options)
+
+    monkeypatch.setattr(distributed.Client, "scatter", fail_for_a_while)
+    monkeypatch.setattr("interplay.engines.dask._SECONDS_UNTIL_GONE", 0.0)
+    assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+@pytest.mark.parametrize("what", ["cluster", "client"])
+def test_a_cluster_that_is_closed_during_the_search(problem, what: str) -> None:
+    planes, tiles, _ = problem
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.run(slow_down, 0.02)
+        closing = threading.Timer(1.0, {"cluster": cluster, "client": client}[what].close)
+        closing.start()
+        with pytest.raises(RuntimeError, match=r"^the Dask cluster is lost.*with a checkpoint.*from there$"):
+            DaskEngine(client, task_seconds=0.1).max_gains(planes, tiles, pseudocount=0.25)
+        closing.join()
+        with pytest.raises(RuntimeError, match=r"^the Dask cluster is lost"):
+            DaskEngine(client).tile_shape(3)
 
 
 def test_threads_of_one_process(problem) -> None:

@@ -39,9 +39,11 @@ def problems(draw: st.DrawFn) -> dict:
     codes = np.stack(
         [np.stack([rng.integers(0, c, n_samples) for c in levels]) for _ in range(n_discretizations)]
     ).astype(np.uint8)
-    if n_vars > 2 and draw(st.booleans()):  # a constant column, and a copy of another
-        codes[:, 0] = 0
-        levels[1], codes[:, 1] = levels[2], codes[:, 2]
+    if n_vars > 2 and draw(st.booleans()):  # constant columns, and copies of others: what they are in ties
+        n_copies, n_constant = draw(st.integers(0, n_vars)), draw(st.integers(0, n_vars))
+        for copy, copied in rng.integers(0, n_vars, (n_copies, 2)):
+            levels[copy], codes[:, copy] = levels[copied], codes[:, copied]
+        codes[:, rng.choice(n_vars, n_constant, replace=False)] = 0
     decision = np.concatenate([np.repeat(np.arange(n_classes), 2), rng.integers(0, n_classes, n_samples)])[:n_samples]
     if draw(st.booleans()):  # something to find
         decision[2 * n_classes :] = codes[0, -1 - n_contrast, 2 * n_classes :] % n_classes
@@ -130,8 +132,22 @@ def test_equals_plain_loops(problem: dict, engine: str) -> None:
             best = max(candidate.gain for candidate in candidates)
             assert gain == pytest.approx(best, rel=TOLERANCE, abs=TOLERANCE)
             where = (int(found.discretization_by_group[row, group]), tuple(found.tuples_by_group[row, group].tolist()))
-            assert where in {(candidate.discretization, candidate.tuple) for candidate in candidates}
+            order = [(candidate.discretization, candidate.tuple) for candidate in candidates]
+            assert where in order
+            # Of those that are equal whatever way they are summed, it is the lowest.
+            alike = counts_alike(problem, row, *where)
+            assert all(counts_alike(problem, row, *lower) != alike for lower in order[: order.index(where)])
     assert n_found == len(near)
+
+
+def counts_alike(problem: dict, variable: int, discretization: int, members: tuple[int, ...]) -> object:
+    return reference.counts_alike(
+        [problem["codes"][discretization, v].tolist() for v in members],
+        [int(problem["levels"][v]) for v in members],
+        problem["decision"].tolist(),
+        problem["n_classes"],
+        members.index(variable),
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -301,6 +317,33 @@ def test_duplicates_tie_and_the_lowest_tuple_wins() -> None:
         for block_size in (None, 1, 2):
             found = run(problem, engine, block_size=block_size)
             assert found.tuples.tolist() == [[0, 1], [0, 1], [1, 2], [1, 3], [0, 4]]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("dimensions", [2, 3, 4, 5])
+def test_constant_columns_tie_and_the_lowest_tuple_wins(dimensions: int, n_classes: int) -> None:
+    """What a tuple of them says is 0 but for rounding, whatever comes first: variables asked for do."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n_vars, n_samples = 8, int(rng.integers(4 * n_classes, 60))
+        levels = np.full(n_vars, rng.integers(2, 4))
+        codes = rng.integers(0, levels[0], (1, n_vars, n_samples)).astype(np.uint8)
+        constant = rng.choice(n_vars, int(rng.integers(dimensions, n_vars + 1)), replace=False)
+        codes[:, constant] = 0
+        problem = {
+            "dimensions": dimensions,
+            "n_classes": n_classes,
+            "n_vars": n_vars,
+            "levels": levels,
+            "codes": codes,
+            "decision": rng.permutation(np.arange(n_samples) % n_classes),
+            "pseudocount": float(rng.choice([0.1, 0.25, 1.0])),
+            "variables": sorted(rng.choice(n_vars, int(rng.integers(1, n_vars)), replace=False).tolist()),
+            "require": "any",
+        }
+        plain = run(problem, CpuEngine(simd_level="serial", direct_only=True))
+        for n_threads, sizes in ((1, {}), (5, {"block_size": 2, "middle_size": 2, "n_lanes": 3})):
+            assert_same_bits(run(problem, CpuEngine(n_threads=n_threads), **sizes), plain)
 
 
 def test_many_samples_do_not_overflow() -> None:

@@ -54,6 +54,23 @@ def problems(draw: st.DrawFn) -> dict:
     }
 
 
+@st.composite
+def tied_problems(draw: st.DrawFn) -> dict:
+    """A problem with constant columns, copies of columns, and tuples left out, in up to four dimensions."""
+    problem = draw(problems())
+    X, rng = problem["X"], np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_vars = X.shape[1]
+    X[:, rng.integers(0, n_vars, n_vars)] = X[:, rng.integers(0, n_vars, n_vars)]
+    X[:, rng.choice(n_vars, draw(st.integers(0, n_vars)), replace=False)] = 0
+    dimensions = draw(st.integers(1, min(n_vars, 4)))
+    variables = draw(st.none() | st.sets(st.integers(0, n_vars - 1), min_size=1))
+    require = draw(st.sampled_from(["any", "all"]))
+    if variables is not None and require == "all" and len(variables) < dimensions:
+        variables = None
+    more = {"dimensions": dimensions, "variables": variables, "require": require}
+    return problem | {"settings": problem["settings"] | more}
+
+
 def gains_of(problem: dict, **changes) -> MaxGains:
     given_ = {"X": problem["X"], "y": problem["y"], **problem["settings"]} | changes
     return interplay.max_information_gain(given_.pop("X"), given_.pop("y"), **given_)
@@ -99,8 +116,14 @@ class TestInvariances:
 
 
 class TestWaysOfRunning:
-    @given(problems(), st.sampled_from(simd_levels()), st.sampled_from([1, 2, 5]), st.booleans(), st.booleans())
-    @settings(max_examples=25, deadline=None)
+    @given(
+        st.one_of(problems(), tied_problems()),
+        st.sampled_from(simd_levels()),
+        st.sampled_from([1, 2, 5]),
+        st.booleans(),
+        st.booleans(),
+    )
+    @settings(max_examples=50, deadline=None)
     def test_same_bits_with_strata_and_contrast(
         self, problem: dict, simd_level: str, n_jobs: int, direct_only: bool, with_strata: bool
     ) -> None:
@@ -124,11 +147,12 @@ class TestWaysOfRunning:
             chosen = gains_of(problem)
         assert_same(chosen, gains_of(problem))
 
-    @given(problems(), st.randoms(use_true_random=False))
-    @settings(max_examples=20, deadline=None)
+    @given(st.one_of(problems(), tied_problems()), st.randoms(use_true_random=False))
+    @settings(max_examples=30, deadline=None)
     def test_discretizations_merge_to_the_whole(self, problem: dict, random) -> None:
         """MaxGains.merge in any order and grouping: searches restricted to some variables make up the whole one."""
         n_vars = problem["X"].shape[1]
+        problem["settings"] |= {"variables": None, "require": "any"}
         parts = [gains_of(problem, variables=[v]) for v in range(n_vars)]
         whole = gains_of(problem)
         random.shuffle(parts)
@@ -182,8 +206,8 @@ class TestKeeping:
         assert_same(again, part)
         assert again.provenance == part.provenance
 
-    @given(problems(), st.integers(1, 6))
-    @settings(max_examples=20, deadline=None)
+    @given(st.one_of(problems(), tied_problems()), st.integers(1, 6))
+    @settings(max_examples=30, deadline=None)
     def test_a_checkpoint_goes_on_where_it_was(self, problem: dict, at: int) -> None:
         """Stopped anywhere, read again, finished: the bits of a search in one go."""
 

@@ -4,6 +4,7 @@
 #include "interplay/rank_values.hpp"
 #include "interplay/transposed.hpp"
 #include "interplay/value_planes.hpp"
+#include "without_gil.hpp"
 
 using namespace nanobind::literals;
 
@@ -23,7 +24,7 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   require(0 <= first_row && first_row <= last_row && last_row <= n_rows, "rows out of range");
   check_classes(span_of(class_sizes), span_of(class_word_start), static_cast<Index>(words.shape(1)));
   require(sum_of(span_of(class_sizes)) == n_samples, "the classes must hold every sample");
-  nb::gil_scoped_release release;
+  WithoutGil without_gil;
   for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {
     const Index n_planes = plane_start.data()[row + 1] - plane_start.data()[row];
@@ -39,7 +40,7 @@ void transpose(nb::ndarray<const Item, nb::ndim<2>, nb::device::cpu> table, Arra
   require(by_column.ndim() == 2 && by_column.shape(0) == table.shape(1) && by_column.shape(1) == table.shape(0),
           "by_column must have a row for each column");
   require(table.stride(1) == 1, "the columns of the table must lie side by side");
-  nb::gil_scoped_release release;
+  WithoutGil without_gil;
   interplay::transpose(table.data(), static_cast<Index>(table.shape(0)), static_cast<Index>(table.shape(1)),
                        table.stride(0), by_column.data());
 }
@@ -65,7 +66,7 @@ void pack_value_planes(Array<const Value> values, Array<const Value> thresholds,
               "the samples of a class must be in ascending order");
     }
   }
-  nb::gil_scoped_release release;
+  WithoutGil without_gil;
   ClassBits order(span_of(sample_order), sizes, span_of(class_word_start));
   interplay::pack_value_planes(values.data(), n_rows, n_samples, thresholds.data(), n_thresholds, order, n_words,
                                words.data());
@@ -80,7 +81,7 @@ bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Valu
               static_cast<Index>(found.shape(1)) == n_ranks,
           "ranks and found must have a row for each row of values");
   for (const Index rank : span_of(ranks)) require(0 <= rank && rank < n, "rank out of range");
-  nb::gil_scoped_release release;
+  WithoutGil without_gil;
   RankValues<Value> of_row;
   for (Index row = 0; row < n_rows; ++row) {
     const Index first = row * n_ranks;

@@ -9,6 +9,7 @@
 
 #include "interplay/tuple_search.hpp"
 #include "search_data.hpp"
+#include "without_gil.hpp"
 
 using namespace nanobind::literals;
 
@@ -16,12 +17,13 @@ namespace interplay::bindings {
 namespace {
 
 // Ctrl-C, or an error in the progress display, stops the threads first and is raised when they have handed in what they
-// found.
+// found; so does the end of the interpreter.
 class Ticker {
  public:
   explicit Ticker(const nb::object& on_tick) : on_tick_(on_tick) {}
 
   bool operator()(std::uint64_t done) {
+    if (HeldUpEnd::must_end()) return false;
     nb::gil_scoped_acquire acquire;
     if (raised_) return false;
     raised_ = PyErr_CheckSignals() != 0;
@@ -34,6 +36,7 @@ class Ticker {
   }
   void raise_if_asked() const {
     if (raised_) throw nb::python_error();
+    HeldUpEnd::raise_if_ending();
   }
 
  private:
@@ -69,7 +72,7 @@ std::pair<int, int> search_max_gains(const Planes& planes, const Tiles& tiles, c
   SearchOptions options = job.options(tick);
   options.report = &report;
   {
-    nb::gil_scoped_release release;
+    WithoutGil without_gil;
     search_max_gains(problem, options, best, span_of(searched_by));
   }
   tick.raise_if_asked();
@@ -79,6 +82,7 @@ std::pair<int, int> search_max_gains(const Planes& planes, const Tiles& tiles, c
 // A numpy array that owns what it shows.
 template <class T>
 nb::object as_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  const HeldUpEnd held_up_end;
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
@@ -108,7 +112,7 @@ nb::tuple rows_in_order(TupleRowsByTile& found, std::span<const std::uint8_t> se
 }
 
 nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, double pseudocount,
-                      Array<double> min_value, Array<const Index> coefficient_of_size, bool with_decision,
+                      Array<const double> min_value, Array<const Index> coefficient_of_size, bool with_decision,
                       Index max_rows, nb::object on_tick) {
   SearchProblem problem = tiles.over(planes, pseudocount, 0);
   const Index k = problem.tiles.dimensions;
@@ -121,15 +125,12 @@ nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, 
   require(max_rows >= 1, "max_rows must be at least 1");
   const StatisticFormula formula{span_of(coefficient_of_size), with_decision};
   if (coefficient_of_size.size()) problem.statistic = &formula;
-  MaxGains thresholds{span_of(min_value), {}, {}, k};
   TupleRowsByTile found(problem.tiles.size(), k, max_rows);
   std::vector<std::uint8_t> searched_by(static_cast<std::size_t>(problem.tiles.size()));
   Ticker tick(on_tick);
-  SearchOptions options = job.options(tick);
-  options.rows = &found;
   {
-    nb::gil_scoped_release release;
-    search_max_gains(problem, options, thresholds, searched_by);
+    WithoutGil without_gil;
+    interplay::list_tuples(problem, job.options(tick), span_of(min_value), found, searched_by);
   }
   tick.raise_if_asked();
   return rows_in_order(found, searched_by, k);

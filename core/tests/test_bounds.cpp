@@ -62,7 +62,7 @@ void test_level_bounds(std::mt19937& rng) {
         counts.resize(n_classes * 3 * kLanes);
         scratch.resize(9 * n_classes * 16);
         std::vector<const LaneCount*> with_lane;
-        std::vector<std::int32_t> prefix_cells;
+        std::vector<Count> prefix_cells;
         std::vector<std::vector<Count>> cells(stride, std::vector<Count>(9 * n_classes));
         for (Index q = 0; q < n_classes; ++q) {
           // Samples of the class in each level of the prefix, often none.
@@ -73,7 +73,7 @@ void test_level_bounds(std::mt19937& rng) {
             left -= of_level[level];
           }
           of_level[0] = left;
-          for (const Index n : of_level) prefix_cells.push_back(static_cast<std::int32_t>(n));
+          for (const Index n : of_level) prefix_cells.push_back(static_cast<Count>(n));
           LaneCount* of_class = counts.data() + q * 3 * kLanes;
           for (int pattern = 0; pattern < 3; ++pattern) with_lane.push_back(of_class + pattern * kLanes);
           for (Index lane = 0; lane < stride; ++lane) {
@@ -97,11 +97,12 @@ void test_level_bounds(std::mt19937& rng) {
         std::vector<Survivor> survivors(stride);
         for (Index lane = 0; lane < stride; ++lane) {
           const double bits = tables.to_bits(information(tables.of_tuple(), cells[lane].data(), 9, n_classes));
-          exact[lane] = static_cast<float>(levels.information_of(bits, 9));
+          exact[lane] = static_cast<float>(bits - InformationOffset(data.sizes, data.pseudocount)(9));
         }
         job.without_member[0] = none.data();
         job.best_of_member[0] = std::numeric_limits<float>::infinity();
-        job.best_of_lane = exact.data();
+        job.best_of_part[0] = exact.data();
+        job.without_part[0] = none.data();
         job.last_lane = static_cast<int>(stride);
         job.survivors = survivors.data();
         for (const SimdLevel level : available_simd_levels()) {
@@ -182,7 +183,7 @@ void test_bounds(std::mt19937& rng) {
             counts[6 + q] = static_cast<Count>(both[q][l]);
           }
           const double bits = tables.to_bits(information(tables.of_tuple(), counts, 4, 2));
-          exact_down[l] = static_cast<float>(two_level.information_of(bits));
+          exact_down[l] = static_cast<float>(bits - InformationOffset(data.sizes, data.pseudocount)(4));
           // The same counts as a sub-tuple's, whose cells carry twice the pseudocounts.
           double sum = 0;
           for (int cell = 0; cell < 4; ++cell) {

@@ -26,6 +26,7 @@ int main(int n_arguments, char** arguments) {
   test_rational_bound(rng);
   test_level_bounds(rng);
   test_bounds(rng);
+  test_ties(rng);
   std::printf("%d passed, %d failed\n", checks - failures, failures.load());
   return failures == 0 ? 0 : 1;
 }

@@ -31,10 +31,9 @@ struct Row {
 std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double threshold) {
   const Index k = problem.tiles.dimensions;
   std::vector<double> thresholds(problem.planes.n_rows() * problem.partner_cells.size(), threshold);
-  MaxGains above{thresholds, {}, {}, k};
   TupleRowsByTile by_tile(problem.tiles.size(), k, std::numeric_limits<Index>::max());
   std::vector<std::uint8_t> done(problem.tiles.size(), 0);
-  search_max_gains(problem, {3, level, [](std::uint64_t) { return true; }, direct_only, &by_tile}, above, done);
+  list_tuples(problem, {3, level, [](std::uint64_t) { return true; }, direct_only}, thresholds, by_tile, done);
   std::vector<Row> rows;
   for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
     const TupleRows& found = by_tile.of_tile(tile);
@@ -216,6 +215,31 @@ void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> share
           check(list_rows(problem, level, direct_only, 3.0) == rows, "the same rows above a threshold", name_of(level));
         }
       }
+    }
+  }
+}
+
+// On equal gains the lower tuple wins, also where the higher one was found before, and where the tuple without the
+// member that gains has no information at all: rounding must not hide that the gains are equal.
+void test_ties(std::mt19937& rng) {
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    const Index n_levels = 2 + repeat % 2;
+    Data data = make_data(rng, 100 + static_cast<Index>(rng() % 900), 3, 0, 2, 2, 2);
+    data.levels = {n_levels, n_levels, n_levels};
+    for (const int constant : {0, 1}) std::fill(data.codes[constant].begin(), data.codes[constant].end(), 0);
+    const Packed packed = pack(data);
+    const std::vector<Index> order{0, 1, 2}, start{0, 1, 2, 3}, cells{n_levels};
+    for (const SimdLevel level : available_simd_levels()) {
+      std::vector<double> gain(3, -std::numeric_limits<double>::infinity());
+      std::vector<Index> discretization(3, -1), tuples(6, -1);
+      MaxGains best{gain, discretization, tuples, 2};
+      for (const std::int32_t first : {1, 0}) {
+        const std::vector<std::int32_t> tile{first, 2};
+        const SearchProblem problem{planes_of(data, packed), {order, start, start, start}, {tile, 2}, cells, 0.25, 0};
+        std::vector<std::uint8_t> done(1, 0);
+        search_max_gains(problem, {1, level, [](std::uint64_t) { return true; }}, best, done);
+      }
+      check(tuples[4] == 0, "the lower of two tuples with equal gains", name_of(level));
     }
   }
 }

@@ -1,18 +1,23 @@
-"""Run all targets in turn for some seconds: ``python -m fuzz SECONDS``, in the folder tests.
+"""Run all targets in turn for some seconds: ``python -m fuzz SECONDS [--seed N] [TARGET …]``, in the folder tests.
 
-Each execution is one random buffer, which hypothesis turns into input. What fails is kept in hypothesis' database, in
-``.hypothesis``: `pytest tests/test_fuzz.py` then repeats it, in its simplest form.
+Each execution is one random buffer, which hypothesis turns into input. What fails is printed with the seed of the run,
+then in its simplest form, and kept in hypothesis' database, in ``.hypothesis``: `pytest tests/test_fuzz.py` repeats it.
 """
 
 from __future__ import annotations
 
+import argparse
 import faulthandler
 import random
+import secrets
 import signal
 import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, Phase, settings
 
 from fuzz.targets import TARGETS
 
@@ -26,6 +31,9 @@ LONGEST_SECONDS = 20
 #: What does not stop then hangs in compiled code: the run ends, and shows where.
 HANG_SECONDS = 300
 
+#: Hypothesis looks for the simplest form of what fails for five minutes at most.
+SHRINK_SECONDS = 900
+
 
 class TooSlowError(BaseException):
     """Not an Exception, so that nothing on the way takes it for a refusal."""
@@ -35,8 +43,9 @@ def stop_slow(*_: object) -> None:
     raise TooSlowError
 
 
-def main(seconds: float, only: list[str]) -> int:
-    rng = random.Random()
+def main(seconds: float, seed: int, only: list[str]) -> int:
+    print(f"seed {seed}", flush=True)
+    rng = random.Random(seed)
     executions: Counter[str] = Counter()
     valid: Counter[str] = Counter()
     slow: Counter[str] = Counter()
@@ -58,8 +67,11 @@ def main(seconds: float, only: list[str]) -> int:
                 key = f"{name}: {type(error).__name__} in {_place(error)}"
                 findings[key] += 1
                 if findings[key] == 1:
-                    print(f"\nFOUND {key}", flush=True)
+                    print(f"\nFOUND {key}, execution {executions[name]} of seed {seed}", flush=True)
                     traceback.print_exc()
+                    signal.setitimer(signal.ITIMER_PROF, 0)
+                    faulthandler.dump_traceback_later(SHRINK_SECONDS, exit=True)
+                    print_simplest(target)
             signal.setitimer(signal.ITIMER_PROF, 0)
         if time.monotonic() >= next_line:
             next_line = time.monotonic() + SECONDS_BETWEEN_LINES
@@ -72,6 +84,18 @@ def main(seconds: float, only: list[str]) -> int:
     return 1 if findings else 0
 
 
+def print_simplest(target: Callable[[], None]) -> None:
+    """Print the simplest form of what was just kept in the database."""
+    phases = [Phase.explicit, Phase.reuse, Phase.shrink]
+    simplest = settings(phases=phases, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+    try:
+        simplest(target)()
+    except Exception as error:
+        print("in its simplest form:", *traceback.format_exception(error), sep="\n", flush=True)
+    else:
+        print("it does not fail again: it depends on more than its input (threads, time)", flush=True)
+
+
 def _place(error: BaseException) -> str:
     """The last line of ours on the way to an error."""
     ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "interplay" in frame.filename]
@@ -79,4 +103,9 @@ def _place(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(float(sys.argv[1]), sys.argv[2:]))
+    parser = argparse.ArgumentParser(prog="fuzz", description="Random input to whatever reads what others wrote.")
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    parser.add_argument("only", nargs="*", metavar="TARGET")
+    given = parser.parse_args()
+    sys.exit(main(given.seconds, given.seed, given.only))

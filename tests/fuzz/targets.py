@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import archives, commands, data_files, searches
+from fuzz import archives, commands, data_files, differential, searches
 
 TARGETS = {
     target.__name__: target
@@ -12,6 +12,8 @@ TARGETS = {
         archives.resume,
         data_files.read_text,
         data_files.read_binary,
+        differential.every_option,
+        differential.every_way,
         searches.against_plain_loops,
         searches.select,
         searches.interesting_tuples,

@@ -171,6 +171,16 @@ LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount
   return model;
 }
 
+InformationOffset::InformationOffset(std::span<const Index> class_sizes, double pseudocount) {
+  const double n = static_cast<double>(std::accumulate(class_sizes.begin(), class_sizes.end(), Index{0}));
+  const double beta = pseudocount / static_cast<double>(*std::min_element(class_sizes.begin(), class_sizes.end()));
+  for (const Index size : class_sizes) {
+    const double n_q = static_cast<double>(size);
+    of_samples_ += n_q * std::log2(n_q / n);
+    of_cell_ += beta * n_q * std::log2(n_q / n);
+  }
+}
+
 bool polynomial_is_sound(const LaneModel& model) { return model.inflation < 1.01f; }
 
 }  // namespace interplay

@@ -151,11 +151,28 @@ struct ClassesScore {
   }
 };
 
+// The least that the bound of a register's lanes, from `first` on, has to reach.
+template <class Simd>
+INTERPLAY_INLINE typename Simd::Floats least_to_beat(int n_parts, int n_prefix, int first,
+                                                     const interplay::LanesToBeat& job) {
+  const auto of_part = [&](int part) {
+    return Simd::add(Simd::load_floats(job.best_of_part[part] + first),
+                     Simd::load_floats(job.without_part[part] + first));
+  };
+  typename Simd::Floats to_beat = of_part(0);
+  for (int part = 1; part < n_parts; ++part) to_beat = Simd::minimum(to_beat, of_part(part));
+  for (int member = 0; member < n_prefix; ++member) {
+    to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
+                                               Simd::set_float(job.best_of_member[member])));
+  }
+  return to_beat;
+}
+
 // Add those of a register's lanes, from `first` on, whose bound reaches what there is to beat; returns how many there
 // are now.
-template <class Simd, class Job>
+template <class Simd>
 INTERPLAY_INLINE int list_survivors(typename Simd::Floats bound, typename Simd::Floats to_beat, int first,
-                                    const Job& job, int n_survivors) {
+                                    const interplay::LanesToBeat& job, int n_survivors) {
   int mask = Simd::at_least(bound, to_beat);
   if (!mask) return n_survivors;
   float bounds[Simd::kFloats];

@@ -32,11 +32,9 @@ struct TwoClassesScore {
 // do not have is their level 0.
 template <class Simd>
 INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, interplay::LaneCount* cells) {
-  int stride = shape.n_patterns;
-  for (int member = 0; member < shape.n_prefix; ++member) {
+  for (int member = 0, stride = 1; member < shape.n_prefix; ++member) {
     const int n_levels = shape.levels[member];
-    const int outer = stride;
-    stride /= n_levels;
+    const int outer = stride * n_levels;
     for (int first = 0; first < shape.n_patterns; first += outer) {
       for (int inner = 0; inner < stride; ++inner) {
         interplay::LaneCount* open = cells + (first + inner) * 16;
@@ -47,6 +45,7 @@ INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, inte
         Simd::store_counts(open, rest);
       }
     }
+    stride = outer;
   }
 }
 
@@ -122,18 +121,13 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   const Score score(model, 1.0f);
   const Floats factor = Simd::set_float(Score::factor(model));
   const Floats slack = Simd::set_float(model.slack);
-  const Floats without_lane = Simd::set_float(job.without_lane);
   int n_survivors = 0;
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
     Floats sums[2];
     score_16_level_lanes<Simd, Classes, LaneLevels, Alike>(model, job.counts, score, lane, sums);
     for (int half = 0; half < 2; ++half) {
       const int first = lane + 8 * half;
-      Floats to_beat = Simd::add(Simd::load_floats(job.best_of_lane + first), without_lane);
-      for (int member = 0; member < job.counts.shape.n_prefix; ++member) {
-        to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
-                                                   Simd::set_float(job.best_of_member[member])));
-      }
+      const Floats to_beat = least_to_beat<Simd>(1, job.counts.shape.n_prefix, first, job);
       n_survivors =
           list_survivors<Simd>(Simd::multiply_add(sums[half], factor, slack), to_beat, first, job, n_survivors);
     }

@@ -46,25 +46,25 @@ class TripleLanes {
       first_pair_[a] = n_pairs;
       for (int b = a + 1; b < n_vars_; ++b) add_lane(kPairsBegin + n_pairs++, {a, b});
     }
-    runs_.clear();
+    fans_.clear();
     for (int a = 0; a < n_vars_; ++a) {
       first_triple_[a] = n_triples;
       for (int b = a + 1; b + 1 < n_vars_; ++b) {
-        runs_.push_back({n_triples, n_vars_ - b - 1, a, b, pair(a, b), pair(a, b + 1), pair(b, b + 1)});
+        fans_.push_back({n_triples, n_vars_ - b - 1, a, b, pair(a, b), pair(a, b + 1), pair(b, b + 1)});
         for (int c = b + 1; c < n_vars_; ++c) {
           members[n_triples] = {row_of(a), row_of(b), row_of(c)};
           add_lane(n_triples++, {a, b, c});
         }
       }
     }
-    for (int chunk = 0; chunk < 2; ++chunk) {
-      rows_[chunk].resize(data_.layout().n_words);
-      fill_sample_rows(problem_.planes, data_.layout(), kernels_, lanes[chunk], rows_[chunk].data());
+    for (int half = 0; half < 2; ++half) {
+      rows_[half].resize(data_.layout().n_words);
+      fill_sample_rows(problem_.planes, data_.layout(), kernels_, lanes[half], rows_[half].data());
     }
   }
 
   // The bit rows of the first and of the last 256 lanes.
-  const Word* rows(int chunk) const { return rows_[chunk].data(); }
+  const Word* rows(int half) const { return rows_[half].data(); }
 
   // The first triple, pair, whose variables all come after `place` in the order.
   int first_triple_after(Index place) const { return first_after(first_triple_, n_triples, place); }
@@ -85,20 +85,20 @@ class TripleLanes {
   // Values per variable → values per triple, of its first, second, third variable; from some triple on.
   template <class T>
   void spread_to_triples(const T* of_var, int from, T* of_first, T* of_second, T* of_third) const {
-    in_steps(from, [&](const Run& run, int i) {
-      fill_step(of_first + run.triple + i, of_var[run.first]);
-      fill_step(of_second + run.triple + i, of_var[run.second]);
-      copy_step(of_third + run.triple + i, of_var + run.second + 1 + i);
+    in_steps(from, [&](const Fan& fan, int i) {
+      fill_step(of_first + fan.triple + i, of_var[fan.first]);
+      fill_step(of_second + fan.triple + i, of_var[fan.second]);
+      copy_step(of_third + fan.triple + i, of_var + fan.second + 1 + i);
     });
   }
 
   // Values per pair → values per triple, of its first and second variable, first and third, second and third.
   template <class T>
   void spread_pairs(const T* of_pair, int from, T* of_12, T* of_13, T* of_23) const {
-    in_steps(from, [&](const Run& run, int i) {
-      fill_step(of_12 + run.triple + i, of_pair[run.pair_12]);
-      copy_step(of_13 + run.triple + i, of_pair + run.pair_13 + i);
-      copy_step(of_23 + run.triple + i, of_pair + run.pair_23 + i);
+    in_steps(from, [&](const Fan& fan, int i) {
+      fill_step(of_12 + fan.triple + i, of_pair[fan.pair_12]);
+      copy_step(of_13 + fan.triple + i, of_pair + fan.pair_13 + i);
+      copy_step(of_23 + fan.triple + i, of_pair + fan.pair_23 + i);
     });
   }
 
@@ -106,7 +106,7 @@ class TripleLanes {
 
  private:
   // Triples that share their first two variables: consecutive third ones.
-  struct Run {
+  struct Fan {
     int triple, n_triples;
     int first, second;
     int pair_12, pair_13, pair_23;  // of the first triple; the latter two are consecutive, too
@@ -123,12 +123,12 @@ class TripleLanes {
     return first < n_vars_ ? start[first] : n;
   }
 
-  // Steps may write over the lanes of the next run: that comes later.
+  // Steps may write over the lanes of the next fan: that comes later.
   template <class Step>
   void in_steps(int from, Step step) const {
-    for (const Run& run : runs_) {
-      if (run.triple < from) continue;
-      for (int i = 0; i < run.n_triples; i += kSpreadStep) step(run, i);
+    for (const Fan& fan : fans_) {
+      if (fan.triple < from) continue;
+      for (int i = 0; i < fan.n_triples; i += kSpreadStep) step(fan, i);
     }
   }
 
@@ -147,7 +147,7 @@ class TripleLanes {
   Index begin_ = -1;
   int n_vars_ = 0;
   Starts first_pair_{}, first_triple_{};  // by first variable
-  std::vector<Run> runs_;
+  std::vector<Fan> fans_;
   std::array<AlignedBuffer<Word>, 2> rows_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
+#include "search/survivor_sink.hpp"
 #include "simd/tuple_counts.hpp"
 
 namespace interplay {
@@ -20,13 +21,13 @@ constexpr Fixed kUnknown = std::numeric_limits<Fixed>::min();
 // Searches one tile after another, with buffers of its own. One per thread.
 class DirectSearcher final : public TileSearcher {
  public:
-  DirectSearcher(const SearchProblem& problem, const InformationTables& tables, CountKernel count, MaxGains& best,
+  DirectSearcher(const SearchProblem& problem, const InformationTables& tables, CountKernel count, SurvivorSink& sink,
                  SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         tables_(tables),
         count_(count),
-        best_(best),
+        sink_(sink),
         progress_(progress),
         k_(problem.tiles.dimensions),
         n_classes_(planes_.n_classes()),
@@ -241,14 +242,14 @@ class DirectSearcher final : public TileSearcher {
 
   void offer(Index m, double value) {
     const Index n_groups = static_cast<Index>(problem_.partner_cells.size());
-    best_.offer(members_[m] * n_groups + positions_[m].group, value, problem_.discretization, members_.data());
+    sink_.offer(members_[m] * n_groups + positions_[m].group, value, members_.data());
   }
 
   const SearchProblem& problem_;
   const BitPlanes& planes_;
   const InformationTables& tables_;
   CountKernel count_;
-  MaxGains& best_;
+  SurvivorSink& sink_;
   SearchProgress& progress_;
   const Index k_;
   const Index n_classes_;
@@ -277,8 +278,8 @@ class DirectSearcher final : public TileSearcher {
 }  // namespace
 
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                   SimdLevel level, MaxGains& best, SearchProgress& progress) {
-  return std::make_unique<DirectSearcher>(problem, tables, count_kernel(level), best, progress);
+                                                   SimdLevel level, SurvivorSink& sink, SearchProgress& progress) {
+  return std::make_unique<DirectSearcher>(problem, tables, count_kernel(level), sink, progress);
 }
 
 }  // namespace interplay

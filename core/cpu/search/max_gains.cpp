@@ -6,11 +6,6 @@
 namespace interplay {
 
 void MaxGains::keep(Index slot, double candidate, Index candidate_discretization, const Index* members) {
-  if (rows) {
-    // Slots are rows × groups; a threshold does not depend on the group.
-    if (candidate > gain[slot]) rows->add(members, slot / n_groups, candidate);
-    return;
-  }
   // Sorting in a small buffer on the stack; a tuple of more than 64 variables would have more cells than any memory.
   std::array<Index, 64> sorted;
   std::copy(members, members + dimensions, sorted.begin());
@@ -39,11 +34,5 @@ void MaxGains::merge(const MaxGains& other) {
     offer(s, other.gain[slot], other.discretization[slot], other.tuples.data() + s * dimensions);
   }
 }
-
-OwnedMaxGains::OwnedMaxGains(const MaxGains& copied)
-    : gain_(copied.gain.begin(), copied.gain.end()),
-      discretization_(copied.discretization.begin(), copied.discretization.end()),
-      tuples_(copied.tuples.begin(), copied.tuples.end()),
-      view_{gain_, discretization_, tuples_, copied.dimensions} {}
 
 }  // namespace interplay

@@ -29,15 +29,15 @@ std::unique_ptr<TileSearcher> Searchers::make(Searcher searcher) {
   const LaneKernels& kernels = rows_.kernels();
   switch (searcher) {
     case Searcher::triples:
-      return make_triple_searcher(problem_, tables_, rows_.of_two_levels(), kernels, trial(), best_, progress_);
+      return make_triple_searcher(problem_, tables_, rows_.of_two_levels(), kernels, trial(), sink_, progress_);
     case Searcher::pairs:
-      return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 2, trial(), best_, progress_);
+      return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 2, trial(), sink_, progress_);
     case Searcher::singles:
-      return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 1, trial(), best_, progress_);
+      return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 1, trial(), sink_, progress_);
     case Searcher::levels:
-      return make_level_searcher(problem_, tables_, rows_.of_levels(), level_, best_, progress_);
+      return make_level_searcher(problem_, tables_, rows_.of_levels(), level_, sink_, progress_);
     default:
-      return make_direct_searcher(problem_, tables_, level_, best_, progress_);
+      return make_direct_searcher(problem_, tables_, level_, sink_, progress_);
   }
 }
 

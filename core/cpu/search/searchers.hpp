@@ -31,8 +31,8 @@ class SharedRows {
 class Searchers {
  public:
   Searchers(const SearchProblem& problem, const InformationTables& tables, SharedRows& rows, SimdLevel level,
-            MaxGains& best, SearchProgress& progress)
-      : problem_(problem), tables_(tables), rows_(rows), level_(level), best_(best), progress_(progress) {}
+            SurvivorSink& sink, SearchProgress& progress)
+      : problem_(problem), tables_(tables), rows_(rows), level_(level), sink_(sink), progress_(progress) {}
 
   TileSearcher& operator[](Searcher searcher);
 
@@ -45,7 +45,7 @@ class Searchers {
   const InformationTables& tables_;
   SharedRows& rows_;
   const SimdLevel level_;
-  MaxGains& best_;
+  SurvivorSink& sink_;
   SearchProgress& progress_;
   std::optional<BoundTrial> trial_;
   std::unique_ptr<TileSearcher> made_[std::size(kSearchers) + 1];

@@ -6,7 +6,7 @@
 #include "interplay/bit_planes.hpp"
 #include "rows/sample_lists.hpp"
 #include "rows/triple_lanes.hpp"
-#include "search/lane_scorer.hpp"
+#include "search/survivor_scorer.hpp"
 #include "search/two_level_searchers.hpp"
 
 namespace interplay {
@@ -24,14 +24,20 @@ struct PrefixCounts {
 class TripleSearcher final : public TileSearcher {
  public:
   TripleSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                 const LaneKernels& kernels, BoundTrial& trial, MaxGains& best, SearchProgress& progress)
+                 const LaneKernels& kernels, BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress)
       : problem_(problem),
         data_(data),
+        kernels_(kernels),
+        trial_(trial),
         progress_(progress),
         lists_(problem.planes, data, kernels),
-        scorer_(problem, tables, data, kernels, 3, trial, best),
+        scorer_(problem, tables, 3, trial, sink, job_),
         triples_(problem, data, kernels),
-        n_prefix_(scorer_.n_prefix) {
+        n_prefix_(scorer_.n_prefix),
+        full_((1 << n_prefix_) - 1) {
+    SurvivorScorer::Levels levels{};
+    std::fill_n(levels.begin(), n_prefix_ + 3, 2);
+    scorer_.start_tile(levels);
     lists_.make_room(0);
     all_samples_.resize(problem.planes.n_words);
     mask_all_samples(problem.planes, all_samples_.data());
@@ -39,7 +45,7 @@ class TripleSearcher final : public TileSearcher {
 
   bool search(const std::int32_t* tile) override {
     set_up(problem_.block_begin(tile, n_prefix_), problem_.block_end(tile, n_prefix_));
-    scorer_.start_chunk(false, triples_.n_triples);
+    scorer_.start_lanes(false, triples_.n_triples);
     stopped_ = false;
     const Index end = problem_.block_end(tile, 0);
     for (Index first = problem_.block_begin(tile, 0); first < end && !stopped_; ++first) {
@@ -78,7 +84,7 @@ class TripleSearcher final : public TileSearcher {
     const ListedSamples listed = lists_.make(a, b);
     target.ones = listed.ones;
     ClassCounts* lanes = target.lanes.data();
-    for (int chunk = 0; chunk < 2; ++chunk) lists_.count(listed, triples_.rows(chunk), lanes + chunk * kLanes);
+    for (int half = 0; half < 2; ++half) lists_.count(listed, triples_.rows(half), lanes + half * kLanes);
     auto& of = target.of_triples;
     triples_.spread_to_triples(lanes + kSinglesBegin, from, of[0].data(), of[1].data(), of[3].data());
     triples_.spread_pairs(lanes + kPairsBegin, from, of[2].data(), of[4].data(), of[5].data());
@@ -96,7 +102,7 @@ class TripleSearcher final : public TileSearcher {
       LaneCounts counts;
       point_to(of_none_, 0, counts);
       point_to(target, 1, counts);
-      subsets_to_cells(counts.prefix_cells, 0, 1);
+      patterns_to_cells(counts.prefix_cells, 0, 1, TwoLevels{});
       bound_information(3, 1, counts, from, triples_.n_triples, target.information.data());
     }
     return target;
@@ -110,53 +116,58 @@ class TripleSearcher final : public TileSearcher {
   }
 
   void bound_information(int n_parts, int n_members, const LaneCounts& counts, int first, int last, float* lower) {
-    scorer_.information_kernel(n_parts, n_members)(data_.model(), counts, first, last, lower);
+    kernels_.information_of(data_.model(), trial_.use_polynomial(), n_parts, n_members)(data_.model(), counts, first,
+                                                                                        last, lower);
   }
 
   const Word* plane_at(Index place) const { return problem_.planes.plane(problem_.blocks.order[place], 1); }
 
   // A prefix is chosen, by its places: count, bound, score.
   void meet_triples(std::array<Index, 2> prefix) {
-    LaneScoreJob& job = scorer_.job;
     const Index last = prefix[n_prefix_ - 1];
-    job.first_lane = triples_.first_triple_after(last);
-    job.last_lane = triples_.n_triples;
-    if (job.first_lane >= job.last_lane) return;
+    job_.first_lane = triples_.first_triple_after(last);
+    job_.last_lane = triples_.n_triples;
+    if (job_.first_lane >= job_.last_lane) return;
     // By subset of the prefix.
     std::array<const PrefixCounts*, 4> known{&of_none_, &of_var(prefix[0])};
     if (n_prefix_ == 2) {
       known[2] = &of_var(prefix[1]);
-      count_lanes(plane_at(prefix[0]), plane_at(prefix[1]), job.first_lane, of_both_);
+      count_lanes(plane_at(prefix[0]), plane_at(prefix[1]), job_.first_lane, of_both_);
       known[3] = &of_both_;
     }
-    for (int subset = 0; subset <= scorer_.full; ++subset) point_to(*known[subset], subset, job.counts);
-    subsets_to_cells(job.counts.prefix_cells, 0, n_prefix_);
+    for (int subset = 0; subset <= full_; ++subset) point_to(*known[subset], subset, job_.counts);
+    patterns_to_cells(job_.counts.prefix_cells, 0, n_prefix_, TwoLevels{});
     for (int member = 0; member < n_prefix_; ++member) {
-      const PrefixCounts& without = *known[scorer_.full & ~(1 << member)];
+      const PrefixCounts& without = *known[full_ & ~(1 << member)];
       scorer_.set_member(member, problem_.blocks.order[prefix[member]], without.information.data());
     }
     // Without a part of a triple, the prefix and a pair are left.
     LaneCounts with_pairs;
-    std::copy_n(job.counts.prefix_cells, scorer_.full + 1, with_pairs.prefix_cells);
-    for (int subset = 0; subset <= scorer_.full; ++subset) {
+    std::copy_n(job_.counts.prefix_cells, full_ + 1, with_pairs.prefix_cells);
+    for (int subset = 0; subset <= full_; ++subset) {
       for (int part = 0; part < 2; ++part) with_pairs.with_lane[part][subset] = known[subset]->of_pairs[part].data();
       with_pairs.with_lane[2][subset] = known[subset]->lanes.data() + kPairsBegin;
     }
     bound_information(2, n_prefix_, with_pairs, triples_.first_pair_after(last), triples_.n_pairs, of_pairs_.data());
     auto& without = scorer_.without_part;
-    triples_.spread_pairs(of_pairs_.data(), job.first_lane, without[2].data(), without[1].data(), without[0].data());
-    scorer_.score();
-    tuples_ += static_cast<std::uint64_t>(job.last_lane - job.first_lane);
+    triples_.spread_pairs(of_pairs_.data(), job_.first_lane, without[2].data(), without[1].data(), without[0].data());
+    const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), 3, n_prefix_);
+    scorer_.score(kernel, data_.model(), job_, PackedForm{job_.counts});
+    tuples_ += static_cast<std::uint64_t>(job_.last_lane - job_.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }
 
   const SearchProblem& problem_;
   const TwoLevelData& data_;
+  const LaneKernels& kernels_;
+  BoundTrial& trial_;
   SearchProgress& progress_;
   SampleLists lists_;
-  LaneScorer scorer_;
+  LaneScoreJob job_{};
+  SurvivorScorer scorer_;
   TripleLanes triples_;
   const int n_prefix_;  // one or two variables
+  const int full_;      // the subset that is the whole prefix
   AlignedBuffer<Word> all_samples_;
 
   Index begin_ = -1, end_ = -1;  // the block at hand
@@ -172,8 +183,8 @@ class TripleSearcher final : public TileSearcher {
 
 std::unique_ptr<TileSearcher> make_triple_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    const TwoLevelData& data, const LaneKernels& kernels,
-                                                   BoundTrial& trial, MaxGains& best, SearchProgress& progress) {
-  return std::make_unique<TripleSearcher>(problem, tables, data, kernels, trial, best, progress);
+                                                   BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress) {
+  return std::make_unique<TripleSearcher>(problem, tables, data, kernels, trial, sink, progress);
 }
 
 }  // namespace interplay

@@ -4,22 +4,19 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
+#include <vector>
 
 #include "search/searchers.hpp"
+#include "search/survivor_sink.hpp"
 
 namespace interplay {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr auto kTick = std::chrono::milliseconds(100);
-
-// Threads hand in what they found this often: a display can show it, and what others found tightens the bounds.
-constexpr auto kHandIn = std::chrono::seconds(1);
 
 Index most_cells(const SearchProblem& problem) {
   // Cells of a tuple = levels of a variable times those of its partners; blocks bound both.
@@ -45,6 +42,31 @@ double most_work(const SearchProblem& problem) {
   return n_tuples * static_cast<double>(most_cells(problem) * problem.planes.n_words);
 }
 
+// The threads of a search. Whatever ends it, an exception too, stops them and waits for them.
+class WorkingThreads {
+ public:
+  explicit WorkingThreads(std::atomic<bool>& stop) : stop_(stop) {}
+  WorkingThreads(const WorkingThreads&) = delete;
+  WorkingThreads& operator=(const WorkingThreads&) = delete;
+  ~WorkingThreads() {
+    stop_ = true;
+    join();
+  }
+
+  template <class Work>
+  void start(Work& work) {
+    threads_.emplace_back(std::ref(work));
+  }
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::atomic<bool>& stop_;
+  std::vector<std::thread> threads_;
+};
+
 std::vector<Index> distinct_levels(const SearchProblem& problem) {
   std::vector<Index> levels;
   for (const Index row : problem.blocks.order) levels.push_back(problem.planes.n_levels[row]);
@@ -53,10 +75,11 @@ std::vector<Index> distinct_levels(const SearchProblem& problem) {
   return levels;
 }
 
-}  // namespace
+// Makes the sink of a thread. Results that threads share are written to under the lock alone.
+using MakeSink = std::function<std::unique_ptr<SurvivorSink>(std::mutex&)>;
 
-bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
-                      std::span<std::uint8_t> searched_by) {
+bool search_tiles(const SearchProblem& problem, const SearchOptions& options, const MakeSink& make_sink,
+                  std::span<std::uint8_t> searched_by) {
   const Index n_tiles = problem.tiles.size();
   if (n_tiles == 0) return true;
   const std::vector<Index> levels = distinct_levels(problem);
@@ -74,37 +97,18 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   const auto work = [&] {
     std::exception_ptr caught;
     try {
-      std::unique_lock copying(mutex);  // another thread may be done already, and merging
-      OwnedMaxGains own(best);
-      copying.unlock();
-      TupleRows found(problem.tiles.dimensions);
-      if (options.rows) {
-        own.view().rows = &found;
-        own.view().n_groups = static_cast<Index>(problem.partner_cells.size());
-      }
-      Searchers searchers(problem, tables, rows, options.simd_level, own.view(), progress);
-      Clock::time_point handed_in = Clock::now();
-      while (!progress.stop.load(std::memory_order_relaxed) && !(options.rows && options.rows->full())) {
+      const std::unique_ptr<SurvivorSink> sink = make_sink(mutex);
+      Searchers searchers(problem, tables, rows, options.simd_level, *sink, progress);
+      while (!progress.stop.load(std::memory_order_relaxed) && !sink->is_full()) {
         const Index tile = progress.next_tile.fetch_add(1, std::memory_order_relaxed);
         if (tile >= n_tiles) break;
         const std::int32_t* blocks = problem.tiles[tile];
         const Searcher searcher = routing.searcher_of(blocks);
         if (!searchers[searcher].search(blocks)) break;
         searched_by[tile] = static_cast<std::uint8_t>(searcher);
-        if (options.rows) {
-          found.sort();
-          options.rows->hand_in(tile, std::exchange(found, TupleRows(problem.tiles.dimensions)));
-        } else if (const Clock::time_point now = Clock::now(); now - handed_in >= kHandIn) {
-          const std::lock_guard lock(mutex);
-          best.merge(own.view());
-          own.view().merge(best);
-          handed_in = now;
-        }
+        sink->finish_tile(tile);
       }
-      if (!options.rows) {
-        const std::lock_guard lock(mutex);
-        best.merge(own.view());
-      }
+      sink->finish_thread();
     } catch (...) {
       caught = std::current_exception();
       progress.stop = true;
@@ -118,11 +122,10 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
   // The calling thread keeps watch, but starting a thread takes as long as a small search.
   const bool in_this_thread = n_threads == 1 && most_work(problem) <= kShortWork;
   if (in_this_thread) work();
-  std::vector<std::thread> threads;
-  threads.reserve(static_cast<std::size_t>(n_threads));
+  WorkingThreads threads(progress.stop);
   for (int t = 0; t < n_threads && !in_this_thread; ++t) {
     try {
-      threads.emplace_back(work);
+      threads.start(work);
     } catch (const std::system_error&) {
       // The system gives no more threads: go on with those we have.
       if (t == 0) throw;
@@ -135,15 +138,33 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
     std::unique_lock lock(mutex);
     while (running > 0) {
       if (finished.wait_for(lock, kTick, [&] { return running == 0; })) break;
-      // Under the lock, so that `best` holds still while it is looked at.
+      // Under the lock, so that shared results hold still while they are looked at.
       if (!options.on_tick(progress.tuples_done.load(std::memory_order_relaxed))) progress.stop = true;
     }
   }
-  for (std::thread& thread : threads) thread.join();
+  threads.join();
   if (failure) std::rethrow_exception(failure);
   if (options.report) *options.report = {progress.polynomial_threads, progress.rational_threads};
   options.on_tick(progress.tuples_done.load(std::memory_order_relaxed));
   return std::find(searched_by.begin(), searched_by.end(), 0) == searched_by.end();
+}
+
+}  // namespace
+
+bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
+                      std::span<std::uint8_t> searched_by) {
+  const auto make_sink = [&](std::mutex& mutex) {
+    return std::make_unique<MaximumSink>(best, mutex, problem.discretization);
+  };
+  return search_tiles(problem, options, make_sink, searched_by);
+}
+
+bool list_tuples(const SearchProblem& problem, const SearchOptions& options, std::span<const double> thresholds,
+                 TupleRowsByTile& rows, std::span<std::uint8_t> searched_by) {
+  const auto make_sink = [&](std::mutex&) {
+    return std::make_unique<RowSink>(thresholds, static_cast<Index>(problem.partner_cells.size()), rows);
+  };
+  return search_tiles(problem, options, make_sink, searched_by);
 }
 
 }  // namespace interplay

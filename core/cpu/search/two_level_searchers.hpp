@@ -3,6 +3,7 @@
 
 #include "bounds/bound_trial.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/survivor_sink.hpp"
 
 namespace interplay {
 
@@ -10,11 +11,11 @@ namespace interplay {
 // with pairs from three on.
 std::unique_ptr<TileSearcher> make_table_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                   const TwoLevelData& data, const LaneKernels& kernels, int n_parts,
-                                                  BoundTrial& trial, MaxGains& best, SearchProgress& progress);
+                                                  BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress);
 
 // Lanes are the triples of a block of a few variables that has none after it; four and five dimensions.
 std::unique_ptr<TileSearcher> make_triple_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    const TwoLevelData& data, const LaneKernels& kernels,
-                                                   BoundTrial& trial, MaxGains& best, SearchProgress& progress);
+                                                   BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress);
 
 }  // namespace interplay

@@ -39,28 +39,8 @@ struct Avx2Simd {
   static Bits and_bits(Bits a, Bits b) { return _mm256_and_si256(a, b); }
   static Bits xor_bits(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
 
-  // Two bits of the same weight per lane. Of the second, what adders want is where it differs from the first: with that
-  // two of them take eight operations (Demenkov, Kojevnikov, Kulikov, Yaroslavtsev, 2010) instead of ten.
-  struct TwoBits {
-    Bits first, differ;
-  };
-  static TwoBits two_bits(Bits first, Bits second) { return {first, xor_bits(first, second)}; }
-
-  // sum + a + b = 2 · (the two bits returned) + the new sum
-  static TwoBits add_four(Bits& sum, TwoBits a, TwoBits b) {
-    const Bits with_a = xor_bits(sum, a.differ);
-    const Bits carry_differs = _mm256_or_si256(a.differ, xor_bits(a.first, sum));  // from with_a
-    const Bits other_carry_differs = _mm256_andnot_si256(b.differ, xor_bits(b.first, with_a));
-    sum = xor_bits(with_a, b.differ);
-    return {xor_bits(carry_differs, with_a), xor_bits(carry_differs, other_carry_differs)};
-  }
-
-  // sum + a = 2 · (the bit returned) + the new sum
-  static Bits add_two(Bits& sum, TwoBits a) {
-    const Bits carry = xor_bits(a.first, and_bits(a.differ, xor_bits(a.first, sum)));
-    sum = xor_bits(sum, a.differ);
-    return carry;
-  }
+  static Bits or_bits(Bits a, Bits b) { return _mm256_or_si256(a, b); }
+  static Bits and_not_bits(Bits a, Bits b) { return _mm256_andnot_si256(a, b); }  // ~a & b
 
   using Eight = __m128i;  // 8 × u16
   static __m128i set_8(std::uint16_t x) { return _mm_set1_epi16(static_cast<short>(x)); }

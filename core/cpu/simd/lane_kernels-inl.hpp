@@ -7,6 +7,7 @@
 
 #include "bounds/lane_scores-inl.hpp"
 #include "bounds/level_kernels-inl.hpp"
+#include "simd/carry_save-inl.hpp"
 #include "simd/lane_kernels.hpp"
 #include "simd/lowest_bit-inl.hpp"
 
@@ -138,7 +139,7 @@ Index list_within(const Word* plane, const Word* mask, Index n_words, int n_byte
 
 // Sixteen rows are added to bit planes of weight 1, 2, 4, 8, and what carries out of these to the planes of weight 16
 // and more: a ripple, but only once in sixteen rows.
-template <class Simd, int HighPlanes>
+template <class Simd, class Adder, int HighPlanes>
 void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
   using Bits = typename Simd::Bits;
   constexpr int n_planes = 4 + HighPlanes;
@@ -146,17 +147,17 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
   for (int i = 0; i < n_planes; ++i) planes[i] = Simd::zero_bits();
   Bits ones = planes[0], twos = ones, fours = ones, eights = ones;
   const auto two_rows = [&](Index i) {
-    return Simd::two_bits(Simd::load_bits(rows + Index{list[i]} * kWordsPerRow),
-                          Simd::load_bits(rows + Index{list[i + 1]} * kWordsPerRow));
+    return Adder::two_bits(Simd::load_bits(rows + Index{list[i]} * kWordsPerRow),
+                           Simd::load_bits(rows + Index{list[i + 1]} * kWordsPerRow));
   };
   for (Index i = 0; i < n_padded; i += 16) {
-    const auto twos_a = Simd::add_four(ones, two_rows(i), two_rows(i + 2));
-    const auto twos_b = Simd::add_four(ones, two_rows(i + 4), two_rows(i + 6));
-    const auto fours_a = Simd::add_four(twos, twos_a, twos_b);
-    const auto twos_c = Simd::add_four(ones, two_rows(i + 8), two_rows(i + 10));
-    const auto twos_d = Simd::add_four(ones, two_rows(i + 12), two_rows(i + 14));
-    const auto fours_b = Simd::add_four(twos, twos_c, twos_d);
-    Bits carry = Simd::add_two(eights, Simd::add_four(fours, fours_a, fours_b));
+    const auto twos_a = Adder::add_four(ones, two_rows(i), two_rows(i + 2));
+    const auto twos_b = Adder::add_four(ones, two_rows(i + 4), two_rows(i + 6));
+    const auto fours_a = Adder::add_four(twos, twos_a, twos_b);
+    const auto twos_c = Adder::add_four(ones, two_rows(i + 8), two_rows(i + 10));
+    const auto twos_d = Adder::add_four(ones, two_rows(i + 12), two_rows(i + 14));
+    const auto fours_b = Adder::add_four(twos, twos_c, twos_d);
+    Bits carry = Adder::add_two(eights, Adder::add_four(fours, fours_a, fours_b));
     for (int plane = 4; plane < n_planes; ++plane) {
       const Bits next = Simd::and_bits(planes[plane], carry);
       planes[plane] = Simd::xor_bits(planes[plane], carry);
@@ -170,18 +171,18 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
   Simd::template planes_to_counts<n_planes>(planes, counts);
 }
 
-template <class Simd>
+template <class Simd, class Adder>
 void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
   if (n_padded < 128) {
-    count_lanes_planes<Simd, 3>(rows, list, n_padded, counts);
+    count_lanes_planes<Simd, Adder, 3>(rows, list, n_padded, counts);
   } else if (n_padded < 256) {
-    count_lanes_planes<Simd, 4>(rows, list, n_padded, counts);
+    count_lanes_planes<Simd, Adder, 4>(rows, list, n_padded, counts);
   } else if (n_padded < 512) {
-    count_lanes_planes<Simd, 5>(rows, list, n_padded, counts);
+    count_lanes_planes<Simd, Adder, 5>(rows, list, n_padded, counts);
   } else if (n_padded < 1024) {
-    count_lanes_planes<Simd, 6>(rows, list, n_padded, counts);
+    count_lanes_planes<Simd, Adder, 6>(rows, list, n_padded, counts);
   } else {
-    count_lanes_planes<Simd, 12>(rows, list, n_padded, counts);
+    count_lanes_planes<Simd, Adder, 12>(rows, list, n_padded, counts);
   }
 }
 
@@ -246,16 +247,7 @@ int score_lanes(const LaneModel& model, const LaneScoreJob& job) {
   constexpr int width = Simd::kFloats;
   for (int lane = job.first_lane / width * width; lane < job.last_lane; lane += width) {
     const Floats sum = score_from<Simd, Prefix, Parts>(job.counts, of, score, lane);
-    const auto part_to_beat = [&](int part) {
-      return Simd::add(Simd::load_floats(job.best_of_part[part] + lane),
-                       Simd::load_floats(job.without_part[part] + lane));
-    };
-    Floats to_beat = part_to_beat(0);
-    for (int part = 1; part < Parts; ++part) to_beat = Simd::minimum(to_beat, part_to_beat(part));
-    for (int member = 0; member < Prefix; ++member) {
-      to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + lane),
-                                                 Simd::set_float(job.best_of_member[member])));
-    }
+    const Floats to_beat = least_to_beat<Simd>(Parts, Prefix, lane, job);
     n_survivors = list_survivors<Simd>(Simd::multiply_add(sum, factor, slack), to_beat, lane, job, n_survivors);
   }
   return n_survivors;
@@ -289,13 +281,13 @@ constexpr void set_information_kernels(LaneKernels& kernels) {
   kernels.information_rational[Parts][Prefix] = information_lanes<Simd, Parts, Prefix, RationalScore<Simd, false>>;
 }
 
-template <class Simd, class WideSimd = Simd>
+template <class Simd, class WideSimd = Simd, class Adder = CarrySaveAdder<Simd>>
 constexpr LaneKernels make_lane_kernels() {
   LaneKernels kernels{};
   kernels.transpose = transpose<Simd>;
   kernels.list_samples = list_samples<Simd>;
   kernels.list_within = list_within<Simd>;
-  kernels.count_lanes = count_lanes<Simd>;
+  kernels.count_lanes = count_lanes<Simd, Adder>;
   kernels.join_classes = join_classes<Simd>;
   set_score_kernels<WideSimd, 1, 1>(kernels);
   set_score_kernels<WideSimd, 1, 2>(kernels);

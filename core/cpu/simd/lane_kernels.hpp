@@ -86,14 +86,20 @@ struct Survivor {
   float bound;
 };
 
-struct LaneScoreJob {
-  LaneCounts counts;
+// The lanes that a prefix meets, and what the bound of a tuple has to reach for the tuple to survive: for some member,
+// the best gain so far plus the information of the tuple without that member.
+struct LanesToBeat {
   const float* without_member[kMaxPrefix];  // IN per lane: lower bound of the information without that prefix member
   float best_of_member[kMaxPrefix];         // IN best gain of each prefix member so far
   const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
   const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
   int first_lane, last_lane;                // lanes to look at
   Survivor* survivors;                      // OUT room for all of them
+};
+
+struct LaneScoreJob : LanesToBeat {
+  using Lane = ClassCounts;  // what is counted of a lane
+  LaneCounts counts;
 };
 
 using ScoreKernel = int (*)(const LaneModel& model, const LaneScoreJob& job);
@@ -114,7 +120,8 @@ struct LevelModel {
   LaneModel two_classes;  // if there are two
 };
 
-// The shape of a tuple: a prefix and a lane. The last member of the prefix varies fastest in patterns and cells.
+// The shape of a tuple: a prefix and a lane. The first member of the prefix varies fastest in patterns and cells, so
+// that with two levels everywhere they are numbered like subsets, by bits.
 struct LevelShape {
   int n_prefix;
   int levels[kMaxPrefix];  // of the prefix
@@ -126,18 +133,14 @@ struct LevelShape {
 struct LevelCounts {
   LevelShape shape;
   const LaneCount* const* with_lane;  // IN [class][pattern]: (lane_levels − 1) * lane_stride counts
-  const std::int32_t* prefix_cells;   // IN [class][cell of the prefix]
+  const Count* prefix_cells;          // IN [class][cell of the prefix]
   LaneCount* scratch;                 // n_patterns * (lane_levels − 1) * classes * 16, 32-byte aligned
 };
 
-struct LevelScoreJob {
+// Lanes have one part.
+struct LevelScoreJob : LanesToBeat {
+  using Lane = LaneCount;
   LevelCounts counts;
-  const float* without_member[kMaxPrefix];  // as in LaneScoreJob
-  float best_of_member[kMaxPrefix];
-  float without_lane;
-  const float* best_of_lane;
-  int first_lane, last_lane;
-  Survivor* survivors;
 };
 
 using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);

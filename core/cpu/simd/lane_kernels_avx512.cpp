@@ -5,7 +5,8 @@
 
 namespace {
 
-struct Avx512Simd : Avx2Simd {
+struct TernaryAdder {
+  using Bits = __m256i;
   struct TwoBits {
     Bits first, second;
   };
@@ -49,6 +50,6 @@ struct WideSimd {
 }  // namespace
 
 const interplay::LaneKernels& interplay::lane_kernels_avx512() {
-  static constexpr LaneKernels kernels = make_lane_kernels<Avx512Simd, WideSimd>();
+  static constexpr LaneKernels kernels = make_lane_kernels<Avx2Simd, WideSimd, TernaryAdder>();
   return kernels;
 }

@@ -2,14 +2,30 @@
 // instruction set has (SSE2, NEON).
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "simd/lane_kernels-inl.hpp"
 
 namespace {
 
+// A register whose i-th lane is of(i).
+template <class Register, class Of>
+Register each_lane(Of of) {
+  Register r;
+  int i = 0;
+  for (auto& lane : r.lane) lane = static_cast<std::remove_reference_t<decltype(lane)>>(of(i++));
+  return r;
+}
+template <class Register, class Source>
+Register load_lanes(const Source* source) {
+  Register r;
+  std::memcpy(r.lane, source, sizeof r.lane);
+  return r;
+}
+
 struct PortableSimd {
   struct Bits {
-    std::uint64_t word[4];
+    std::uint64_t lane[4];
   };
   struct Counts {
     std::uint16_t lane[16];
@@ -20,74 +36,44 @@ struct PortableSimd {
   static constexpr int kFloats = 8;
 
   static Bits zero_bits() { return Bits{{0, 0, 0, 0}}; }
-  static Bits load_bits(const std::uint64_t* words) { return Bits{{words[0], words[1], words[2], words[3]}}; }
-  static void store_bits(std::uint64_t* words, const Bits& a) { std::memcpy(words, a.word, sizeof a.word); }
+  static Bits load_bits(const std::uint64_t* words) { return load_lanes<Bits>(words); }
+  static void store_bits(std::uint64_t* words, const Bits& a) { std::memcpy(words, a.lane, sizeof a.lane); }
   static Bits set_words(std::uint64_t word) { return Bits{{word, word, word, word}}; }
   template <int N>
   static Bits shift_left(const Bits& a) {
-    return Bits{{a.word[0] << N, a.word[1] << N, a.word[2] << N, a.word[3] << N}};
+    return each_lane<Bits>([&](int i) { return a.lane[i] << N; });
   }
   template <int N>
   static Bits shift_right(const Bits& a) {
-    return Bits{{a.word[0] >> N, a.word[1] >> N, a.word[2] >> N, a.word[3] >> N}};
+    return each_lane<Bits>([&](int i) { return a.lane[i] >> N; });
   }
   static void transpose_words(const Bits& a, const Bits& b, const Bits& c, const Bits& d, Bits* to) {
-    for (int i = 0; i < 4; ++i) to[i] = Bits{{a.word[i], b.word[i], c.word[i], d.word[i]}};
+    for (int i = 0; i < 4; ++i) to[i] = Bits{{a.lane[i], b.lane[i], c.lane[i], d.lane[i]}};
   }
   static Bits and_bits(const Bits& a, const Bits& b) {
-    Bits r;
-    for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] & b.word[i];
-    return r;
+    return each_lane<Bits>([&](int i) { return a.lane[i] & b.lane[i]; });
   }
   static Bits xor_bits(const Bits& a, const Bits& b) {
-    Bits r;
-    for (int i = 0; i < 4; ++i) r.word[i] = a.word[i] ^ b.word[i];
-    return r;
+    return each_lane<Bits>([&](int i) { return a.lane[i] ^ b.lane[i]; });
   }
-
-  // Adders as in avx2_simd.hpp.
-  struct TwoBits {
-    Bits first, differ;
-  };
-  static TwoBits two_bits(const Bits& first, const Bits& second) { return {first, xor_bits(first, second)}; }
-  static TwoBits add_four(Bits& sum, const TwoBits& a, const TwoBits& b) {
-    TwoBits carries;
-    for (int i = 0; i < 4; ++i) {
-      const std::uint64_t with_a = sum.word[i] ^ a.differ.word[i];
-      const std::uint64_t carry_differs = a.differ.word[i] | (a.first.word[i] ^ sum.word[i]);
-      const std::uint64_t other_carry_differs = ~b.differ.word[i] & (b.first.word[i] ^ with_a);
-      sum.word[i] = with_a ^ b.differ.word[i];
-      carries.first.word[i] = carry_differs ^ with_a;
-      carries.differ.word[i] = carry_differs ^ other_carry_differs;
-    }
-    return carries;
+  static Bits or_bits(const Bits& a, const Bits& b) {
+    return each_lane<Bits>([&](int i) { return a.lane[i] | b.lane[i]; });
   }
-  static Bits add_two(Bits& sum, const TwoBits& a) {
-    Bits carry;
-    for (int i = 0; i < 4; ++i) {
-      carry.word[i] = a.first.word[i] ^ (a.differ.word[i] & (a.first.word[i] ^ sum.word[i]));
-      sum.word[i] ^= a.differ.word[i];
-    }
-    return carry;
+  static Bits and_not_bits(const Bits& a, const Bits& b) {
+    return each_lane<Bits>([&](int i) { return ~a.lane[i] & b.lane[i]; });
   }
 
   struct Eight {
     std::uint16_t lane[8];
   };
   static Eight set_8(std::uint16_t x) {
-    Eight r;
-    for (auto& lane : r.lane) lane = x;
-    return r;
+    return each_lane<Eight>([&](int) { return x; });
   }
   static Eight add_8(const Eight& a, const Eight& b) {
-    Eight r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] + b.lane[i]);
-    return r;
+    return each_lane<Eight>([&](int i) { return a.lane[i] + b.lane[i]; });
   }
   static Eight widen_8(const std::uint8_t* bytes) {
-    Eight r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = bytes[i];
-    return r;
+    return each_lane<Eight>([&](int i) { return bytes[i]; });
   }
   static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
 
@@ -106,122 +92,76 @@ struct PortableSimd {
       unsigned count = 0;
       const int bit = interplay::bit_of_lane(lane);
       for (int plane = 0; plane < N; ++plane) {
-        count |= static_cast<unsigned>(planes[plane].word[bit / 64] >> (bit % 64) & 1) << plane;
+        count |= static_cast<unsigned>(planes[plane].lane[bit / 64] >> (bit % 64) & 1) << plane;
       }
       counts[lane] = static_cast<std::uint16_t>(count);
     }
   }
 
-  static Counts load_counts(const std::uint16_t* counts) {
-    Counts r;
-    std::memcpy(r.lane, counts, sizeof r.lane);
-    return r;
-  }
+  static Counts load_counts(const std::uint16_t* counts) { return load_lanes<Counts>(counts); }
   static void store_counts(std::uint16_t* target, const Counts& counts) {
     std::memcpy(target, counts.lane, sizeof counts.lane);
   }
   static Counts set_counts(std::uint16_t count) {
-    Counts r;
-    for (auto& lane : r.lane) lane = count;
-    return r;
+    return each_lane<Counts>([&](int) { return count; });
   }
   static Counts sub_counts(const Counts& a, const Counts& b) {
-    Counts r;
-    for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(a.lane[i] - b.lane[i]);
-    return r;
+    return each_lane<Counts>([&](int i) { return a.lane[i] - b.lane[i]; });
   }
   static Counts load_pairs(const std::uint32_t* pairs) {
-    Counts r;
-    for (int i = 0; i < 8; ++i) {
-      r.lane[2 * i] = static_cast<std::uint16_t>(pairs[i]);
-      r.lane[2 * i + 1] = static_cast<std::uint16_t>(pairs[i] >> 16);
-    }
-    return r;
+    return each_lane<Counts>([&](int i) { return pairs[i / 2] >> (i % 2 * 16); });
   }
   static void store_pairs(std::uint32_t* target, const Counts& class_0, const Counts& class_1) {
     for (int i = 0; i < 16; ++i) target[i] = class_0.lane[i] | static_cast<std::uint32_t>(class_1.lane[i]) << 16;
   }
   static Counts set_pairs(std::uint32_t pair) {
-    Counts r;
-    for (int i = 0; i < 16; ++i) r.lane[i] = static_cast<std::uint16_t>(pair >> (i % 2 * 16));
-    return r;
+    return each_lane<Counts>([&](int i) { return pair >> (i % 2 * 16); });
   }
   static Floats sum_of_products(const Counts& pairs, const Counts& factors) {
     const auto product = [&](int i) {
       return static_cast<std::int16_t>(pairs.lane[i]) * static_cast<std::int16_t>(factors.lane[i]);
     };
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<float>(product(2 * i) + product(2 * i + 1));
-    return r;
+    return each_lane<Floats>([&](int i) { return product(2 * i) + product(2 * i + 1); });
   }
   static Counts low_pairs(const Counts& class_0, const Counts& class_1) { return interleave(class_0, class_1, 0); }
   static Counts high_pairs(const Counts& class_0, const Counts& class_1) { return interleave(class_0, class_1, 8); }
   static Counts interleave(const Counts& class_0, const Counts& class_1, int first) {
-    Counts r;
-    for (int i = 0; i < 8; ++i) {
-      r.lane[2 * i] = class_0.lane[first + i];
-      r.lane[2 * i + 1] = class_1.lane[first + i];
-    }
-    return r;
+    return each_lane<Counts>([&](int i) { return (i % 2 ? class_1 : class_0).lane[first + i / 2]; });
   }
   static Floats low_floats(const Counts& a) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<float>(a.lane[i]);
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i]; });
   }
   static Floats high_floats(const Counts& a) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = static_cast<float>(a.lane[i + 8]);
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i + 8]; });
   }
 
   static void put_in_order(Floats (&)[2]) {}
 
   static Floats set_float(float x) {
-    Floats r;
-    for (auto& lane : r.lane) lane = x;
-    return r;
+    return each_lane<Floats>([&](int) { return x; });
   }
-  static Floats load_floats(const float* x) {
-    Floats r;
-    std::memcpy(r.lane, x, sizeof r.lane);
-    return r;
-  }
+  static Floats load_floats(const float* x) { return load_lanes<Floats>(x); }
   static void store_floats(float* target, const Floats& x) { std::memcpy(target, x.lane, sizeof x.lane); }
   static Floats add(const Floats& a, const Floats& b) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] + b.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i] + b.lane[i]; });
   }
   static Floats subtract(const Floats& a, const Floats& b) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] - b.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i] - b.lane[i]; });
   }
   static Floats multiply(const Floats& a, const Floats& b) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] * b.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i] * b.lane[i]; });
   }
   static Floats minimum(const Floats& a, const Floats& b) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
   static Floats multiply_add(const Floats& a, const Floats& b, const Floats& c) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = a.lane[i] * b.lane[i] + c.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return a.lane[i] * b.lane[i] + c.lane[i]; });
   }
   static Floats negative_multiply_add(const Floats& a, const Floats& b, const Floats& c) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = c.lane[i] - a.lane[i] * b.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return c.lane[i] - a.lane[i] * b.lane[i]; });
   }
   static Floats reciprocal(const Floats& a) {
-    Floats r;
-    for (int i = 0; i < 8; ++i) r.lane[i] = 1.0f / a.lane[i];
-    return r;
+    return each_lane<Floats>([&](int i) { return 1.0f / a.lane[i]; });
   }
   static int at_least(const Floats& a, const Floats& b) {
     int mask = 0;

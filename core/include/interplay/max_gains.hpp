@@ -1,9 +1,6 @@
 // information gain → maximum per variable
 #pragma once
 
-#include <vector>
-
-#include "interplay/tuple_rows.hpp"
 #include "interplay/types.hpp"
 
 namespace interplay {
@@ -15,9 +12,6 @@ struct MaxGains {
   std::span<Index> discretization;  // n_rows * n_groups, −1 where there is none
   std::span<Index> tuples;          // n_rows * n_groups * dimensions, ascending
   Index dimensions;
-  // If set, `gain` holds thresholds that stay as they are, and every gain above its threshold is listed here.
-  TupleRows* rows = nullptr;
-  Index n_groups = 1;  // slots of a row: needed only for `rows`
 
   // Keep a candidate if it is better; on equal gains the lower (discretisation, tuple) wins. `members` need not be
   // sorted: they are only looked at if the gain is good enough.
@@ -30,19 +24,6 @@ struct MaxGains {
 
  private:
   void keep(Index slot, double candidate, Index candidate_discretization, const Index* members);
-};
-
-// A MaxGains with arrays of its own.
-class OwnedMaxGains {
- public:
-  explicit OwnedMaxGains(const MaxGains& copied);
-  MaxGains& view() { return view_; }
-
- private:
-  std::vector<double> gain_;
-  std::vector<Index> discretization_;
-  std::vector<Index> tuples_;
-  MaxGains view_;
 };
 
 }  // namespace interplay

@@ -1,4 +1,4 @@
-// What searches a tile: one searcher per thread, with buffers and maxima of its own.
+// What searches a tile: one searcher per thread, with buffers and a sink of its own.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "interplay/information_gain.hpp"
-#include "interplay/max_gains.hpp"
 #include "interplay/simd_level.hpp"
 #include "interplay/tuple_statistic.hpp"
 #include "interplay/types.hpp"
@@ -51,6 +50,8 @@ struct SearchProgress {
   std::atomic<int> polynomial_threads{0}, rational_threads{0};
 };
 
+class SurvivorSink;  // search/survivor_sink.hpp
+
 class TileSearcher {
  public:
   virtual ~TileSearcher() = default;
@@ -60,13 +61,13 @@ class TileSearcher {
 
 // Any levels, classes and dimensions: counts every cell, scores every tuple.
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                   SimdLevel level, MaxGains& best, SearchProgress& progress);
+                                                   SimdLevel level, SurvivorSink& sink, SearchProgress& progress);
 
 // Any levels and classes, two to five dimensions: counts what no other count implies, scores what a bound leaves.
 // Those of two levels and classes, which do it faster, are in search/two_level_searchers.hpp.
 class LevelData;
 std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                  const LevelData& data, SimdLevel level, MaxGains& best,
+                                                  const LevelData& data, SimdLevel level, SurvivorSink& sink,
                                                   SearchProgress& progress);
 
 }  // namespace interplay

@@ -38,7 +38,11 @@ class TupleRowsByTile {
  public:
   // max_rows: from this many rows on no further tile is taken, which bounds the memory.
   TupleRowsByTile(Index n_tiles, Index dimensions, Index max_rows)
-      : by_tile_(static_cast<std::size_t>(n_tiles), TupleRows(dimensions)), max_rows_(max_rows) {}
+      : by_tile_(static_cast<std::size_t>(n_tiles), TupleRows(dimensions)),
+        dimensions_(dimensions),
+        max_rows_(max_rows) {}
+
+  Index dimensions() const { return dimensions_; }
 
   bool full() const { return n_rows_.load(std::memory_order_relaxed) >= max_rows_; }
   void hand_in(Index tile, TupleRows&& rows);
@@ -47,7 +51,7 @@ class TupleRowsByTile {
 
  private:
   std::vector<TupleRows> by_tile_;
-  const Index max_rows_;
+  const Index dimensions_, max_rows_;
   std::atomic<Index> n_rows_{0};
 };
 

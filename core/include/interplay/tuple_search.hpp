@@ -1,10 +1,12 @@
-// bit planes + tiles of tuples → maximum gains, on all threads
+// bit planes + tiles of tuples → maximum gains, or rows above thresholds, on all threads
 #pragma once
 
 #include <functional>
 
+#include "interplay/max_gains.hpp"
 #include "interplay/routing.hpp"
 #include "interplay/tile_searcher.hpp"
+#include "interplay/tuple_rows.hpp"
 
 namespace interplay {
 
@@ -22,8 +24,6 @@ struct SearchOptions {
   std::function<bool(std::uint64_t)> on_tick;
   // Leave the lane kernels out, to compare with.
   bool direct_only = false;
-  // If set, `best` holds thresholds, and what exceeds them is listed here; tiles are taken until this is full.
-  TupleRowsByTile* rows = nullptr;
   SearchReport* report = nullptr;
 };
 
@@ -32,5 +32,9 @@ struct SearchOptions {
 // Returns whether all tiles were done.
 bool search_max_gains(const SearchProblem& problem, const SearchOptions& options, MaxGains& best,
                       std::span<std::uint8_t> searched_by);
+
+// List every value above the threshold of its slot (see MaxGains); tiles are taken until `rows` is full.
+bool list_tuples(const SearchProblem& problem, const SearchOptions& options, std::span<const double> thresholds,
+                 TupleRowsByTile& rows, std::span<std::uint8_t> searched_by);
 
 }  // namespace interplay

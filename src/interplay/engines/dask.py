@@ -8,10 +8,10 @@ slow or new changes the time and nothing else.
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -24,7 +24,7 @@ from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, 
 from interplay.engines.routing import costs_over
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed
-from interplay.interrupts import noticing_interrupts
+from interplay.interrupts import Interrupts, noticing_interrupts
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
 _TASKS_PER_THREAD = 3
@@ -44,12 +44,25 @@ _SECONDS_BETWEEN_BOUNDS = 2.0
 #: A chunk may fail this often, split or not.
 _MAX_FAILURES = 5
 
+#: The planes are sent this often, with pauses that double: a worker on its way out makes it fail until the scheduler
+#: knows that it is gone.
+_MAX_SENDINGS = 8
+_FIRST_PAUSE_SECONDS = 0.1
+
 #: What was sent may be lost this often with nothing done in between.
 _MAX_LOSSES = 100
 
 _SECONDS_UNTIL_WARNING = 30.0
 _SECONDS_BETWEEN_ASKING = 1.0
 _POLL_SECONDS = 0.01
+
+#: A client notices this much later than a call that fails that its scheduler is gone.
+_SECONDS_UNTIL_GONE = 1.0
+
+_LOST = (
+    "the Dask cluster is lost, or loses what is sent to it (see the logs of its scheduler and workers): with a "
+    "checkpoint, the same call goes on from there"
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,9 @@ class DaskEngine(Engine):
 
     def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
-        shapes: list[TileShape] = list(self.client.run(tile_shape_here, dimensions).values())
+        # A worker that is lost meanwhile has no say.
+        with _Connection(self.client).talking():
+            shapes: list[TileShape] = list(self.client.run(tile_shape_here, dimensions, on_error="ignore").values())
         return shapes[0] if len(set(shapes)) == 1 else USUAL_TILES
 
     def max_gains(
@@ -153,8 +168,50 @@ class DaskEngine(Engine):
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
-        threads = self.client.nthreads()
+        threads: dict[str, int] = {}
+        with suppress(Exception):  # a cluster that is closed when all is done takes no result with it
+            threads = self.client.nthreads()
         return {"name": self.name, "workers": len(threads), "threads": sum(threads.values())}
+
+
+class _Connection:
+    """The client, talked to so that Ctrl-C leaves it usable, and that the loss of the cluster is told as that."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.check_interrupt = Interrupts()
+
+    @contextmanager
+    def noticing_interrupts(self) -> Iterator[None]:
+        with noticing_interrupts() as self.check_interrupt:
+            yield
+
+    @contextmanager
+    def talking(self) -> Iterator[None]:
+        """Within, Ctrl-C waits: it would cancel what the client shares with later calls, which then never end well."""
+        with self.check_interrupt.held():
+            try:
+                yield
+            except (Exception, asyncio.CancelledError) as error:
+                if self._is_gone(error):
+                    raise RuntimeError(_LOST) from error
+                raise
+
+    def _is_gone(self, error: BaseException) -> bool:
+        # Without a scheduler, it is an AttributeError or an OSError, before or after the client knows.
+        end = time.monotonic() + _SECONDS_UNTIL_GONE * isinstance(error, AttributeError | OSError)
+        while self.client.status == "running" and time.monotonic() < end:
+            time.sleep(_POLL_SECONDS)
+        return bool(self.client.status != "running")
+
+    def forget_cancelled_gather(self) -> None:
+        """Results are fetched for all who wait, in one request: once that is cancelled, all later ones wait for it.
+
+        A Ctrl-C can have done so, in a call of the client before the search.
+        """
+        request = getattr(self.client, "_gather_future", None)
+        if request is not None and request.done():
+            self.client._gather_future = None
 
 
 class _Search:
@@ -162,6 +219,7 @@ class _Search:
 
     def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, known: MaxGains, task_seconds: float) -> None:
         self._client = client
+        self._connection = _Connection(client)
         self._data = data
         self._tiles = tiles
         self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
@@ -171,7 +229,7 @@ class _Search:
             discretization_by_group=known.discretization_by_group.copy(),
             tuples_by_group=known.tuples_by_group.copy(),
         )
-        self._cluster = _Cluster(client)
+        self._cluster = _Cluster(self._connection)
         self._task_seconds = task_seconds
         self._next_tile = 0
         self._to_repeat: list[_Chunk] = []
@@ -188,8 +246,9 @@ class _Search:
         from distributed import as_completed
 
         done = 0.0
-        try:
-            with noticing_interrupts() as check_interrupt:
+        with self._connection.noticing_interrupts():
+            check_interrupt = self._connection.check_interrupt
+            try:
                 self._send_data()
                 completed = as_completed([], raise_errors=False)
                 self._submit(completed)
@@ -211,26 +270,42 @@ class _Search:
                         if on_progress is not None:
                             on_progress(int(done), replace(self._found))
                         yield FoundChunk(chunk.begin, chunk.end, replace(self._found), improvement.searched)
-        except KeyboardInterrupt:
-            raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
-        finally:
-            if self._in_flight and self._client.status == "running":
+                check_interrupt()
+            except (KeyboardInterrupt, Exception) as error:
+                # What fails after Ctrl-C does not matter any more.
+                if not (isinstance(error, KeyboardInterrupt) or check_interrupt.pressed):
+                    raise
+                raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
+            finally:
+                self._cancel()
+
+    def _cancel(self) -> None:
+        """Take what is still on the cluster from it. What was found counts, so that no failure of this matters."""
+        if self._in_flight and self._client.status == "running":
+            with suppress(Exception, asyncio.CancelledError), self._connection.talking():
                 self._client.cancel(list(self._in_flight), force=True)
 
     def _send_data(self) -> None:
         """Put the planes on every worker; one that is lost meanwhile makes that fail."""
         self._bounds = None
-        for sent in range(_MAX_FAILURES):
+        for sent in range(_MAX_SENDINGS):
             self._cluster.wait_for_workers()
             try:
-                self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
+                with self._connection.talking():
+                    self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
                 return
-            except Exception as error:
-                if sent + 1 == _MAX_FAILURES or self._client.status != "running":
+            except (Exception, asyncio.CancelledError) as error:
+                if self._client.status != "running":
+                    raise
+                if sent + 1 == _MAX_SENDINGS:
                     reason = " ".join(f"{type(error).__name__}: {error}".split())
                     raise RuntimeError(
                         f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
                     ) from error
+            end = time.monotonic() + _FIRST_PAUSE_SECONDS * 2**sent
+            while time.monotonic() < end:
+                time.sleep(_POLL_SECONDS)
+                self._connection.check_interrupt()
 
     def _submit(self, completed: Any) -> None:
         """Fill up the cluster."""
@@ -241,18 +316,20 @@ class _Search:
             elsewhere = [worker for worker in self._cluster.workers if worker not in chunk.avoid]
             is_restricted = bool(chunk.avoid and elsewhere)
             tiles = self._tiles[chunk.begin : chunk.end]
-            future = self._client.submit(
-                search_chunk,
-                self._shared,
-                self._current_bounds(),
-                tiles.tiles,
-                tiles.n_tuples,
-                pure=False,
-                workers=elsewhere if is_restricted else None,
-                allow_other_workers=is_restricted,  # should those be gone by then
-            )
-            self._in_flight[future] = (chunk, self._shared)
-            completed.add(future)
+            bounds = self._current_bounds()
+            with self._connection.talking():
+                future = self._client.submit(
+                    search_chunk,
+                    self._shared,
+                    bounds,
+                    tiles.tiles,
+                    tiles.n_tuples,
+                    pure=False,
+                    workers=elsewhere if is_restricted else None,
+                    allow_other_workers=is_restricted,  # should those be gone by then
+                )
+                self._in_flight[future] = (chunk, self._shared)
+                completed.add(future)
 
     def _next_chunk(self) -> _Chunk | None:
         if self._to_repeat:
@@ -286,8 +363,9 @@ class _Search:
         now = time.monotonic()
         if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
             try:
-                self._bounds = self._client.scatter(gain.copy(), hash=False)
-            except Exception:  # the worker they were sent to is lost
+                with self._connection.talking():
+                    self._bounds = self._client.scatter(gain.copy(), hash=False)
+            except (Exception, asyncio.CancelledError):  # the worker they were sent to is lost
                 return gain.copy()
             self._bounds_made = now
         return self._bounds
@@ -297,15 +375,15 @@ class _Search:
         from distributed import KilledWorker
 
         try:
-            improvement: Improvement = future.result()
-        except (asyncio.CancelledError, concurrent.futures.CancelledError) as lost:
-            self._after_loss(chunk, shared, lost)
-            return None
-        except KilledWorker as killed:
-            self._repeat(chunk, killed, split=True)
-            return None
-        except Exception as error:
-            self._repeat(chunk, error, split=False)
+            with self._connection.talking():
+                improvement: Improvement = future.result()
+        except (Exception, asyncio.CancelledError) as error:
+            # An error of the task is one that the scheduler knows of. Any other is that the task, or the way to its
+            # result, was lost; distributed may then raise whatever comes of it.
+            if future.status == "error":
+                self._repeat(chunk, error, split=isinstance(error, KilledWorker))
+            else:
+                self._after_loss(chunk, shared, error)
             return None
         if improvement.out_of_memory:
             avoiding = replace(chunk, avoid=chunk.avoid | {improvement.worker})
@@ -317,10 +395,8 @@ class _Search:
         """The only worker that held the planes or the bounds is gone, and with it the tasks that waited for them."""
         self._losses += 1
         if self._client.status != "running" or self._losses > _MAX_LOSSES:
-            raise RuntimeError(
-                "the Dask cluster is lost, or loses what is sent to it (see the logs of its scheduler and workers): "
-                "with a checkpoint, the same call goes on from there"
-            ) from error
+            raise RuntimeError(_LOST) from error
+        self._connection.forget_cancelled_gather()
         if shared is self._shared:
             self._send_data()
         # Its tasks may be what kills workers, so they get smaller; but it need not be, so nothing is counted.
@@ -342,8 +418,9 @@ class _Search:
 class _Cluster:
     """The workers there are; they come and go."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
+        self._client = connection.client
         self._asked = -np.inf
         self._seen = time.monotonic()
         self._threads: dict[str, int] = {}
@@ -363,7 +440,8 @@ class _Cluster:
         now = time.monotonic()
         if now - self._asked < _SECONDS_BETWEEN_ASKING:
             return
-        self._threads, self._asked = self._client.nthreads(), now
+        with self._connection.talking():
+            self._threads, self._asked = self._client.nthreads(), now
         if self._threads:
             self._seen = now
         elif now - self._seen > _SECONDS_UNTIL_WARNING and not self._has_warned:
@@ -376,8 +454,10 @@ class _Cluster:
 
     def wait_for_workers(self) -> None:
         """Wait for the first worker, which a queueing system may take hours to start."""
-        wanted = self._client.submit(int, pure=False)  # an adaptive cluster starts workers only for work
+        with self._connection.talking():
+            wanted = self._client.submit(int, pure=False)  # an adaptive cluster starts workers only for work
         self._asked = -np.inf
         while not self.workers:
             time.sleep(_POLL_SECONDS)
+            self._connection.check_interrupt()
         wanted.release()

@@ -31,6 +31,10 @@ from interplay.engines.cuda.tables import make_information_tables, make_statisti
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tuple_formula import TupleFormula
+from interplay.interrupts import Interrupts, noticing_interrupts
+
+#: How often the thread that waits for several devices sees whether Ctrl-C was pressed.
+_SECONDS_BETWEEN_CHECKS = 0.1
 
 #: Why tuples go to the CPU.
 _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and samples (fewer would fit)"
@@ -193,6 +197,11 @@ class CudaEngine(Engine):
 
     def _on_all_devices(self, work: Callable[[int, OnDone], None], report: _Report) -> None:
         """Call `work` with the number of each device's share, while the device is current."""
+        with noticing_interrupts() as check_interrupt:
+            self._share_out(work, report, check_interrupt)
+            check_interrupt()
+
+    def _share_out(self, work: Callable[[int, OnDone], None], report: _Report, check_interrupt: Interrupts) -> None:
         devices = self._device_numbers()
 
         def work_there(share: int) -> None:
@@ -202,12 +211,16 @@ class CudaEngine(Engine):
                 work(share, report)
 
         if len(devices) == 1:
+            report.check_interrupt = check_interrupt
             work_there(0)
             return
         with ThreadPoolExecutor(len(devices)) as pool:
             futures = [pool.submit(work_there, share) for share in range(len(devices))]
             try:
-                wait(futures, return_when=FIRST_EXCEPTION)
+                while wait(futures, timeout=_SECONDS_BETWEEN_CHECKS, return_when=FIRST_EXCEPTION).not_done:
+                    check_interrupt()
+                    if any(future.done() and future.exception() for future in futures):
+                        break
             finally:
                 report.stop.set()  # none goes on alone after a failure or Ctrl-C
         errors = [future.exception() for future in futures]
@@ -245,6 +258,8 @@ class _Report:
         self._on_progress = on_progress
         self._lock = threading.Lock()
         self._shown = 0
+        #: Raises KeyboardInterrupt after Ctrl-C, where the thread that is told works itself.
+        self.check_interrupt = Interrupts()
         self.begin()
 
     def begin(self) -> None:
@@ -258,6 +273,7 @@ class _Report:
             self._shown = max(self._shown, int(self.done))
             if self._on_progress is not None:
                 self._on_progress(self._shown)
+        self.check_interrupt()
         if self.stop.is_set():
             raise _Stopped
 

@@ -1,0 +1,103 @@
+#include "search/survivor_scorer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "bounds/rounded_down.hpp"
+
+namespace interplay {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+SurvivorScorer::SurvivorScorer(const SearchProblem& problem, const InformationTables& tables, int n_parts_,
+                               BoundTrial& trial, SurvivorSink& sink, LanesToBeat& job)
+    : n_parts(n_parts_),
+      n_prefix(static_cast<int>(problem.tiles.dimensions) - n_parts_),
+      problem_(problem),
+      tables_(tables),
+      trial_(trial),
+      sink_(sink),
+      job_(job),
+      offset_of_(problem.planes.class_sizes, problem.pseudocount),
+      k_(n_prefix + n_parts),
+      n_classes_(problem.planes.n_classes()),
+      n_groups_(static_cast<Index>(problem.partner_cells.size())) {
+  for (int part = 0; part < n_parts; ++part) {
+    job.without_part[part] = without_part[part].data();
+    job.best_of_part[part] = best_of_part_[part].data();
+  }
+  job.survivors = survivors_.data();
+}
+
+void SurvivorScorer::start_tile(const Levels& levels) {
+  if (levels == levels_) return;
+  levels_ = levels;
+  n_patterns_ = n_layers_ = 1;
+  for (int member = 0; member < k_; ++member) (member < n_prefix ? n_patterns_ : n_layers_) *= levels[member];
+  const Index n_cells = n_patterns_ * n_layers_;
+  for (int member = 0; member < k_; ++member) group_[member] = problem_.group_of(n_cells / levels[member]);
+  offset_ = offset_of_(n_cells);
+  transformed_.resize(static_cast<std::size_t>(n_cells));
+  cells_.resize(static_cast<std::size_t>(n_cells * n_classes_));
+  summed_.resize(cells_.size());
+}
+
+void SurvivorScorer::start_lanes(bool contrast, Index n_lanes) {
+  contrast_ = contrast;
+  for (int part = 0; part < n_parts; ++part) {
+    const int member = n_prefix + part;
+    for (Index lane = 0; lane < n_lanes; ++lane) {
+      members_[member] = lane_members[lane][part];
+      best_of_part_[part][lane] = contrast && member + 1 < k_ ? kInfinity : best_so_far(member);
+    }
+  }
+}
+
+void SurvivorScorer::set_member(int member, Index row, const float* without) {
+  members_[member] = row;
+  job_.without_member[member] = without;
+  job_.best_of_member[member] = contrast_ ? kInfinity : best_so_far(member);
+}
+
+float SurvivorScorer::best_so_far(int member) const { return rounded_down(sink_.to_beat(slot(member))); }
+
+float SurvivorScorer::information_of_prefix() const {
+  const Fixed fixed = information(tables_.summed_over(levels_[n_prefix]), cells_.data(), n_patterns_, n_classes_);
+  return difference_rounded_down(tables_.to_bits(fixed), offset_);
+}
+
+// Whether a member may gain more than it did so far by a tuple that has at most this much information.
+bool SurvivorScorer::may_gain(int member, int lane, double most) const {
+  const float* without = member < n_prefix ? job_.without_member[member] : job_.without_part[member - n_prefix];
+  return most - static_cast<double>(without[lane]) >= sink_.to_beat(slot(member));
+}
+
+int SurvivorScorer::first_that_may_gain(int lane, double most) {
+  for (int part = 0; part < n_parts; ++part) members_[n_prefix + part] = lane_members[lane][part];
+  // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+  int member = contrast_ ? k_ - 1 : 0;
+  while (member < k_ && !may_gain(member, lane, most)) ++member;
+  return member;
+}
+
+// Offer what members gain by the tuple whose cells are gathered.
+void SurvivorScorer::offer_members(int first, int lane) {
+  const Index n_cells = n_patterns_ * n_layers_;
+  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, n_classes_);
+  const double most = tables_.to_bits(whole) - offset_;
+  Index inner = 1;
+  for (int member = 0; member < k_; inner *= levels_[member], ++member) {
+    // Mostly one member made the tuple survive; the others are told by the bounds at hand.
+    if (member < first || !may_gain(member, lane, most)) continue;
+    const Index n_levels = levels_[member];
+    const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), n_cells / (inner * n_levels),
+                                             n_levels, inner, n_classes_, summed_.data());
+    sink_.offer(slot(member), tables_.to_bits(whole - without), members_.data());
+    if (member >= n_prefix) best_of_part_[member - n_prefix][lane] = best_so_far(member);
+  }
+}
+
+}  // namespace interplay

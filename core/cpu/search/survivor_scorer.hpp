@@ -1,0 +1,132 @@
+// The tuples of a prefix with its lanes: bound the information of all of them, score the survivors exactly, and offer
+// the gains of their members to the sink. Any levels, classes and parts of a lane.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "bounds/bound_trial.hpp"
+#include "bounds/lane_model.hpp"
+#include "rows/lane_rows.hpp"
+#include "search/patterns.hpp"
+#include "search/survivor_sink.hpp"
+
+namespace interplay {
+
+// The two forms of counts as the scorer reads them. A layer holds the patterns of the prefix with one pattern of the
+// lane's parts; layer 0, all parts open, is the prefix alone. Classes that are packed into one number are transformed
+// together.
+struct PackedForm {
+  const LaneCounts& counts;
+  static constexpr Index n_transforms = 1;
+  static constexpr TwoLevels levels_of() { return {}; }
+  const Count* prefix_cells(Index, Index) const { return counts.prefix_cells; }
+  Count at(Index, Index layer, Index pattern, int lane) const { return counts.with_lane[layer - 1][pattern][lane]; }
+  static void set_cell(Index, Count packed, Count* of_classes) {
+    for (int q = 0; q < 2; ++q) of_classes[q] = static_cast<Count>(count_of_class(packed, q));
+  }
+};
+
+struct LevelForm {
+  const LevelCounts& counts;
+  const Index n_transforms;  // one per class
+  auto levels_of() const {
+    const LevelShape& shape = counts.shape;
+    return [&shape](int member) { return member < shape.n_prefix ? shape.levels[member] : shape.lane_levels; };
+  }
+  const Count* prefix_cells(Index q, Index n_patterns) const { return counts.prefix_cells + q * n_patterns; }
+  Count at(Index q, Index layer, Index pattern, int lane) const {
+    return counts.with_lane[q * counts.shape.n_patterns + pattern][(layer - 1) * counts.shape.lane_stride + lane];
+  }
+  static void set_cell(Index q, Count count, Count* of_classes) { of_classes[q] = count; }
+};
+
+class SurvivorScorer {
+ public:
+  // job: where the kernels look for what there is to beat
+  SurvivorScorer(const SearchProblem& problem, const InformationTables& tables, int n_parts, BoundTrial& trial,
+                 SurvivorSink& sink, LanesToBeat& job);
+
+  using Levels = std::array<Index, kMaxFastDimensions>;
+  // The tuples that follow have members of these numbers of levels.
+  void start_tile(const Levels& levels);
+  // The prefixes that follow meet the lanes of lane_members, whose last members are contrast variables or not.
+  void start_lanes(bool contrast, Index n_lanes);
+  // Say which variable a member of the prefix is, and the information without it, per lane.
+  void set_member(int member, Index row, const float* without);
+
+  // The lanes have one part, without which the prefix is left.
+  template <class Form>
+  void set_without_part(const Form& form) {
+    gather_cells(form, 0, 1);
+    std::fill_n(without_part[0].data(), job_.last_lane, information_of_prefix());
+  }
+
+  // Bound the tuples of the lanes of the job, and score what survives.
+  template <class Kernel, class Model, class Job, class Form>
+  void score(Kernel kernel, const Model& model, const Job& job, const Form& form) {
+    trial_.start();
+    const int n_survivors = kernel(model, job);
+    for (int i = 0; i < n_survivors; ++i) {
+      const auto [lane, bound] = survivors_[i];
+      const int member = first_that_may_gain(lane, static_cast<double>(bound));
+      if (member == k_) continue;
+      gather_cells(form, lane, n_layers_);
+      offer_members(member, lane);
+    }
+    trial_.stop(job.last_lane - job.first_lane);
+  }
+
+  const int n_parts;   // last members of a lane
+  const int n_prefix;  // members before them
+  LaneMembers lane_members{};
+  std::array<std::array<float, kMaxScoredLanes>, kMaxParts> without_part{};  // information without that part, per lane
+
+ private:
+  // Counts of the cells of the prefix with a lane, from those of the first layers.
+  template <class Form>
+  void gather_cells(const Form& form, int lane, Index n_layers) {
+    const Index n_cells = n_layers * n_patterns_;
+    const auto levels_of = form.levels_of();
+    for (Index t = 0; t < form.n_transforms; ++t) {
+      std::copy_n(form.prefix_cells(t, n_patterns_), n_patterns_, transformed_.data());
+      for (Index layer = 1; layer < n_layers; ++layer) {
+        Count* of_layer = transformed_.data() + layer * n_patterns_;
+        for (Index pattern = 0; pattern < n_patterns_; ++pattern) of_layer[pattern] = form.at(t, layer, pattern, lane);
+        patterns_to_cells(of_layer, 0, n_prefix, levels_of);
+      }
+      if (n_layers > 1) patterns_to_cells(transformed_.data(), n_prefix, k_, levels_of);
+      for (Index cell = 0; cell < n_cells; ++cell) {
+        form.set_cell(t, transformed_[cell], cells_.data() + cell * n_classes_);
+      }
+    }
+  }
+
+  Index slot(int member) const { return members_[member] * n_groups_ + group_[member]; }
+  float best_so_far(int member) const;
+  bool may_gain(int member, int lane, double most) const;
+  int first_that_may_gain(int lane, double most);
+  float information_of_prefix() const;
+  void offer_members(int first, int lane);
+
+  const SearchProblem& problem_;
+  const InformationTables& tables_;
+  BoundTrial& trial_;
+  SurvivorSink& sink_;
+  LanesToBeat& job_;
+  const InformationOffset offset_of_;
+  const int k_;
+  const Index n_classes_, n_groups_;
+
+  Levels levels_{}, group_{};  // by member
+  Index n_patterns_ = 0, n_layers_ = 0;
+  double offset_ = 0;
+  bool contrast_ = false;
+
+  std::array<std::array<float, kMaxScoredLanes>, kMaxParts> best_of_part_{};
+  std::array<Survivor, kMaxScoredLanes> survivors_{};
+  std::array<Index, kMaxFastDimensions> members_{};  // of the tuple at hand, by row
+  std::vector<Count> transformed_, cells_, summed_;
+};
+
+}  // namespace interplay
