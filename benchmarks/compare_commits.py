@@ -1,10 +1,11 @@
-"""Is this working tree slower than another commit? Both are built and timed in turns, setting by setting.
+"""Is this working tree, or a commit, slower than another commit? Both are built and timed in turns, setting by setting.
 
-    python benchmarks/compare_commits.py BASE [--only levels classes …] [--simd-levels avx2 avx512] [--limit 1.03]
+    python benchmarks/compare_commits.py BASE [NOW] [--only levels classes …] [--simd-levels avx2 avx512] [--limit 1.03]
 
-BASE is a commit, or a folder with another copy of the sources. The settings are those of rates.py, whole calls of one
-thread. Each version is a process of its own that stays; they take turns, and the least time of each counts, so that
-another load on the machine slows both down alike. Exit status 1: a setting takes more than --limit times as long.
+BASE is a commit, or a folder with another copy of the sources; NOW likewise, by default the working tree. The settings
+are those of rates.py, whole calls of one thread. Each version is a process of its own that stays; they take turns, and
+the least time of each counts, so that another load on the machine slows both down alike. Exit status 1: a setting takes
+more than --limit times as long.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def copy_of(version: str, folder: Path) -> Path:
     configure = ["cmake", "-S", folder, "-B", build, "-DCMAKE_BUILD_TYPE=Release"]
     configure += [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={nanobind}"]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", build, "--parallel"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", build, "--parallel"], check=True, capture_output=True)
     for module in build.rglob("_core*.so"):
         shutil.copy(module, folder / "src" / "interplay")
     return folder
@@ -101,6 +102,7 @@ def in_words(setting: dict[str, Any]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("base", metavar="BASE", help="commit or folder to compare with")
+    parser.add_argument("now", metavar="NOW", nargs="?", default=str(ROOT), help="what to compare; this working tree")
     parser.add_argument("--only", nargs="*", help="groups of rates.py")
     parser.add_argument("--simd-levels", nargs="*", default=["avx2"])
     parser.add_argument("--rounds", type=int, default=5, help="turns of each version (default: %(default)s)")
@@ -109,7 +111,8 @@ def main() -> int:
     arguments = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
-        trees = [copy_of(arguments.base, Path(temporary) / "base"), copy_of(str(ROOT), Path(temporary) / "now")]
+        trees = [copy_of(arguments.base, Path(temporary) / "base"), copy_of(arguments.now, Path(temporary) / "now")]
+        sys.path.insert(0, str(trees[1] / "src"))  # for rates.py, whose settings are taken
         versions = [Version(tree) for tree in trees]
         print(f"{'setting':44} {'base, ns':>10} {'now, ns':>10} {'ratio':>7}   per tuple, whole calls")
         for setting in settings(arguments.only, arguments.simd_levels):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, product
 
 Column = Sequence[int]
@@ -396,3 +397,147 @@ def interesting_tuples(
             if min_gain == 0 or value > min_gain:
                 rows.append((members, variable, value))
     return rows
+
+
+# --- The conditional test of single variables -----------------------------------------------------------------
+
+
+def tables_with_margins(
+    level_sizes: Sequence[int], class_sizes: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Every table of levels by classes with these sums."""
+    if len(level_sizes) == 1:
+        yield (tuple(class_sizes),)
+        return
+    for first in product(*(range(size + 1) for size in class_sizes)):
+        if sum(first) == level_sizes[0]:
+            left = [size - taken for size, taken in zip(class_sizes, first, strict=True)]
+            for rest in tables_with_margins(level_sizes[1:], left):
+                yield (first, *rest)
+
+
+def table_chance(table: Sequence[Sequence[int]]) -> Fraction:
+    """Probability of a table, given its margins, if samples are shared out at random."""
+    margins = [*map(sum, table), *map(sum, zip(*table, strict=True))]
+    cells = [count for level in table for count in level]
+    above = math.prod(map(math.factorial, margins))
+    return Fraction(above, math.factorial(sum(cells)) * math.prod(map(math.factorial, cells)))
+
+
+def conditional_null(
+    tables: Sequence[Sequence[Sequence[int]]], pseudocount: float
+) -> tuple[float, list[tuple[float, Fraction]]]:
+    """The gain of the tables of some strata, and the gains and chances of all tables with the same margins."""
+    sizes = [sum(table[level][q] for table in tables for level in range(len(table))) for q in range(len(tables[0][0]))]
+    extra = [pseudocount * size / min(sizes) for size in sizes]
+
+    def gain(table: Sequence[Sequence[int]]) -> float:
+        cells = with_pseudocounts({(level,): list(map(float, row)) for level, row in enumerate(table)}, extra)
+        return unnormalised_entropy(summed_over(cells, 0)) - unnormalised_entropy(cells)
+
+    sums = [(0.0, Fraction(1))]
+    for table in tables:
+        possible = tables_with_margins(
+            [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
+        )
+        here = [(gain(other), table_chance(other)) for other in possible]
+        sums = [(a + b, p * q) for a, p in sums for b, q in here]
+    return math.fsum(gain(table) for table in tables), sums
+
+
+def conditional_p_value(tables: Sequence[Sequence[Sequence[int]]], pseudocount: float = 0.25) -> float:
+    """Probability that chance gives a gain at least as large, given the sizes of levels and classes in each stratum."""
+    observed, sums = conditional_null(tables, pseudocount)
+    return float(sum(chance for gain, chance in sums if gain >= observed - 1e-9))
+
+
+# --- The interaction test -------------------------------------------------------------------------------------
+
+
+def without(cell: Cell, position: int) -> Cell:
+    return cell[:position] + cell[position + 1 :]
+
+
+def no_interaction_fit(table: Table, *, tolerance: float = 1e-14, max_sweeps: int = 20_000) -> Table:
+    """The table's maximum-likelihood fit under H0: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y).
+
+    Iterative proportional fitting: from all ones, μ gets in turn each margin that H0 keeps, n(x₋ᵢ, y) for every member
+    i and n(x, ·), until nothing moves.
+    """
+    cells = list(table)
+    n_members, n_classes = len(cells[0]), len(table[cells[0]])
+    fit: Table = {cell: [1.0] * n_classes for cell in cells}
+
+    def fit_margin(position: int | None) -> None:
+        groups: dict[tuple[Cell, int], list[tuple[Cell, int]]] = {}
+        for cell in cells:
+            for y in range(n_classes):
+                key = (cell, 0) if position is None else (without(cell, position), y)
+                groups.setdefault(key, []).append((cell, y))
+        for entries in groups.values():
+            wanted = math.fsum(table[cell][y] for cell, y in entries)
+            has = math.fsum(fit[cell][y] for cell, y in entries)
+            for cell, y in entries:
+                fit[cell][y] *= wanted / has if has > 0 else 0.0
+
+    for _ in range(max_sweeps):
+        before = {cell: list(counts) for cell, counts in fit.items()}
+        for position in range(n_members):
+            fit_margin(position)
+        fit_margin(None)
+        moved = max(abs(new - old) for cell in cells for new, old in zip(fit[cell], before[cell], strict=True))
+        if moved <= tolerance * max(1.0, max(map(max, table.values()))):
+            break
+    return fit
+
+
+def interaction_g2(table: Table) -> float:
+    """G² = 2 Σ n ln(n/μ): the likelihood ratio of the table against no interaction."""
+    fit = no_interaction_fit(table)
+    return 2 * math.fsum(
+        n * math.log(n / mu) for cell, counts in table.items() for n, mu in zip(counts, fit[cell], strict=True) if n > 0
+    )
+
+
+def interaction_df(table: Table) -> int:
+    """Entries (x, y) all of whose margins under H0 are positive, less the rank of H0's columns there, in fractions."""
+    n_members, n_classes = len(next(iter(table))), len(next(iter(table.values())))
+    sizes: dict[object, float] = {}
+    for cell, counts in table.items():
+        for y, n in enumerate(counts):
+            for margin in _null_margins(cell, y, n_members):
+                sizes[margin] = sizes.get(margin, 0.0) + n
+    rows = []
+    for cell in table:
+        for y in range(n_classes):
+            margins = _null_margins(cell, y, n_members)
+            if all(sizes[margin] > 0 for margin in margins):
+                rows.append({margin: Fraction(1) for margin in margins})
+    return len(rows) - _rank(rows)
+
+
+def _null_margins(cell: Cell, y: int, n_members: int) -> list[object]:
+    """Names of the margins, and so of the columns, of H0 that the entry (cell, y) is in."""
+    return [("cell", cell), *((position, without(cell, position), y) for position in range(n_members))]
+
+
+def _rank(rows: list[dict[object, Fraction]]) -> int:
+    """Rank by elimination; rows without their zeros."""
+    rank = 0
+    rows = [dict(row) for row in rows]
+    while rows:
+        pivot = rows.pop()
+        if not pivot:
+            continue
+        rank += 1
+        column, value = next(iter(pivot.items()))
+        for row in rows:
+            if column in row:
+                factor = row[column] / value
+                for other, entry in pivot.items():
+                    changed = row.get(other, Fraction(0)) - factor * entry
+                    if changed:
+                        row[other] = changed
+                    else:
+                        row.pop(other, None)
+    return rank

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.statistics.exact_test import exact_p_value, smallest_expected
+from interplay.statistics.exact_test import exact_p_value
+from interplay.statistics.margin_tables import smallest_expected
 
 
 @pytest.mark.parametrize("table", [[[90, 10], [100, 0]], [[3, 9], [11, 2]], [[20, 20], [20, 20]], [[50, 1], [40, 9]]])

@@ -17,7 +17,7 @@ import pytest
 import interplay
 from interplay.io import read_data, write_table
 from interplay.readers.csv_table import _exact_numbers, read_csv
-from interplay.readers.data_file import table_bytes
+from interplay.results.table_file import table_bytes
 from interplay.steps.decision import decision_classes
 from interplay.steps.table import as_table
 
@@ -140,7 +140,7 @@ def test_the_missing_target_is_named_with_what_is_near(tmp_path: Path, frame: pd
     with pytest.raises(FileNotFoundError, match=r"did you mean 'data\.csv'"):
         read_data(tmp_path / "dat.csv", target="outcome")
     (tmp_path / "data.xls").touch()
-    with pytest.raises(ValueError, match="ending"):
+    with pytest.raises(ValueError, match="unknown file extension"):
         read_data(tmp_path / "data.xls", target="outcome")
 
 

@@ -24,9 +24,6 @@ from interplay.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.shards import Part
 
-# Drawn tables are small, and now and then a variable is relevant by chance.
-pytestmark = pytest.mark.filterwarnings("ignore::interplay.FewSamplesWarning")
-
 
 @st.composite
 def problems(draw: st.DrawFn) -> dict:

@@ -121,7 +121,6 @@ class TestPlantedPairs:
         assert len(set(result.gains.df.tolist())) > 1
 
 
-@pytest.mark.filterwarnings("ignore::interplay.FewSamplesWarning")  # a false find may come with it
 @pytest.mark.parametrize(
     "settings", [{"dimensions": 1}, {"dimensions": 2}, {"dimensions": 2, "n_contrast": 0}, {"dimensions": 3}]
 )

@@ -123,7 +123,6 @@ def test_tiles_hold_every_tuple_once_beside_the_stratum(dimensions: int, require
 class TestBatchEffect:
     """The example of the documentation: ignoring the batch gives false positives, strata do not."""
 
-    @pytest.mark.filterwarnings("ignore::interplay.FewSamplesWarning")  # of one of the false positives
     @pytest.mark.parametrize("dimensions", [1, 2])
     def test_false_positives_only_without_strata(self, dimensions: int) -> None:
         n_false = {"ignored": 0, "strata": 0}

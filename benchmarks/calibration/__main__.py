@@ -39,7 +39,8 @@ def main() -> None:
                 rows.path_of(WORK, cell).unlink(missing_ok=True)
     chosen = [cell for cell in ALL_CELLS if arguments.only in cell.name]
     run_study(chosen, WORK, repetitions=arguments.repetitions, jobs=arguments.jobs)
-    rows.gather(WORK, ALL_CELLS).to_parquet(RESULT, compression="zstd")
+    kept = pd.read_parquet(RESULT) if RESULT.exists() else None  # cells that were not run here stay as they are
+    rows.gather(WORK, ALL_CELLS, kept).to_parquet(RESULT, compression="zstd")
     report(pd.read_parquet(RESULT))
     print("written:", *(path.relative_to(ROOT) for path in (RESULT, PAGE, PICTURES)))
 

@@ -25,12 +25,15 @@ class Cell:
     divisions: int = 1
     n_contrast: int | str = "auto"
     planted: bool = False
+    n_strata: int = 1
+    batch_effect: bool = False  # half of the columns, and the shares of two classes, differ between strata
 
     @property
     def data_name(self) -> str:
         """What decides the data: cells that differ only in the search see the same tables."""
         parts = [f"N{self.n_samples}", f"p{self.n_vars}", "/".join(map(str, self.shares)), self.columns]
         parts += [f"rho{self.correlation:g}"] * (self.correlation > 0) + ["planted"] * self.planted
+        parts += [f"strata{self.n_strata}"] * (self.n_strata > 1) + ["batch"] * self.batch_effect
         return " ".join(parts)
 
     @property
@@ -96,6 +99,31 @@ NULL_CELLS: list[Cell] = [
     *_cross(BY_DIMENSION[3], n_samples=[3000]),
 ]
 
+#: Within strata of 20 samples, and of more: the fewer samples in a stratum, and the more strata, the farther a gain is
+#: from χ².
+OF_STRATA = {2: 200, 16: 320, 64: 1280, 100: 2000, 250: 5000}
+STRATA_CELLS: list[Cell] = [
+    Cell(dimensions=k, n_samples=n_samples, n_vars=20, n_strata=n_strata)
+    for k in (1, 2)
+    for n_strata, n_samples in OF_STRATA.items()
+] + [
+    *_cross(Cell(dimensions=1, n_samples=60, n_vars=20), n_strata=[2, 8]),
+    *_cross(Cell(dimensions=1, n_samples=1280, n_vars=20, n_strata=64), shares=[(80, 20), THREE]),
+    *_cross(Cell(dimensions=1, n_samples=1280, n_vars=20, n_strata=64), columns=["three-level", "rare", "genotypes"]),
+    *_cross(Cell(n_samples=320, n_vars=20, n_strata=16, batch_effect=True), dimensions=[1, 2]),
+    *_cross(Cell(n_samples=320, n_vars=20, n_strata=16, shares=(80, 20)), dimensions=[1, 2]),
+    *_cross(Cell(n_samples=320, n_vars=20, n_strata=16, columns="genotypes"), dimensions=[1, 2]),
+    Cell(dimensions=1, n_samples=320, n_vars=20, n_strata=16, discretizations=3, n_contrast=30),
+]
+
+#: Few samples, and many levels or classes, in 1D.
+SPARSE_CELLS: list[Cell] = [
+    *_cross(Cell(dimensions=1, n_samples=60), shares=[(50, 50), (70, 30), (80, 20), (90, 10)]),
+    *_cross(Cell(dimensions=1, n_samples=100, shares=(80, 20)), columns=["rare", "genotypes", "three-level", "mixed"]),
+    *_cross(Cell(dimensions=1, n_samples=100), divisions=[2, 5, 9]),
+    Cell(dimensions=1, n_samples=100, shares=FOUR, divisions=4),
+]
+
 #: The same, with what takes long.
 SLOW_NULL_CELLS: list[Cell] = [
     *_cross(Cell(dimensions=3, n_vars=300), n_samples=[200]),
@@ -125,6 +153,6 @@ PLANTED_CELLS: list[Cell] = [
     Cell(planted=True, dimensions=3, n_vars=60),
 ]
 
-DEFAULT_CELLS = [*NULL_CELLS, *SLOW_NULL_CELLS]
-ALL_CELLS = [*NULL_CELLS, *PLANTED_CELLS, *CONTRAST_CELLS, *SLOW_NULL_CELLS]
+DEFAULT_CELLS = [*NULL_CELLS, *SPARSE_CELLS, *STRATA_CELLS, *SLOW_NULL_CELLS]
+ALL_CELLS = [*NULL_CELLS, *SPARSE_CELLS, *STRATA_CELLS, *PLANTED_CELLS, *CONTRAST_CELLS, *SLOW_NULL_CELLS]
 FACTORS = [field.name for field in fields(Cell)]

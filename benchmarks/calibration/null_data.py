@@ -22,14 +22,19 @@ N_PLANTED = N_ALONE + 2 * N_PAIRS
 RAREST_ALLELE, COMMONEST_ALLELE = 0.02, 0.5
 
 
-def make_data(cell: Cell, repetition: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return X, (n_samples, n_vars), and y, (n_samples,)."""
+def make_data(cell: Cell, repetition: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return X, (n_samples, n_vars), y, (n_samples,), and the strata, (n_samples,), or None."""
     rng = np.random.default_rng([zlib.crc32(cell.data_name.encode()), repetition])
     z = _correlated(rng, cell)
+    strata = None if cell.n_strata == 1 else rng.permutation(np.arange(cell.n_samples) % cell.n_strata)
+    if strata is not None and cell.batch_effect:
+        batch = strata / (cell.n_strata - 1) - 0.5
+        z[:, ::2] += 2 * batch[:, np.newaxis] * rng.normal(size=z[:, ::2].shape[1])
+        return _as_columns(z, cell.columns, rng), (rng.random(len(z)) < 0.5 + 0.6 * batch).astype(int), strata
     X = _as_columns(z, cell.columns, rng)
     sizes = np.floor(np.cumsum(cell.shares) / sum(cell.shares) * cell.n_samples + 0.5).astype(int)
     ranks = _planted_ranks(z, rng) if cell.planted else rng.permutation(cell.n_samples)
-    return X, np.searchsorted(sizes, ranks, side="right")
+    return X, np.searchsorted(sizes, ranks, side="right"), strata
 
 
 def _correlated(rng: np.random.Generator, cell: Cell) -> np.ndarray:

@@ -16,7 +16,7 @@ from .repetition import LEVEL
 
 
 def any_selected(n_samples: int, n_smaller: int, n_vars: int) -> tuple[float, float]:
-    """Return P(any selected) among independent variables by χ², and by χ² and the exact test together."""
+    """Return P(any selected) among independent variables by χ², and by the exact test, which `select` has."""
     y = np.arange(n_samples) >= n_samples - n_smaller
     first_half = n_samples // 2 + 1  # as the search cuts
     in_both = np.arange(max(0, n_smaller - (n_samples - first_half)), min(n_smaller, first_half) + 1)
@@ -31,5 +31,5 @@ def any_selected(n_samples: int, n_smaller: int, n_vars: int) -> tuple[float, fl
     chance = stats.hypergeom.pmf(in_both, n_samples, n_smaller, first_half)
     threshold = LEVEL / n_vars
     selected = chance[by_chi2 < threshold].sum()
-    confirmed = chance[np.maximum(by_chi2, exact) < threshold].sum()
-    return 1 - (1 - selected) ** n_vars, 1 - (1 - confirmed) ** n_vars
+    exactly = chance[np.array(exact) < threshold].sum()
+    return 1 - (1 - selected) ** n_vars, 1 - (1 - exactly) ** n_vars

@@ -22,7 +22,7 @@ FDR_METHODS = ("holm", "BH", "BY")
 
 
 def repeat(cell: Cell, repetition: int) -> dict[str, Any]:
-    X, y = make_data(cell, repetition)
+    X, y, strata = make_data(cell, repetition)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = interplay.select(
@@ -32,6 +32,7 @@ def repeat(cell: Cell, repetition: int) -> dict[str, Any]:
             divisions=cell.divisions,
             discretizations=cell.discretizations,
             n_contrast=cell.n_contrast,
+            strata=strata,
             random_state=repetition,
         )
     p = result.p_value

@@ -42,11 +42,16 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
-def gather(folder: Path, cells: Iterable[Cell]) -> pd.DataFrame:
-    """Return all rows, with the factors of their cell; numbers as float32, which are plenty here and half as large."""
+def gather(folder: Path, cells: Iterable[Cell], kept: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return all rows, with the factors of their cell; numbers as float32, which are plenty here and half as large.
+
+    Of cells that have none in the folder, those in `kept` are taken, if there are any.
+    """
     frames = []
     for cell in cells:
         rows = pd.DataFrame(read(path_of(folder, cell)))
+        if not len(rows) and kept is not None:
+            rows = kept[kept["cell"] == cell.name].dropna(axis=1, how="all").drop(columns="cell")
         if len(rows):
             rows = rows.sort_values("repetition")
             factors = {name: getattr(cell, name) for name in FACTORS}

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from .cells import CONTRAST_CELLS, DEFAULT_CELLS, PLANTED_CELLS, Cell
+from .cells import CONTRAST_CELLS, DEFAULT_CELLS, PLANTED_CELLS, STRATA_CELLS, Cell
 from .repetition import FDR_METHODS, OTHER_FITS
 from .summary import too_bold
 
@@ -34,6 +34,7 @@ def make_tables(summary: pd.DataFrame) -> dict[str, str]:
     return {
         "overview": _overview(summary, null),
         "highest": _null_table(null.loc[highest]),
+        "strata": _null_table(null.loc[present(STRATA_CELLS, null)]),
         "all_null": _null_table(null),
         "fits": _fits_table(summary),
         "fits_elsewhere": _fits_elsewhere(null[null["any_lsq"].notna()]),
@@ -46,22 +47,23 @@ def present(cells: list[Cell], summary: pd.DataFrame) -> list[str]:
 
 
 def _overview(summary: pd.DataFrame, null: pd.DataFrame) -> str:
-    n_tables = int(null["repetitions"].sum())
     lines = [
         f"- {len(summary)} cells and {int(summary['repetitions'].sum()):,} searches. {len(null)} of the cells are "
         f"noise searched with default settings, {_range(null['repetitions'])} tables each.",
+        _any_selected("Something is selected", null),
     ]
-    for what, probability in (
-        ("Something is selected", "any_selected"),
-        ("Something is selected, and no warning comes with it,", "any_not_warned"),
-    ):
-        n_any = round((null[probability] * null["repetitions"]).sum())
-        n_bold = int(too_bold(null, probability).sum())
-        lines.append(
-            f"- {what} in {n_any:,} of {n_tables:,} tables of noise ({n_any / n_tables:.1%}), in a single cell in at "
-            f"most {null[probability].max():.1%}. Cells above 5 % by more than chance: {n_bold}."
-        )
-    return "\n".join(lines)
+    within = null.loc[present(STRATA_CELLS, null)]
+    return "\n".join([*lines, _any_selected("Within strata, something is selected", within)] if len(within) else lines)
+
+
+def _any_selected(what: str, noise: pd.DataFrame) -> str:
+    n_tables = int(noise["repetitions"].sum())
+    n_any = round((noise["any_selected"] * noise["repetitions"]).sum())
+    return (
+        f"- {what} in {n_any:,} of {n_tables:,} tables of noise ({n_any / n_tables:.1%}), in a single cell in at most "
+        f"{noise['any_selected'].max():.1%}. Cells above 5 % by more than chance: "
+        f"{int(too_bold(noise, 'any_selected').sum())}."
+    )
 
 
 def _range(numbers: pd.Series) -> str:
@@ -70,7 +72,7 @@ def _range(numbers: pd.Series) -> str:
 
 
 def _null_table(lines: pd.DataFrame) -> str:
-    header = ["cell", "tables", "any selected", "95 % interval", "not warned"]
+    header = ["cell", "tables", "any selected", "95 % interval"]
     header += ["p < 0.05", "p < 0.01", "KS", "union", "warned"]
     body = [
         [
@@ -78,7 +80,6 @@ def _null_table(lines: pd.DataFrame) -> str:
             f"{line['repetitions']:.0f}",
             f"{line['any_selected']:.3f}",
             f"{line['any_low']:.3f}–{line['any_high']:.3f}",
-            f"{line['any_not_warned']:.3f}",
             f"{line['share_below_05']:.3f}",
             f"{line['share_below_01']:.4f}",
             f"{line['uniform_p']:.2g}" if line["uniform_p"] >= 0.001 else "< 0.001",

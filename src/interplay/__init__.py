@@ -89,10 +89,13 @@ def __getattr__(name: str) -> _Any:
         value: _Any = version("interplay")
     elif name in _HOME:
         value = getattr(_import_module(_HOME[name]), name)
-    elif name in __all__:
-        value = _import_module(f"interplay.{name}")
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            value = _import_module(f"interplay.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"interplay.{name}":  # a module of ours that lacks another
+                raise
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
     globals()[name] = value
     return value
 

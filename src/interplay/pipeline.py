@@ -21,7 +21,6 @@ from interplay.search.coders import Coders
 from interplay.search.provenance import versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
-from interplay.statistics.few_samples import warn_of_unconfirmed
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.comparisons import Comparison
@@ -95,15 +94,17 @@ def select(
     n_contrast : int or "auto"
         Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
         null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
-        1D with one discretisation, where the χ² distribution needs no correction; otherwise as many as there are
-        variables, but at least 300 and at most 1000.
+        1D with one discretisation, where p-values come from an exact test; otherwise as many as there are variables,
+        but at least 300 and at most 1000.
     p_adjust : str
         How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
         A variable is relevant if its adjusted p-value is below this level.
     fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        How the null distribution is fitted; `fit_null` describes the choices.
+        How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
+        "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
+        these are small.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -150,11 +151,6 @@ def select(
     -------
     Selection
         The result: ``.relevant``, ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
-
-    Warns
-    -----
-    FewSamplesWarning
-        In 1D, if there are variables that are relevant by the χ² test and that an exact test does not confirm.
 
     Examples
     --------
@@ -274,18 +270,6 @@ def selection_from(
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
     runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
-    # Without adjustment it is a ranking, which promises nothing.
-    by_chi2_alone = settings.dimensions == settings.discretizations == 1 and not provenance["strata"]
-    if by_chi2_alone and settings.p_adjust != "none":
-        warn_of_unconfirmed(
-            names,
-            p_values,
-            [(int(table.members[0]), table.counts) for table in counted],
-            n_runs=len(runs),
-            p_adjust=settings.p_adjust,
-            level=settings.level,
-            pseudocount=settings.pseudocount,
-        )
     fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
         names=names,
@@ -322,7 +306,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         gains=gains,
         gain_alone=run.alone.gain,
         contrast_sources=run.contrast_sources,
-        null_fit=null_fit,
+        null_fit=null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p),
     )
 
 

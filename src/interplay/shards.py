@@ -19,6 +19,7 @@ from interplay.engines.searcher_counts import are_counts, summed_counts
 from interplay.jobs import resolve_n_jobs
 from interplay.pipeline import SearchedData, selection_from, task_of
 from interplay.progress import Progress, check_progress
+from interplay.results.loaded import are_log_p_of
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
@@ -92,6 +93,8 @@ class Part:
             arrays[f"run{number}.contrast_sources"] = run.contrast_sources
             arrays |= gains_as_arrays(run.gains, f"run{number}.gains")
             arrays |= gains_as_arrays(run.alone, f"run{number}.alone")
+            if run.exact_log_p is not None:
+                arrays[f"run{number}.exact_log_p"] = run.exact_log_p
         write_archive(path, "part", content, arrays)
 
     @classmethod
@@ -116,6 +119,7 @@ class Part:
                 contrast_sources=arrays[f"run{number}.contrast_sources"],
                 gains=gains_from_arrays(arrays, f"run{number}.gains"),
                 alone=gains_from_arrays(arrays, f"run{number}.alone"),
+                exact_log_p=arrays.get(f"run{number}.exact_log_p"),
             )
             for number, run in enumerate(content.pop("runs"))
         ]
@@ -162,6 +166,7 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         run.gains.n_vars == run.alone.n_vars == n_vars
         and run.contrast_sources.shape == run.gains.contrast_gain.shape
         and run.class_sizes.shape == (len(run.class_labels),)
+        and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
     )
 
 
@@ -228,15 +233,17 @@ def search_shard(
     n_contrast : int or "auto"
         Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
         null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
-        1D with one discretisation, where the χ² distribution needs no correction; otherwise as many as there are
-        variables, but at least 300 and at most 1000.
+        1D with one discretisation, where p-values come from an exact test; otherwise as many as there are variables,
+        but at least 300 and at most 1000.
     p_adjust : str
         How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
         A variable is relevant if its adjusted p-value is below this level.
     fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        How the null distribution is fitted; `fit_null` describes the choices.
+        How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
+        "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
+        these are small.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are

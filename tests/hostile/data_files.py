@@ -91,8 +91,10 @@ AREA = Area(
         # --- Any file
         refused("a file that there is not", lambda: read_data("no.csv"), "there is no such file"),
         refused("a folder", lambda: read_data("."), "it is a folder"),
-        refused("a name without an ending", lambda: read("data", CSV), "'data' has an ending that says nothing"),
-        refused("an ending of another trade", lambda: read("data.docx", CSV), "'data.docx' has an ending"),
+        refused("a name without an ending", lambda: read("data", CSV), "'data' has an unknown file extension"),
+        refused(
+            "an ending of another trade", lambda: read("data.docx", CSV), "'data.docx' has an unknown file extension"
+        ),
         refused("`read_data(7)`", lambda: read_data(7), "^path must be"),
         refused("`read_data(None)`", lambda: read_data(None), "^path must be"),
         refused("a name with a zero byte", lambda: read_data("a\0b.csv"), "^path must be"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from interplay.cli.errors import NotWrittenError, writing
-from interplay.readers.data_file import check_table_ending, table_bytes, write_table
+from interplay.results.table_file import check_table_ending, table_bytes, write_table
 from interplay.stored.whole_file import check_writable
 
 if TYPE_CHECKING:

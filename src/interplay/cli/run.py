@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -12,23 +13,19 @@ from interplay.cli.config import use_config, write_config
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
-from interplay.readers.data_file import read_data
-
-_FILES = """\b
-DATA is a file, known by its ending:
-  .csv .tsv .txt, also .gz   --target names a column; the first line names the columns;
-                             an unnamed first column is row names. "-" is csv on stdin.
-  .parquet .feather .arrow   --target names a column
-  .npy                       --target is the number of a column, from 0, or -1 for the last
-  .npz                       arrays X and y, or --target names another than y, or is a number
-  .h5ad                      --target names a column of obs
-  .bed                       PLINK; phenotype (if not given), sex or family of the .fam file
-Results replace existing files, at the end and as a whole.
-
-"""
+from interplay.readers.data_file import FORMATS, read_data
 
 
-@click.command(epilog=_FILES + EXIT_CODES)
+def _files_in_words() -> str:
+    """Say what files are read, for the help: one paragraph per format, in two columns."""
+    lines = ["\b", "DATA is a file, known by its ending:"]
+    for known in FORMATS:
+        words = wrap(known.in_words, 60)
+        lines += [f"  {' '.join(known.endings) if n == 0 else '':17}  {line}" for n, line in enumerate(words)]
+    return "\n".join([*lines, "Results replace existing files, at the end and as a whole.", "", ""])
+
+
+@click.command(epilog=_files_in_words() + EXIT_CODES)
 @click.argument("data")
 @click.option("--target", metavar="COLUMN", help="The column to be explained.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")

@@ -80,11 +80,16 @@ def tile_costs(
     return _core.tile_costs(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
 
 
-def wants_smaller_blocks(
+def tiles_too_large(
     tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
-) -> bool:
-    """Say whether a tile would be searched faster if its blocks had fewer variables; parameters as in `tile_costs`."""
-    return _core.wants_smaller_blocks(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+) -> tuple[bool, float]:
+    """Say whether a tile would be searched faster if its blocks had fewer variables, and what the longest one costs.
+
+    Parameters and unit as in `tile_costs`.
+    """
+    checked, sizes = core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes)
+    costs = _core.tile_costs(checked, sizes, pseudocount)
+    return _core.wants_smaller_blocks(checked, sizes, pseudocount), float(costs.max(initial=0.0))
 
 
 def costs_over(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:

@@ -58,7 +58,7 @@ class SelectionPlots:
             fit.p_values(),
             fit.reference_p,
             reference="contrast variables" if fit.n_contrast else "irrelevant variables",
-            title=f"Null fit: {fit.fit}",
+            title=f"Null fit: {fit.fit}" if not fit.is_exact else "Exact conditional test",
             ax=ax,
         )
 

@@ -156,7 +156,7 @@ class TextColumn:
             return None
         if n_stray == 0:
             return (
-                f"its numbers are written in more than one way, {self.examples()}: write them all with a decimal point "
+                f"its numbers, written in more than one way, {self.examples()}: write them all with a decimal point "
                 "and nothing between thousands"
             )
         first = self._raw[int(np.argmin(is_number))]

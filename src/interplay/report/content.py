@@ -159,7 +159,7 @@ def _null_fit(run: Run, n_points: int) -> dict[str, Any]:
         "decision": _cut(run.decision),
         "words": fit.summary(),
         "reference": "contrast variables" if fit.n_contrast else "irrelevant variables",
-        "fit": fit.fit if fit.mode != "raw" else "χ², nothing fitted",
+        "fit": fit.label,
         "qq": {
             "expected": numbers(expected[chosen], 5),
             "observed": numbers(np.maximum(observed[chosen], 1e-300), 5),

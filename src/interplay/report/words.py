@@ -190,6 +190,8 @@ def _nothing_found(selection: Selection) -> str:
 
 def _null(selection: Selection) -> str:
     fits = [run.null_fit for run in selection.runs]
+    if fits[0].is_exact:
+        return "p-values come from an exact conditional test; nothing was fitted."
     checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
     if not checked:
         return ""
@@ -234,6 +236,13 @@ def _comparisons_method(selection: Selection) -> list[str]:
 
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
+    if fit.is_exact:
+        within = ", within strata" if selection.provenance.get("strata") else ""
+        several = "" if fit.mode == "raw" else ", the smallest over the discretisations times their number"
+        return (
+            "p-values are those of a conditional test of the gain, given the numbers of samples of each level and class"
+            f"{within}, exact wherever the expected counts are small{several}."
+        )
     if fit.mode == "raw":
         return "p-values are upper tail probabilities of the χ² distribution of the gain."
     if fit.fit == "union":

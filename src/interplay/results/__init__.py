@@ -5,5 +5,6 @@
     selection.py       Selection: table, summary, plots, report
     synergy_table.py   tuples that explain relevant variables → a table, a graph
     saved.py           Selection ↔ one file
+    table_file.py      a table of results → a csv, tsv, json or Parquet file
     loaded.py          whether a Selection read from a file holds together
 """

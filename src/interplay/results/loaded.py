@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import IntArray
+from interplay.arrays import FloatArray, IntArray
 from interplay.results.selection import Run, Selection
 from interplay.statistics.null_fit import MODES
 from interplay.statistics.p_values import CHI2_PER_UNIT
@@ -59,6 +59,7 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and null_fit.unit in CHI2_PER_UNIT
         and null_fit.gamma > 0
         and bool(np.all(np.asarray(null_fit.df) > 0))
+        and (not null_fit.is_exact or are_log_p_of(null_fit.exact_log_p, len(gains.gain_by_group)))
         and run.contrast_sources.shape == gains.contrast_gain.shape
         and _are_below(run.contrast_sources, n_vars)
         and run.class_sizes.shape == (len(run.class_labels),)
@@ -86,6 +87,11 @@ def _is_count_of(counts: TupleCounts, selection: Selection) -> bool:
         and counts.members.shape == (len(n_levels),)
         and _are_below(counts.members, len(selection.names))
     )
+
+
+def are_log_p_of(log_p: FloatArray | None, n_rows: int) -> bool:
+    """Say whether these can be logarithms of p-values of so many variables, if they are there."""
+    return log_p is None or (log_p.shape == (n_rows,) and bool((log_p <= 0).all()))
 
 
 def _are_below(numbers: IntArray, limit: int) -> bool:

@@ -24,8 +24,9 @@ from interplay.stored.whole_file import whole_file
 from interplay.stored.zip_content import DAMAGE, ZipContent, open_zip, parse_json, parse_npy
 
 _FORMAT = "interplay selection"
-#: 2 added the counts of the best tuples and the tuples that explain; files of version 1 are read without them.
-_VERSION = 2
+#: 2 added the counts of the best tuples and the tuples that explain; files of version 1 are read without them. 3 added
+#: the exact p-values of 1D.
+_VERSION = 3
 _NESTED: dict[str, type] = {
     "Run": Run,
     "MaxGains": MaxGains,

@@ -124,7 +124,7 @@ class Selection:
             frame = {
                 "source": [self.names[v] for v in run.contrast_sources],
                 "gain": gain,
-                "p_value": run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain,
+                "p_value": self._contrast_p(run),
                 "partners": [self._names_of(row[:-1]) for row in run.gains.contrast_tuples],
             }
             if len(self.runs) > 1:
@@ -351,6 +351,7 @@ class Selection:
             f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
+            + ("exact p-values; " if self.runs[0].null_fit.is_exact else "")
             + f"seed {s['random_state']}",
         ]
         if len(self.ranked):
@@ -406,6 +407,12 @@ class Selection:
             listed = ", ".join(run.decision for run in self.runs)
             raise ValueError(f"there is one set of gains per run: use .runs[i].gains (runs: {listed})")
         return self.runs[0]
+
+    def _contrast_p(self, run: Run) -> FloatArray:
+        if run.null_fit.is_exact:
+            return np.exp(run.null_fit.exact_log_p[len(self.names) :])
+        gain = run.gains.contrast_gain
+        return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
 
     def _names_of(self, members: IntArray) -> tuple[str, ...]:
         return tuple(self.names[m] for m in members.tolist() if m >= 0)

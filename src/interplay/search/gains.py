@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -273,17 +273,24 @@ class PreparedSearch:
         n_vars = len(self._fixed) + variables.table.n_vars
         return make_bit_planes(parts, self._classes, n_vars=n_vars, n_jobs=variables.n_jobs)
 
-    def run(self, progress: Progress = None) -> tuple[MaxGains, ...]:
-        """Search, discretisation by discretisation; return what was found for each list of tiles."""
+    def run(
+        self, progress: Progress = None, *, see_planes: Callable[[BitPlanes], None] | None = None
+    ) -> tuple[MaxGains, ...]:
+        """Search, discretisation by discretisation; return what was found for each list of tiles.
+
+        `see_planes` is called with the bit planes of each discretisation, also of those that a checkpoint has done.
+        """
         loop = self.loop
         what = f"{self._settings.dimensions}D, {loop.n_tuples:.4g} tuples"
         try:
             with show_progress(progress, n_tuples=loop.n_tuples, what=what) as show:
                 for d in range(self._settings.discretizations):
-                    if not loop.has_work(d):
+                    if not loop.has_work(d) and see_planes is None:
                         continue
                     planes = self.planes(d)
-                    for i in range(len(self.searches)):
+                    if see_planes is not None:
+                        see_planes(planes)
+                    for i in range(len(self.searches) if loop.has_work(d) else 0):
                         rows_searched = planes if i == 0 else _real_rows(planes)
                         loop.search(rows_searched, d, i, pseudocount=self._settings.pseudocount, show=show)
             loop.finish()

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, IntArray, MaxGains
+from interplay.arrays import DecisionClasses, FloatArray, IntArray, MaxGains
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.coders import Coders
+from interplay.search.exact_p_values import ExactPValues
 from interplay.search.gains import PreparedSearch, about_search, prepare_search
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import SelectionSettings, check_selection_settings
@@ -82,6 +83,8 @@ class SearchedRun:
     gains : MaxGains
     alone : MaxGains
         In 1D.
+    exact_log_p : (n_vars + n_contrast,) float64, optional
+        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
     """
 
     decision: str
@@ -90,6 +93,7 @@ class SearchedRun:
     contrast_sources: IntArray
     gains: MaxGains
     alone: MaxGains
+    exact_log_p: FloatArray | None = None
 
 
 def check_selection(
@@ -118,17 +122,26 @@ def search_runs(
     prepare = partial(prepare_run, settings=task.settings, coders=coders, choice=choice)
     for number, comparison in enumerate(task.comparisons):
         search = prepare(comparison, shard=shard, checkpoint=checkpoint, name=f"search{number}")
+        exact = ExactPValues(pseudocount=task.settings.pseudocount, has_strata=comparison.strata is not None)
         try:
-            search.run(_share_of_runs(progress, number, n_runs))
+            search.run(
+                _share_of_runs(progress, number, n_runs),
+                see_planes=exact.see_planes if _is_tested_exactly(task.settings) else None,
+            )
         except SearchInterrupted as interrupt:
             done = (number + interrupt.done) / n_runs
             raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-        run, loop = _searched(comparison, search), search.loop
+        run, loop = _searched(comparison, search, exact.log_p), search.loop
         del search  # what it was made from is not kept while the next run is prepared
         yield run, loop
 
 
-def _searched(comparison: Comparison, search: PreparedSearch) -> SearchedRun:
+def _is_tested_exactly(settings: SelectionSettings) -> bool:
+    """Say whether p-values come from counts: in 1D, unless another fit to several discretisations was asked for."""
+    return settings.dimensions == 1 and (settings.discretizations == 1 or settings.fit in ("auto", "union"))
+
+
+def _searched(comparison: Comparison, search: PreparedSearch, exact_log_p: FloatArray | None) -> SearchedRun:
     found, sources = search.loop.found, search.contrast_sources
     return SearchedRun(
         decision=comparison.decision,
@@ -137,6 +150,7 @@ def _searched(comparison: Comparison, search: PreparedSearch) -> SearchedRun:
         contrast_sources=np.empty(0, dtype=np.int64) if sources is None else np.asarray(sources),
         gains=found[0],
         alone=found[-1],
+        exact_log_p=exact_log_p,
     )
 
 

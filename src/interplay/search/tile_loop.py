@@ -108,12 +108,15 @@ class TileLoop:
         spans, total_cost = self._spans(shard, costs)
         self._span = dict(zip(self._places, spans, strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
-        fresh = SearchState(list(shapes), _layout(searches, total_cost), (0, 0), self._none_done((0, 0)), list(nothing))
+        # Nobody else has to know how a search that is neither kept nor shared out is cut.
+        layout = _layout(searches, total_cost) if shard is not None or checkpoint is not None else ""
+        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), list(nothing))
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = self._tuples_before(self._state.at)
         self._has_begun = self._n_done > 0
-        self._count_unrecorded()
+        if checkpoint is not None:
+            self._count_unrecorded()
 
     @property
     def found(self) -> tuple[MaxGains, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from interplay.arrays import TupleTiles
 from interplay.engines.base import USUAL_TILES, TileShape
-from interplay.engines.routing import tile_costs, wants_smaller_blocks
+from interplay.engines.routing import tiles_too_large
 
 #: A tile should take no longer: threads and machines finish together, and little is lost where a search is cut short.
 _MAX_TILE_SECONDS = 5.0
@@ -42,8 +42,8 @@ def cut_for_processor(cut: Callable[..., TupleTiles], **rows: Any) -> tuple[Tile
     nearest: tuple[tuple[bool, float], TileShape, TupleTiles] | None = None
     for shape in (USUAL_TILES, *_SMALLER):
         tiles = cut(**vars(shape))
-        seconds = 1e-9 * float(tile_costs(tiles, **rows).max(initial=0.0))
-        misses = wants_smaller_blocks(tiles, **rows), max(seconds, _MAX_TILE_SECONDS)
+        wants_smaller, nanoseconds = tiles_too_large(tiles, **rows)
+        misses = wants_smaller, max(1e-9 * nanoseconds, _MAX_TILE_SECONDS)
         if nearest is None or misses < nearest[0]:
             nearest = misses, shape, tiles
         if misses == (False, _MAX_TILE_SECONDS):

@@ -66,15 +66,17 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     n_contrast : int or "auto"
         Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
         null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
-        1D with one discretisation, where the χ² distribution needs no correction; otherwise as many as there are
-        variables, but at least 300 and at most 1000.
+        1D with one discretisation, where p-values come from an exact test; otherwise as many as there are variables,
+        but at least 300 and at most 1000.
     p_adjust : str
         How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
         A variable is relevant if its adjusted p-value is below this level.
     null_fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        How the null distribution is fitted; `fit_null` describes the choices.
+        How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
+        "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
+        these are small.
 
         `select` calls this argument `fit`, which is the name of a method in an estimator.
     decision : {"auto", "classes", "continuous"}

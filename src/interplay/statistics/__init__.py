@@ -6,6 +6,10 @@
     null_distribution.py   NullFit itself: the distribution of the gains of irrelevant variables
     lsq_fit.py, likelihood_fit.py              the estimators behind it
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
-    exact_test.py          counts             → exact p-values
-    few_samples.py         counts             → a warning where χ² cannot be trusted
+    conditional_test.py    counts             → p-values of single variables, given the margins; which of these:
+    exact_test.py              two levels, two classes
+    margin_tables.py           all tables with the same margins
+    strata_convolution.py      sums over strata
+    few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
+    interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
 """

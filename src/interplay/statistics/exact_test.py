@@ -2,7 +2,7 @@
 
 Under chance, with the sizes of levels and classes as they are, such a table is hypergeometric. Its gains take few
 values, far apart where samples are few, and χ², which knows no steps, may then give p-values that are several times too
-small. Larger tables take so many values that χ² holds.
+small.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
-
-#: Gains that are equal but for rounding count as equal.
-_ROUNDING = 1e-9
+from interplay.statistics.margin_tables import CellTerms, GainNull, class_pseudocounts, rounding_of
 
 
 def exact_p_value(counts: npt.ArrayLike, *, pseudocount: float = 0.25) -> float:
@@ -37,41 +35,53 @@ def exact_p_value(counts: npt.ArrayLike, *, pseudocount: float = 0.25) -> float:
     table = np.asarray(counts, dtype=np.int64)
     if table.shape != (2, 2):
         raise ValueError(f"counts must be of two levels and two classes, not of shape {table.shape}")
-    n_samples, first_level, second_class = int(table.sum()), int(table[0].sum()), int(table[:, 1].sum())
-    lowest = max(0, second_class - (n_samples - first_level))
-    in_both = np.arange(lowest, min(first_level, second_class) + 1)
-    log_chance = (
-        _log_choose(second_class, in_both)
-        + _log_choose(n_samples - second_class, first_level - in_both)
-        - _log_choose(n_samples, np.array(first_level))
+    added = class_pseudocounts(table.sum(axis=0), pseudocount)
+    return float(np.exp(log_p_of_two_by_two(table[np.newaxis], added)[0]))
+
+
+def log_p_of_two_by_two(counts: IntArray, added: FloatArray) -> FloatArray:
+    """Return ln P(a gain at least as large) of tables (n_tables, 2, 2) that all have the same classes.
+
+    The probabilities are summed up once for each size of a level, so a million variables take no longer than their
+    samples.
+    """
+    class_sizes = counts[0].sum(axis=0)
+    log_p = np.zeros(len(counts))
+    if class_sizes.min() == 0:
+        return log_p
+    # Which level is which makes no difference: level 0 is the smaller one.
+    sizes = counts.sum(axis=2)
+    swapped = sizes[:, 0] > sizes[:, 1]
+    smaller = sizes.min(axis=1)
+    in_both = np.where(swapped, counts[:, 1, 1], counts[:, 0, 1])
+    terms = CellTerms.of(int(class_sizes.sum()), added)
+    order = np.argsort(smaller, kind="stable")
+    starts = np.flatnonzero(np.diff(smaller[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        size = int(smaller[group[0]])
+        if size:
+            log_p[group] = _log_p_of_same_margins(in_both[group], size, class_sizes, terms)
+    return log_p
+
+
+def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntArray, terms: CellTerms) -> FloatArray:
+    n_samples, second_class = int(class_sizes.sum()), int(class_sizes[1])
+    mean = level_size * second_class / n_samples
+    deviation = np.sqrt(mean * (1 - second_class / n_samples) * (n_samples - level_size) / max(n_samples - 1, 1))
+    # Of the tables farther away than this, all together are less likely than the last digit of a p-value here.
+    reach = 2 * np.abs(in_both - mean).max() + 10 * deviation + 50
+    lowest = max(0, second_class - (n_samples - level_size), int(mean - reach))
+    highest = min(level_size, second_class, int(mean + reach) + 1)
+    possible = np.arange(lowest, highest + 1)
+    cells = (
+        (0, level_size - possible),
+        (1, possible),
+        (0, n_samples - second_class - level_size + possible),
+        (1, second_class - possible),
     )
-    gains = _gains(in_both, table, pseudocount)
-    observed = gains[table[0, 1] - lowest]
-    as_large = gains >= observed - _ROUNDING * (1 + observed)
-    return min(float(np.exp(log_chance[as_large]).sum()), 1.0)
-
-
-def smallest_expected(counts: IntArray) -> float:
-    """Return the expected number of samples in the smallest cell of a table of levels by classes, (c, C)."""
-    return float(counts.sum(axis=0).min() * counts.sum(axis=1).min() / max(counts.sum(), 1))
-
-
-def _gains(in_both: IntArray, table: IntArray, pseudocount: float) -> FloatArray:
-    """Gains, in bits times samples, of all tables with these margins, by what is in level 0 and class 1."""
-    class_sizes = table.sum(axis=0)
-    added = pseudocount * class_sizes / max(class_sizes.min(), 1)
-    first = np.stack([table[0].sum() - in_both, in_both], axis=-1)
-    return _entropy(class_sizes + 2 * added) - _entropy(first + added) - _entropy(class_sizes - first + added)
-
-
-def _entropy(counts: FloatArray) -> FloatArray:
-    """−Σ n·log2(n/Σn) over the last axis."""
-    total = counts.sum(axis=-1, keepdims=True)
-    share = np.divide(counts, total, out=np.ones_like(counts, dtype=np.float64), where=counts > 0)
-    return np.asarray(-(counts * np.log2(share)).sum(axis=-1))
-
-
-def _log_choose(n: int, k: IntArray) -> FloatArray:
-    from scipy.special import gammaln
-
-    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+    # But for what is the same in all tables, the gain is a sum over the cells.
+    gains = np.sum([terms.gain[q][count] for q, count in cells], axis=0)
+    log_chance = -np.sum([terms.log_factorial[count] for _, count in cells], axis=0)
+    margins = (level_size, n_samples - level_size, second_class, n_samples - second_class)
+    log_chance += terms.log_factorial[list(margins)].sum() - terms.log_factorial[n_samples]
+    return GainNull(gains, log_chance, rounding_of(n_samples)).log_p(gains[in_both - lowest])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,6 +54,9 @@ class NullFit:
         p-values of the fitted reference variables; of all variables for "union" without contrast variables.
     sq_dev : float64 array
         What the search of "lsq" minimises, by window length; empty for other fits.
+    exact_log_p : (n_vars + n_contrast,) float64
+        Natural logarithms of exact p-values of the variables, and of the contrast variables after them; `select` has
+        them in 1D, where they take the place of the χ² tail. Empty elsewhere.
     """
 
     alpha: float
@@ -77,9 +80,33 @@ class NullFit:
     chi2_p: FloatArray
     reference_p: FloatArray
     sq_dev: FloatArray
+    exact_log_p: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether p-values of the variables come from an exact test of their counts."""
+        return self.exact_log_p.size > 0
+
+    @property
+    def label(self) -> str:
+        """What p-values come from, in a word or two."""
+        if self.is_exact:
+            return "exact conditional test"
+        return self.fit if self.mode != "raw" else "χ², nothing fitted"
+
+    def with_exact_p(self, log_p: FloatArray) -> NullFit:
+        """Return the same with exact p-values of the variables and the contrast variables after them."""
+        of_contrast = np.exp(log_p[len(self.statistic) :])
+        ascending = np.exp(log_p[np.argsort(self.statistic, kind="stable")])
+        ignored = self.n_ignored if self.n_irrelevant else 0
+        reference_p = of_contrast if len(of_contrast) else ascending[ignored:][: self.n_irrelevant or None]
+        # Exact p-values take few values, which Kolmogorov and Smirnov would take for a bad fit.
+        return replace(self, exact_log_p=log_p, reference_p=reference_p, ks_p=math.nan)
 
     def p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return p-values of `gains`, or of the real variables if none are given.
+
+        Those of given gains are never exact: an exact p-value depends on the counts.
 
         Parameters
         ----------
@@ -88,11 +115,15 @@ class NullFit:
         df : float or (m,) array_like, optional
             Degrees of freedom of these gains; those of the fit if not given.
         """
+        if gains is None and self.is_exact:
+            return np.exp(self.log_p_values())
         statistic, df_used = self._arguments(gains, df)
         return null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
 
     def log_p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return natural logarithms of the p-values: they keep their order where p itself is below 1e-308."""
+        if gains is None and self.is_exact:
+            return self.exact_log_p[: len(self.statistic)]
         statistic, df_used = self._arguments(gains, df)
         return log_null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
 
@@ -108,6 +139,9 @@ class NullFit:
 
     def summary(self) -> str:
         """Return the fit in a few lines of text."""
+        if self.is_exact:
+            several = "" if self.mode == "raw" else ", smallest p of all discretisations times their number"
+            return f"Exact conditional test, nothing fitted{several}"
         kind = "contrast variables" if self.n_contrast else "variables"
         formula = {"raw": "p = V", "lin": "p = min(1, V/alpha)", "exp": "p = 1 - (1 - V)^(1/alpha)"}[self.mode]
         if self.fit == "weibull" and self.mode == "exp":
@@ -128,6 +162,10 @@ class NullFit:
 
     def __repr__(self) -> str:
         return self.summary()
+
+    @property
+    def _title(self) -> str:
+        return f"Null fit: {self.fit}" if not self.is_exact else "Exact conditional test"
 
     def qq_points(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return the reference variables' p-values, ascending, against those of a perfect fit.
@@ -177,7 +215,13 @@ class NullFit:
             color="#0072B2",
             label="contrast variables" if self.n_contrast else "irrelevant variables",
         )
-        ax.set(xscale="log", yscale="log", xlabel="expected p", ylabel="fitted p", title=f"Null fit: {self.fit}")
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xlabel="expected p",
+            ylabel="fitted p" if not self.is_exact else "exact p",
+            title=self._title,
+        )
         ax.legend(loc="upper left", frameon=False)
         return ax
 

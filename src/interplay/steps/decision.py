@@ -145,7 +145,7 @@ def _check_not_missing(values: npt.NDArray[Any]) -> None:
 
 def is_continuous(values: npt.NDArray[Any]) -> bool:
     """Say whether "auto" takes numbers as continuous: fractions, or many different whole numbers."""
-    # Counted, so that numpy sorts: its hashing aborts a program that ends while a daemon thread is in it.
+    # Counted, so that numpy sorts: its hashing (from 2.3 on) aborts a program that ends while a daemon thread is in it.
     distinct = np.unique(values, return_counts=True)[0]
     # Two values are two classes however they are written; a split by rank could only give the same, or fail.
     if len(distinct) <= 2:

@@ -1,0 +1,66 @@
+"""A table as it was read → the variables and the outcome, with what is to be left out left out."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from interplay.checks import shown
+from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.named_columns import take_columns
+from interplay.steps.table import Table
+
+#: X and y, to be given to `interplay.select`.
+TableAndOutcome: TypeAlias = tuple[Any, Any]
+
+
+def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
+    """Take the target and what is to be dropped out of a pandas or pyarrow table."""
+    names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
+    if target is None:
+        raise ValueError(f"target is needed: name the column to be explained, one of {listed(names)}")
+    for name in [target, *drop]:
+        if name not in names:
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}")
+    if target in drop:
+        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
+    left_out = [target, *dict.fromkeys(drop)]
+    if hasattr(frame, "column_names"):
+        return frame.drop_columns(left_out), frame.column(target)
+    return frame.drop(columns=left_out), frame[target]
+
+
+def split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
+    """Take the target and what is to be dropped out of a table that stays in its file."""
+    known = list(dict.fromkeys([*table.sample_columns, *table.names]))
+    if target is None:
+        raise ValueError(f"target is needed: name what is to be explained, one of {listed(known)}")
+    for name in [target, *drop]:
+        if name not in known:
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, known)}")
+    if target in drop:
+        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
+    kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
+    if len(kept) < table.n_vars:
+        known_of_samples = table.sample_columns
+        table = ColumnSubset(table, kept)
+        table.sample_columns = known_of_samples
+    return take_columns(table, target)[:2]
+
+
+def meant(name: str, names: list[str]) -> str:
+    """Name the columns that a name may stand for, or those there are."""
+    by_small_letters = {other.lower(): other for other in names}
+    near = [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
+    if near:
+        return f"did you mean {' or '.join(shown(n) for n in near)}?"
+    return f"it has {listed(names)}"
+
+
+def listed(names: list[str]) -> str:
+    """Write the first few names of a list."""
+    first = ", ".join(shown(name) for name in names[:8])
+    return f"{first}, … ({len(names)} in all)" if len(names) > 8 else first

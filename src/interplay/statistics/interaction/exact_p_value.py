@@ -1,0 +1,62 @@
+"""Two levels and two classes: the exact p-value of an interaction, given all margins that H0 keeps (Zelen's test).
+
+Given these margins the table is n + s·t for some whole t (see `two_level_fit`), with probability ∝ Π 1/(n + s·t)! under
+H0, whatever the effects of the parts are. The p-value is the probability of a table no likelier than the one observed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.arrays import FloatArray, IntArray
+from interplay.statistics.interaction.two_level_fit import is_two_level, parity_signs, step_range
+
+#: Logarithms of probabilities that are equal but for rounding count as equal.
+_ROUNDING = 1e-9
+
+#: Combinations of the strata's tables that are listed at most.
+MAX_COMBINATIONS = 2**20
+
+
+def exact_log_p(tables: IntArray) -> float:
+    """Return the natural logarithm of the exact p-value of one tuple; NaN if its strata have too many tables.
+
+    Parameters
+    ----------
+    tables : (n_strata, 2, …, 2) int64
+        Samples of the tuple, one table per stratum. Strata are independent given their margins, and the interaction is
+        absent from all of them under H0.
+
+    Examples
+    --------
+    Entries are 3 or 1, in turns. Tables with these margins have j or 4 − j, in C(4, j)⁴ of 1810 cases, and in 514 of
+    them j is not 2.
+
+    >>> import numpy as np
+    >>> round(float(np.exp(exact_log_p(np.array([[[[3, 1], [1, 3]], [[1, 3], [3, 1]]]])))), 4)
+    0.284
+    """
+    shape = tables.shape[1:]
+    if not is_two_level(shape):
+        raise ValueError(f"tables must be of two levels and two classes, not of shape {shape}")
+    signs = parity_signs(shape)
+    flat = tables.reshape(len(tables), signs.size)
+    low, high = step_range(flat, signs)
+    if np.prod((high - low + 1).astype(np.float64)) > MAX_COMBINATIONS and len(tables) > 1:
+        return float("nan")
+    log_chance, observed = np.zeros(1), 0.0
+    for counts, first, last in zip(flat, low, high, strict=True):
+        of_stratum = _log_chances(counts, signs, int(first), int(last))
+        observed += of_stratum[-first]
+        log_chance = np.add.outer(log_chance, of_stratum).ravel()
+    as_unlikely = log_chance[log_chance <= observed + _ROUNDING * (1 + abs(observed))]
+    return min(float(np.logaddexp.reduce(np.sort(as_unlikely))), 0.0)
+
+
+def _log_chances(counts: IntArray, signs: IntArray, low: int, high: int) -> FloatArray:
+    """Logarithms of the probabilities of n + s·t, t = low … high, from the ratios of neighbours."""
+    t = np.arange(low, high)[:, np.newaxis]
+    steps = np.log(counts[signs < 0] - t).sum(axis=1) - np.log(counts[signs > 0] + t + 1).sum(axis=1)
+    log_ratio = np.concatenate([[0.0], np.cumsum(steps)])
+    log_ratio -= log_ratio.max()
+    return np.asarray(log_ratio - np.log(np.exp(log_ratio).sum()))

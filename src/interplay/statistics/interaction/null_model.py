@@ -1,0 +1,175 @@
+"""The null hypothesis of the interaction test as a log-linear model: its entries, its columns, its degrees of freedom.
+
+H0: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y). It keeps the margins n(x, ·) and n(x₋ᵢ, y), i = 1 … k, and nothing else.
+
+Words: a *cell* is one combination x of the members' levels, an *entry* a cell and a class, (x, y). *Tables* are counts
+of tuples of one shape, (n_tables, levels of member 1, …, levels of member k, n_classes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache, reduce
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import BoolArray, FloatArray, IntArray
+
+#: Numbers that one chunk of tables may hold in its designs: 128 MB.
+_MAX_NUMBERS = 2**24
+
+
+def as_tables(counts: npt.ArrayLike, *, strata: bool = False) -> IntArray:
+    """Return the counts as an array of whole numbers, or say what is wrong with them.
+
+    With `strata` the first axis after the tuples is the stratum.
+    """
+    wanted = "tuple, " + ("stratum, " if strata else "") + "level of each of two or more members, class"
+    given = np.asarray(counts)
+    if given.ndim < 4 + strata:
+        raise ValueError(f"counts must have the axes ({wanted}), not the shape {given.shape}")
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"counts must be whole numbers of samples, not of type {given.dtype}")
+    if 0 in given.shape[1:]:
+        raise ValueError(f"counts must have at least one level and class on every axis, not the shape {given.shape}")
+    if given.size and given.min() < 0:
+        raise ValueError("counts must not be negative")
+    return np.ascontiguousarray(given, dtype=np.int64)
+
+
+def member_axes(tables: npt.NDArray[Any]) -> range:
+    """Return the axes of the members; the axis of the classes follows them."""
+    return range(1, tables.ndim - 1)
+
+
+def per_table(tables: npt.NDArray[Any]) -> tuple[int, int]:
+    """Return the shape (n_tables, n_entries), which also fits when there are no tables."""
+    return len(tables), prod(tables.shape[1:])
+
+
+def supported_entries(tables: npt.NDArray[Any]) -> BoolArray:
+    """Say in which entries all margins that H0 keeps are positive: elsewhere the fit is 0, whatever the counts."""
+    supported = np.broadcast_to(tables.sum(axis=-1, keepdims=True) > 0, tables.shape).copy()
+    for axis in member_axes(tables):
+        supported &= tables.sum(axis=axis, keepdims=True) > 0
+    return supported
+
+
+@lru_cache(maxsize=32)
+def null_design(shape: tuple[int, ...]) -> FloatArray:
+    """Return independent columns of Σᵢ bᵢ(x₋ᵢ, y) beside a(x), (cells, classes, columns), for (levels …, classes).
+
+    One column for each proper subset S of the members, each choice of a level other than the first for every member
+    of S, and each class other than the first: 1 where x and y are so, else 0.
+    """
+    *levels, n_classes = shape
+    columns = []
+    for size in range(len(levels)):
+        for members in combinations(range(len(levels)), size):
+            factors = [np.eye(c)[:, 1:] if i in members else np.ones((c, 1)) for i, c in enumerate(levels)]
+            columns.append(reduce(lambda a, b: np.kron(a, b), [*factors, np.eye(n_classes)[:, 1:]]))
+    design = np.hstack(columns).reshape(prod(levels), n_classes, -1)
+    design.flags.writeable = False
+    return design
+
+
+def n_null_columns(shape: tuple[int, ...]) -> int:
+    """Return how many columns `null_design` has."""
+    *levels, n_classes = shape
+    return (n_classes - 1) * (prod(levels) - prod(c - 1 for c in levels))
+
+
+def design_size(shape: tuple[int, ...]) -> int:
+    """Return how many numbers `null_design` has, without making it."""
+    return prod(shape) * n_null_columns(shape)
+
+
+def is_large(shape: tuple[int, ...]) -> bool:
+    """Say whether tables of this shape have too many columns for linear algebra: more than memory should hold."""
+    return design_size(shape) > _MAX_NUMBERS
+
+
+def chunks_of_tables(tables: npt.NDArray[Any]) -> Iterator[slice]:
+    """Cut the tables into chunks whose designs fit into memory."""
+    size = max(1, _MAX_NUMBERS // max(1, design_size(tables.shape[1:])))
+    for start in range(0, len(tables), size):
+        yield slice(start, start + size)
+
+
+def weighted_design(weights: FloatArray) -> FloatArray:
+    """Return the columns of H0, cleared of a(x), in the entries' weights: (n_tables, n_entries, n_columns).
+
+    From each column its weighted mean over the classes of each cell is taken, which is what a(x) can do, and the rest
+    is multiplied by the root of the weight. With weights μ its cross product is the information about the bᵢ; with
+    weights 1 in some entries and 0 elsewhere its rank is that of H0 in these entries, less their number of cells.
+    """
+    design = null_design(weights.shape[1:])
+    n_cells, n_classes, n_columns = design.shape
+    w = weights.reshape(len(weights), n_cells, n_classes)
+    in_cell = w.sum(axis=-1, keepdims=True)
+    share = np.divide(w, in_cell, out=np.zeros_like(w), where=in_cell > 0)
+    rest = design - np.matmul(share[:, :, np.newaxis, :], design)
+    return np.asarray((np.sqrt(w)[..., np.newaxis] * rest).reshape(len(w), n_cells * n_classes, n_columns))
+
+
+def degrees_of_freedom(tables: IntArray) -> IntArray:
+    """Return the effective degrees of freedom of G², (n_tables,).
+
+    They are the entries whose margins are all positive, less the rank of H0's columns in these entries. Where all are,
+    that is (classes − 1)·Π(levels − 1). The columns hold 0 and 1, so that their singular values are 0 or far from it,
+    and the rank is safe in floating point. Tables with the same entries share one decomposition.
+
+    Examples
+    --------
+    A combination of two levels that no sample has takes away one of four degrees of freedom.
+
+    >>> import numpy as np
+    >>> tables = np.full((2, 3, 3, 2), 5)
+    >>> tables[1, 0, 0] = 0
+    >>> degrees_of_freedom(tables).tolist()
+    [4, 3]
+    """
+    *levels, n_classes = tables.shape[1:]
+    df = np.full(len(tables), (n_classes - 1) * prod(c - 1 for c in levels), dtype=np.int64)
+    supported = supported_entries(tables).reshape(per_table(tables))
+    incomplete = np.flatnonzero(~supported.all(axis=1))
+    if len(incomplete) == 0:
+        return df
+    if is_large(tables.shape[1:]):
+        raise ValueError(f"counts of shape {tables.shape[1:]} have too many cells and empty ones: use fewer divisions")
+    patterns, which = np.unique(np.packbits(supported[incomplete], axis=1), axis=0, return_inverse=True)
+    unpacked = np.unpackbits(patterns, axis=1, count=supported.shape[1]).astype(np.bool_)
+    entries = unpacked.reshape(-1, *tables.shape[1:])
+    of_pattern = np.empty(len(entries), dtype=np.int64)
+    for chunk in chunks_of_tables(entries):
+        part = entries[chunk]
+        rank = np.linalg.matrix_rank(weighted_design(part.astype(np.float64)))
+        of_pattern[chunk] = _entries_beyond_cells(part) - rank
+    df[incomplete] = of_pattern[which.ravel()]
+    return df
+
+
+def fewest_degrees_of_freedom(tables: IntArray) -> IntArray:
+    """Return a lower bound of `degrees_of_freedom` that needs no rank: entries are counted, and columns that they have.
+
+    A search can screen a table at these degrees of freedom: a G² that is significant at more of them is so at fewer.
+    """
+    entries = supported_entries(tables)
+    # A cell with one class left is fitted by a(x) alone and needs no columns.
+    entries &= entries.sum(axis=-1, keepdims=True) > 1
+    flat = entries.reshape(per_table(tables)).astype(np.float64)
+    if is_large(tables.shape[1:]):
+        return np.asarray(np.maximum(_entries_beyond_cells(entries) - n_null_columns(tables.shape[1:]), 0))
+    design = null_design(tables.shape[1:])
+    n_columns = (flat @ design.reshape(flat.shape[1], -1) > 0).sum(axis=1)
+    return np.asarray(np.maximum(_entries_beyond_cells(entries) - n_columns, 0))
+
+
+def _entries_beyond_cells(entries: BoolArray) -> IntArray:
+    """Entries that are there, less the cells that have any: what a(x) leaves."""
+    n_cells = entries.any(axis=-1).reshape(len(entries), prod(entries.shape[1:-1])).sum(axis=1)
+    return np.asarray(entries.reshape(per_table(entries)).sum(axis=1) - n_cells)
