@@ -20,7 +20,7 @@ std::vector<std::string> simd_levels() {
 }  // namespace
 
 NB_MODULE(_core, module) {
-  interplay::bindings::HeldUpEnd::watch_interpreter();
+  interplay::bindings::WithoutGil::watch_interpreter();
   module.doc() = "Counting and scoring of tuples; use it through interplay.engines.";
   module.def("simd_levels", &simd_levels, "Instruction sets that can run here, slowest first.");
   interplay::bindings::define_columns(module);

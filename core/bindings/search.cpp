@@ -23,7 +23,7 @@ class Ticker {
   explicit Ticker(const nb::object& on_tick) : on_tick_(on_tick) {}
 
   bool operator()(std::uint64_t done) {
-    if (HeldUpEnd::must_end()) return false;
+    if (WithoutGil::must_end()) return false;
     nb::gil_scoped_acquire acquire;
     if (raised_) return false;
     raised_ = PyErr_CheckSignals() != 0;
@@ -36,7 +36,7 @@ class Ticker {
   }
   void raise_if_asked() const {
     if (raised_) throw nb::python_error();
-    HeldUpEnd::raise_if_ending();
+    WithoutGil::raise_if_ending();
   }
 
  private:
@@ -82,7 +82,6 @@ std::pair<int, int> search_max_gains(const Planes& planes, const Tiles& tiles, c
 // A numpy array that owns what it shows.
 template <class T>
 nb::object as_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  const HeldUpEnd held_up_end;
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));

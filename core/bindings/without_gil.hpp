@@ -13,18 +13,22 @@
 
 namespace interplay::bindings {
 
-// While there is one, the interpreter does not end: for what C++ asks of Python, too, since Python may give the lock
-// away in the middle of it. Made and ended with the lock.
-class HeldUpEnd {
+class WithoutGil {
  public:
   // In a thread that the end of the interpreter would cut off: raises SystemExit, which ends a thread without a word.
-  HeldUpEnd() {
+  WithoutGil() {
     raise_if_ending();
     n_running.fetch_add(1);
+    state_ = PyEval_SaveThread();
   }
-  HeldUpEnd(const HeldUpEnd&) = delete;
-  HeldUpEnd& operator=(const HeldUpEnd&) = delete;
-  ~HeldUpEnd() { n_running.fetch_sub(1); }  // with the lock, so that whoever waits for this goes on when C++ is left
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+  ~WithoutGil() {
+    // Too late for the lock: like a daemon thread of newer Pythons, this one waits for the end of the process.
+    while (has_ended.load()) std::this_thread::sleep_for(std::chrono::hours(1));
+    PyEval_RestoreThread(state_);
+    n_running.fetch_sub(1);  // with the lock, so that whoever waits for this goes on when C++ is left
+  }
 
   // Whether the interpreter ends, and this is not the thread that ends it. Needs no lock.
   static bool must_end() { return is_ending.load() && std::this_thread::get_id() != ending_thread; }
@@ -62,28 +66,12 @@ class HeldUpEnd {
     PyEval_RestoreThread(state);
   }
 
+  PyThreadState* state_;
+
   // No mutex: a process may be forked while another thread holds it.
   static inline std::atomic<int> n_running{0};
   static inline std::atomic<bool> is_ending{false}, has_ended{false};
   static inline std::thread::id ending_thread;
-
-  friend class WithoutGil;
-};
-
-class WithoutGil {
- public:
-  WithoutGil() : state_(PyEval_SaveThread()) {}
-  WithoutGil(const WithoutGil&) = delete;
-  WithoutGil& operator=(const WithoutGil&) = delete;
-  ~WithoutGil() {
-    // Too late for the lock: like a daemon thread of newer Pythons, this one waits for the end of the process.
-    while (HeldUpEnd::has_ended.load()) std::this_thread::sleep_for(std::chrono::hours(1));
-    PyEval_RestoreThread(state_);
-  }
-
- private:
-  HeldUpEnd held_up_end_;
-  PyThreadState* state_;
 };
 
 }  // namespace interplay::bindings
