@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
+from cuda_problems import problem
 from gpu_mark import ENGINES, needs_gpu
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
 from interplay.engines.base import Engine
@@ -365,3 +366,19 @@ def test_many_samples_do_not_overflow() -> None:
     found = run(problem, CpuEngine(n_threads=2))
     assert found.gain[0] == pytest.approx(n, rel=1e-4)
     assert abs(found.gain[2]) < 20
+
+
+@pytest.mark.parametrize(("dimensions", "levels", "n_classes", "n_vars"), [(4, (2, 5), 4, 44), (5, (3,), 2, 24)])
+def test_a_last_place_that_is_searched_in_parts(
+    dimensions: int, levels: tuple[int, ...], n_classes: int, n_vars: int
+) -> None:
+    """Tables over a tile's blocks may be too large: the variables of the prefix's last place are then taken in parts.
+
+    The first part may begin and end like the block before it, which is no reason to share tables with that.
+    """
+    rng = np.random.default_rng(dimensions)
+    for _ in range(6):
+        planes, n_levels = problem(rng, n_samples=235, n_vars=n_vars, levels=levels, n_classes=n_classes)
+        tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions)
+        expected = CpuEngine(direct_only=True).max_gains(planes, tiles, pseudocount=0.25)
+        assert_same_bits(CpuEngine().max_gains(planes, tiles, pseudocount=0.25), expected)

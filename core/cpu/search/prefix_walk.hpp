@@ -163,7 +163,7 @@ class PrefixWalk : public TileSearcher {
     const Index last = problem_.block_begin(tile, n_prefix_ + n_parts_ - 1);
     contrast_ = problem_.blocks.order[last] >= planes_.n_vars;
     if (levels != levels_) set_levels(levels);
-    make_tables();
+    make_tables(size_[n_prefix_ - 1] == problem_.block_size(tile, n_prefix_ - 1));
     left_ = rows_of_lanes_.last_members(tile[n_prefix_ + n_parts_ - 1]);
     counting().start_tile(tile);
   }
@@ -181,11 +181,14 @@ class PrefixWalk : public TileSearcher {
     }
   }
 
-  void make_tables() {
+  // last_is_whole: the variables of the last place are taken all at once. A part of its block, though it may begin and
+  // end like the block before it, is another block when the next part is taken.
+  void make_tables(bool last_is_whole) {
     Places block{}, n_levels{};
     for (int m = 0; m < n_prefix_; ++m) {
       n_levels[m] = levels_[m];
-      block[m] = m > 0 && begin_[m] == begin_[m - 1] && size_[m] == size_[m - 1] ? block[m - 1] : m;
+      const bool may_share = m > 0 && (m + 1 < n_prefix_ || last_is_whole);
+      block[m] = may_share && begin_[m] == begin_[m - 1] && size_[m] == size_[m - 1] ? block[m - 1] : m;
     }
     for (Table& table : tables_) {
       const bool is_whole = table.subset == full_;
