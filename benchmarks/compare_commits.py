@@ -49,10 +49,14 @@ class Version:
 
 def serve() -> None:
     """Answer each setting on stdin with the seconds it takes."""
-    import interplay  # not the installed one
+    # An editable installation has a finder of its own, which goes before PYTHONPATH.
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
+    import interplay
     import rates
 
-    print(f"timing {Path(interplay.__file__).parent}", file=sys.stderr)
+    tree = os.environ["PYTHONPATH"].split(os.pathsep)[0]
+    if not Path(interplay.__file__).is_relative_to(tree):
+        sys.exit(f"{interplay.__file__} would be timed instead of {tree}")
     for line in sys.stdin:
         print(json.dumps(rates.measure(json.loads(line))["seconds"]), flush=True)
 
