@@ -7,6 +7,7 @@ import pytest
 
 import interplay
 from interplay import compat
+from interplay.statistics.null_fit import FITS
 
 FUNCTIONS = [
     interplay.max_information_gain,
@@ -69,3 +70,11 @@ def test_an_argument_is_described_in_the_same_words_everywhere(functions):
             words = " ".join(text.strip().split("\n\n")[0].split())
             where, before = first_seen.setdefault(SAME_ARGUMENT.get(name, name), (function.__name__, words))
             assert words == before, f"{name} is described differently in {where} and {function.__name__}"
+
+
+@pytest.mark.parametrize(
+    "function", [interplay.fit_null, interplay.select, interplay.search_shard, interplay.MDFSSelector]
+)
+def test_every_null_fit_is_listed(function):
+    choices = re.search(r"^(?:null_)?fit : \{(.*?)\}", inspect.getdoc(function), re.MULTILINE)
+    assert [choice.strip('" ') for choice in choices[1].split(",")] == list(FITS)

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import adjust
 
 from .cells import Cell
 from .null_data import N_PLANTED, make_data
 
 LEVEL = 0.05
-OTHER_FITS = tuple(fit for fit in FITS if fit != "auto")
+OTHER_FITS = ("lsq", "mle", "weibull", "tail", "union")
 FDR_METHODS = ("holm", "BH", "BY")
 
 
