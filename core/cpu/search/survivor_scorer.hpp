@@ -7,6 +7,7 @@
 
 #include "bounds/bound_trial.hpp"
 #include "bounds/lane_model.hpp"
+#include "bounds/rounded_down.hpp"
 #include "rows/lane_rows.hpp"
 #include "search/patterns.hpp"
 #include "search/survivor_sink.hpp"
@@ -102,8 +103,9 @@ class SurvivorScorer {
     }
   }
 
-  Index slot(int member) const { return members_[member] * n_groups_ + group_[member]; }
-  float best_so_far(int member) const;
+  // What a row has gained so far as this member of a tuple, and where that is kept.
+  Index slot(int member, Index row) const { return row * n_groups_ + group_[member]; }
+  float best_so_far(int member, Index row) const { return rounded_down(sink_.to_beat(slot(member, row))); }
   bool may_gain(int member, int lane, double most) const;
   int first_that_may_gain(int lane, double most);
   float information_of_prefix() const;
