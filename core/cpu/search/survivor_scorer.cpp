@@ -65,20 +65,6 @@ float SurvivorScorer::information_of_prefix() const {
   return difference_rounded_down(tables_.to_bits(fixed), offset_);
 }
 
-// Whether a member may gain more than it did so far by a tuple that has at most this much information.
-bool SurvivorScorer::may_gain(int member, int lane, double most) const {
-  const float* without = member < n_prefix ? job_.without_member[member] : job_.without_part[member - n_prefix];
-  return most - static_cast<double>(without[lane]) >= sink_.to_beat(slot(member, members_[member]));
-}
-
-int SurvivorScorer::first_that_may_gain(int lane, double most) {
-  for (int part = 0; part < n_parts; ++part) members_[n_prefix + part] = lane_members[lane][part];
-  // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
-  int member = contrast_ ? k_ - 1 : 0;
-  while (member < k_ && !may_gain(member, lane, most)) ++member;
-  return member;
-}
-
 // Offer what members gain by the tuple whose cells are gathered.
 void SurvivorScorer::offer_members(int first, int lane) {
   const Index n_cells = n_patterns_ * n_layers_;
