@@ -2,6 +2,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <string>
@@ -156,13 +157,16 @@ nb::object tile_costs(const Tiles& tiles, Array<const Index> class_sizes, double
                               [](const Routing& routing, const std::int32_t* tile) { return routing.cost_of(tile); });
 }
 
-bool wants_smaller_blocks(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
+std::pair<bool, double> tiles_too_large(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
   const SearchProblem problem = tiles.without_words(checked(class_sizes), pseudocount);
   const Routing routing(problem);
+  bool wants_smaller = false;
+  double longest = 0;
   for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
-    if (routing.wants_smaller_blocks(problem.tiles[tile])) return true;
+    wants_smaller = wants_smaller || routing.wants_smaller_blocks(problem.tiles[tile]);
+    longest = std::max(longest, routing.cost_of(problem.tiles[tile]));
   }
-  return false;
+  return {wants_smaller, longest};
 }
 
 nb::object tile_searchers(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
@@ -187,8 +191,10 @@ void define_search(nb::module_& module) {
              "List what exceeds a threshold: tuples, variables, values, and rows of each tile done.");
   module.def("tile_searchers", &tile_searchers, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
              "The number of the searcher that takes each tile: its place in SEARCHERS.");
-  module.def("wants_smaller_blocks", &wants_smaller_blocks, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
-             "Whether a tile is searched without lanes only because its blocks are too large.");
+  module.def(
+      "tiles_too_large", &tiles_too_large, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
+      "Whether a tile is searched without lanes only because its blocks are too large, and about the nanoseconds "
+      "that the longest tile takes a thread.");
   module.def("tile_costs", &tile_costs, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
              "About the nanoseconds that each tile takes a thread.");
   module.def("max_block_size", &max_block_size, "dimensions"_a,

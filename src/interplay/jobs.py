@@ -34,6 +34,8 @@ def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_thre
     is one of them, so that work goes on where the system gives no other (a limit of memory or processes). Of several
     errors, that of the first item is raised.
     """
+    if n_threads == 1:
+        return [work(item) for item in items]
     waiting = list(enumerate(items))
     waiting.reverse()  # taken from the end
     results: dict[int, Result] = {}

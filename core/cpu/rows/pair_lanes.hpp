@@ -157,7 +157,8 @@ class PairLanes {
   void make_rows(Word* rows_of_pairs) const {
     const auto fill_lanes = [&](Index word, Word* lanes) {
       const Word* words = vertex_words_.data() + word * n_vertex_rows * vertex_lanes;
-      for (const PairFan& fan : fans_) {
+      // By value: what is written to `lanes` could be a part of a fan that is referred to, for all the compiler knows.
+      for (const PairFan fan : fans_) {
         const Word first = words[fan.first];
         const Word* second = words + fan.second;
         for (Index n = 0; n < fan.n_lanes; ++n) lanes[fan.lane + n] = first & second[n];

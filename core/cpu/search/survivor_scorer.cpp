@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "bounds/rounded_down.hpp"
-
 namespace interplay {
 namespace {
 
@@ -49,9 +47,9 @@ void SurvivorScorer::start_lanes(bool contrast, Index n_lanes) {
   contrast_ = contrast;
   for (int part = 0; part < n_parts; ++part) {
     const int member = n_prefix + part;
+    const bool may_gain = !contrast || member + 1 == k_;
     for (Index lane = 0; lane < n_lanes; ++lane) {
-      members_[member] = lane_members[lane][part];
-      best_of_part_[part][lane] = contrast && member + 1 < k_ ? kInfinity : best_so_far(member);
+      best_of_part_[part][lane] = may_gain ? best_so_far(member, lane_members[lane][part]) : kInfinity;
     }
   }
 }
@@ -59,28 +57,12 @@ void SurvivorScorer::start_lanes(bool contrast, Index n_lanes) {
 void SurvivorScorer::set_member(int member, Index row, const float* without) {
   members_[member] = row;
   job_.without_member[member] = without;
-  job_.best_of_member[member] = contrast_ ? kInfinity : best_so_far(member);
+  job_.best_of_member[member] = contrast_ ? kInfinity : best_so_far(member, row);
 }
-
-float SurvivorScorer::best_so_far(int member) const { return rounded_down(sink_.to_beat(slot(member))); }
 
 float SurvivorScorer::information_of_prefix() const {
   const Fixed fixed = information(tables_.summed_over(levels_[n_prefix]), cells_.data(), n_patterns_, n_classes_);
   return difference_rounded_down(tables_.to_bits(fixed), offset_);
-}
-
-// Whether a member may gain more than it did so far by a tuple that has at most this much information.
-bool SurvivorScorer::may_gain(int member, int lane, double most) const {
-  const float* without = member < n_prefix ? job_.without_member[member] : job_.without_part[member - n_prefix];
-  return most - static_cast<double>(without[lane]) >= sink_.to_beat(slot(member));
-}
-
-int SurvivorScorer::first_that_may_gain(int lane, double most) {
-  for (int part = 0; part < n_parts; ++part) members_[n_prefix + part] = lane_members[lane][part];
-  // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
-  int member = contrast_ ? k_ - 1 : 0;
-  while (member < k_ && !may_gain(member, lane, most)) ++member;
-  return member;
 }
 
 // Offer what members gain by the tuple whose cells are gathered.
@@ -95,8 +77,9 @@ void SurvivorScorer::offer_members(int first, int lane) {
     const Index n_levels = levels_[member];
     const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), n_cells / (inner * n_levels),
                                              n_levels, inner, n_classes_, summed_.data());
-    sink_.offer(slot(member), tables_.to_bits(whole - without), members_.data());
-    if (member >= n_prefix) best_of_part_[member - n_prefix][lane] = best_so_far(member);
+    const Index row = members_[member];
+    sink_.offer(slot(member, row), tables_.to_bits(whole - without), members_.data());
+    if (member >= n_prefix) best_of_part_[member - n_prefix][lane] = best_so_far(member, row);
   }
 }
 

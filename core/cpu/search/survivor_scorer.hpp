@@ -7,6 +7,7 @@
 
 #include "bounds/bound_trial.hpp"
 #include "bounds/lane_model.hpp"
+#include "bounds/rounded_down.hpp"
 #include "rows/lane_rows.hpp"
 #include "search/patterns.hpp"
 #include "search/survivor_sink.hpp"
@@ -102,10 +103,21 @@ class SurvivorScorer {
     }
   }
 
-  Index slot(int member) const { return members_[member] * n_groups_ + group_[member]; }
-  float best_so_far(int member) const;
-  bool may_gain(int member, int lane, double most) const;
-  int first_that_may_gain(int lane, double most);
+  // What a row has gained so far as this member of a tuple, and where that is kept.
+  Index slot(int member, Index row) const { return row * n_groups_ + group_[member]; }
+  float best_so_far(int member, Index row) const { return rounded_down(sink_.to_beat(slot(member, row))); }
+  // Whether a member may gain more than it did so far by a tuple that has at most this much information.
+  bool may_gain(int member, int lane, double most) const {
+    const float* without = member < n_prefix ? job_.without_member[member] : job_.without_part[member - n_prefix];
+    return most - static_cast<double>(without[lane]) >= sink_.to_beat(slot(member, members_[member]));
+  }
+  int first_that_may_gain(int lane, double most) {
+    for (int part = 0; part < n_parts; ++part) members_[n_prefix + part] = lane_members[lane][part];
+    // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
+    int member = contrast_ ? k_ - 1 : 0;
+    while (member < k_ && !may_gain(member, lane, most)) ++member;
+    return member;
+  }
   float information_of_prefix() const;
   void offer_members(int first, int lane);
 

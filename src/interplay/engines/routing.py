@@ -87,9 +87,7 @@ def tiles_too_large(
 
     Parameters and unit as in `tile_costs`.
     """
-    checked, sizes = core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes)
-    costs = _core.tile_costs(checked, sizes, pseudocount)
-    return _core.wants_smaller_blocks(checked, sizes, pseudocount), float(costs.max(initial=0.0))
+    return _core.tiles_too_large(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
 
 
 def costs_over(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:

@@ -145,6 +145,8 @@ def _check_not_missing(values: npt.NDArray[Any]) -> None:
 
 def is_continuous(values: npt.NDArray[Any]) -> bool:
     """Say whether "auto" takes numbers as continuous: fractions, or many different whole numbers."""
+    if values.dtype.kind in "biu" and (not len(values) or int(values.max()) - int(values.min()) < MAX_AUTO_CLASSES):
+        return False
     # Counted, so that numpy sorts: its hashing (from 2.3 on) aborts a program that ends while a daemon thread is in it.
     distinct = np.unique(values, return_counts=True)[0]
     # Two values are two classes however they are written; a split by rank could only give the same, or fail.
