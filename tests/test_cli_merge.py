@@ -88,12 +88,12 @@ def test_what_cannot_be_is_one_line(command, data: Path, arguments: list[str], m
 def test_a_terminated_run_goes_on(command, tmp_path: Path) -> None:
     """As a queueing system does it at the time limit."""
     rng = np.random.default_rng(0)
-    np.savez(tmp_path / "data.npz", X=rng.normal(size=(400, 1200)), y=rng.integers(0, 2, 400))
+    np.savez(tmp_path / "data.npz", X=rng.normal(size=(400, 1600)), y=rng.integers(0, 2, 400))
     run = ["run", "data.npz", "-k", "3", "--seed", "1", "--n-contrast", "0", "--fit", "union", "-j", "1", "-q"]
     process = subprocess.Popen([sys.executable, "-m", "interplay", *run, "--checkpoint", "run.ckpt"], cwd=tmp_path)
     while not (tmp_path / "run.ckpt").exists() and process.poll() is None:
         time.sleep(0.02)
-    time.sleep(0.7)
+    time.sleep(0.4)  # the search takes longer, also on a fast machine
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=30) == 143
     state = interplay.Checkpoint(tmp_path / "run.ckpt")._states["search0"]

@@ -1,5 +1,5 @@
 """`python -m interplay` is the command `interplay`."""
 
-from interplay.cli import main
+from interplay.cli import run_as_program
 
-main()
+run_as_program()

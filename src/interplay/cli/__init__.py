@@ -21,6 +21,24 @@ def main() -> None:
     sys.exit(exit_code_of(run_command))
 
 
+def run_as_program() -> None:
+    """Do what `main` does, where nothing follows in this process: as the script and as ``python -m interplay``."""
+    try:
+        main()
+    except SystemExit as stop:
+        if stop.code in _EXITS_OF_INTERRUPTS:
+            # An interrupt that struck while a library was imported leaves a mark in Python, which then ends the process
+            # by SIGINT, whatever the exit code. All files are closed by now.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(stop.code)
+        raise
+
+
+#: Ctrl-C and SIGTERM, as cli/errors.py has them: importing that takes too long here.
+_EXITS_OF_INTERRUPTS = (130, 143)
+
+
 @contextmanager
 def _ending_at_once() -> Iterator[None]:
     """Let Ctrl-C end the process while libraries are imported: some of them lose the exception, or print it."""
