@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 
@@ -26,17 +26,16 @@ def run_as_program() -> None:
     try:
         main()
     except SystemExit as stop:
-        if stop.code in _EXITS_OF_INTERRUPTS:
+        from interplay.cli.errors import INTERRUPTED, TERMINATED  # there already: a command ran
+
+        if stop.code in (INTERRUPTED, TERMINATED):
             # An interrupt that struck while a library was imported leaves a mark in Python, which then ends the process
             # by SIGINT, whatever the exit code. All files are closed by now.
-            sys.stdout.flush()
-            sys.stderr.flush()
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(AttributeError, OSError, ValueError):  # none, closed, or a reader that went away
+                    stream.flush()
             os._exit(stop.code)
         raise
-
-
-#: Ctrl-C and SIGTERM, as cli/errors.py has them: importing that takes too long here.
-_EXITS_OF_INTERRUPTS = (130, 143)
 
 
 @contextmanager
