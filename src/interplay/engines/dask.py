@@ -298,7 +298,7 @@ class _Search:
                 if self._client.status != "running":
                     raise
                 if sent + 1 == _MAX_SENDINGS:
-                    reason = " ".join(f"{type(error).__name__}: {error}".split())
+                    reason = _in_one_line(error)
                     raise RuntimeError(
                         f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
                     ) from error
@@ -406,13 +406,17 @@ class _Search:
         failures = chunk.failures + 1
         if failures >= _MAX_FAILURES:
             tiles = f"tile {chunk.begin}" if chunk.end == chunk.begin + 1 else f"tiles {chunk.begin} to {chunk.end - 1}"
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            reason = _in_one_line(error)
             raise RuntimeError(
                 f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): see the logs of its "
                 "workers, and give them more memory if they were killed"
             ) from error
         chunk = replace(chunk, failures=failures)
         self._to_repeat += chunk.halves() if split else [chunk]
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 class _Cluster:

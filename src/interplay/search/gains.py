@@ -290,7 +290,7 @@ class PreparedSearch:
                     planes = self.planes(d)
                     if see_planes is not None:
                         see_planes(planes)
-                    for i in range(len(self.searches) if loop.has_work(d) else 0):
+                    for i in range(len(self.searches)):
                         rows_searched = planes if i == 0 else _real_rows(planes)
                         loop.search(rows_searched, d, i, pseudocount=self._settings.pseudocount, show=show)
             loop.finish()
