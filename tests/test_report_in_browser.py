@@ -157,7 +157,7 @@ def test_says_the_same(visit, pairs) -> None:
     _, path = pairs
     page = visit(path)
     page.get_by_role("button", name="gene7", exact=True).first.click()
-    assert "Says the same as" in page.locator("#details").inner_text()
+    assert "Redundant with" in page.locator("#details").inner_text()
     page.locator("#details").get_by_role("button", name="gene8", exact=True).last.click()
     assert page.locator("#details-title").inner_text() == "gene8"
 

@@ -203,7 +203,7 @@ def _listed_strata(selection: Selection) -> str:
 
 def _synergy(selection: Selection) -> str:
     if selection.settings["dimensions"] == 1:
-        return "Each variable was looked at alone: what matters only together with others cannot be seen here."
+        return "Each variable was tested alone: what matters only together with others cannot be seen here."
     rows = selection.table.iloc[selection.ranked].to_dict("records")
     together = [row for row in rows if row["synergy"] > row["gain"] / 2]
     if not together:
@@ -226,8 +226,8 @@ def _groups(selection: Selection) -> str:
         return ""
     groups = selection.clusters()
     if len(groups) == n:
-        return "No two of them say the same (no correlation reaches 0.99)."
-    return f"Correlations of 0.99 and more join them into {counted(len(groups), 'group')} that say the same."
+        return "No two of them are redundant (no absolute correlation reaches 0.99)."
+    return f"Absolute correlations of 0.99 or more join them into {counted(len(groups), 'group')} of redundant variables."
 
 
 def _nothing_found(selection: Selection) -> str:
@@ -261,8 +261,8 @@ def _found_alone(selection: Selection) -> str:
         return ""
     return (
         f"But {short(selection.names[best])} is significant when each variable is tested alone (adjusted p-value about "
-        f"{p_text(math.exp(log_p[best]))}): in tuples a variable is compared with the best of many, and a single effect "
-        "is harder to see. Search with dimensions=1 as well."
+        f"{p_text(math.exp(log_p[best]))}): in tuples a variable is compared with the best of many, and a single "
+        "effect is harder to see. Search with dimensions=1 as well."
     )
 
 
