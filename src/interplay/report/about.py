@@ -6,6 +6,7 @@ A result may come from an older version or another tool, so nothing here relies 
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from interplay.plain_text import printable
@@ -20,8 +21,8 @@ def target_of(selection: Selection) -> str:
 
 
 def file_of(selection: Selection) -> str:
-    """Return the name of the file that was read, or nothing."""
-    return _text(_source(selection).get("file"))
+    """Return the name of the file that was read, without its folder, or nothing."""
+    return PurePath(_text(_source(selection).get("file"))).name
 
 
 def dropped_columns(selection: Selection) -> list[str]:

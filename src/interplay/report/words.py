@@ -227,7 +227,8 @@ def _groups(selection: Selection) -> str:
     groups = selection.clusters()
     if len(groups) == n:
         return "No two of them are redundant (no absolute correlation reaches 0.99)."
-    return f"Absolute correlations of 0.99 or more join them into {counted(len(groups), 'group')} of redundant variables."
+    joined = counted(len(groups), "group")
+    return f"Absolute correlations of 0.99 or more join them into {joined} of redundant variables."
 
 
 def _nothing_found(selection: Selection) -> str:
