@@ -18,6 +18,8 @@ import pandas as pd
 import pytest
 
 import interplay
+from command_line import in_process
+from interplay.plots.style import class_colours
 from interplay.report import report_page
 from interplay.report.content import MAX_NAME_LENGTH, report_content
 from interplay.report.page import embedded_json
@@ -286,3 +288,38 @@ def test_paths_that_cannot_be_written(xor, tmp_path: Path) -> None:
         xor.to_html(tmp_path / "missing" / "report.html")
     with pytest.raises(IsADirectoryError, match="it is a folder"):
         xor.to_html(tmp_path)
+
+
+def test_the_report_says_what_it_is_about(monkeypatch, capfd, tmp_path) -> None:
+    X, y = xor_table()
+    frame = X.assign(id=np.arange(len(X)), ill=y)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    saved, page = tmp_path / "run.interplay", tmp_path / "report.html"
+    options = ("--target", "ill", "--drop", "id", "-k", "2", "--save", saved, "-q")
+    assert in_process(monkeypatch, capfd, "run", tmp_path / "data.csv", *options).code == 0
+    result = interplay.load(saved)
+    seed = result.settings["random_state"]
+    command = f"interplay run {tmp_path / 'data.csv'} --target ill --drop id --dimensions 2 --seed {seed}"
+    assert result.provenance["source"] == {"file": str(tmp_path / "data.csv"), "dropped": ["id"], "command": command}
+    result.to_html(page)
+    text = text_of(page.read_text(encoding="utf-8"))
+    for part in ("Outcome ill", "File data.csv", "Columns left out id", command, "the outcome ill"):
+        assert part in " ".join(text.split())
+    methods = methods_paragraph(result)
+    assert "after 1 column was left out" in methods
+    assert "the analysis was run on" in methods
+
+
+def test_a_result_without_a_date_or_a_file_has_a_report(xor) -> None:
+    kept = {name: value for name, value in xor.provenance.items() if name not in ("date", "target")}
+    for odd in ({}, {"date": "yesterday", "target": 7, "source": "x"}, {"source": {"file": 1, "dropped": "no"}}):
+        assert "interplay.select(" in report_page(replace(xor, provenance=kept | odd))
+
+
+@pytest.mark.parametrize("n_classes", [3, 8, 12, 40])
+def test_every_class_has_a_colour_of_its_own_in_plots(n_classes: int) -> None:
+    from matplotlib.colors import to_hex
+
+    for ordered in (False, True):
+        colours = [to_hex(colour) for colour in class_colours(n_classes, ordered=ordered)]
+        assert len(set(colours)) == n_classes

@@ -120,7 +120,11 @@ def test_search_and_pages(visit, pairs) -> None:
     found = set(column(page, 1))
     assert {"gene11", *(f"gene{v}" for v in range(110, 120))} <= found
     page.locator("#search").fill("no such gene")
-    assert "No variable fits" in page.locator("#table tbody").inner_text()
+    assert "No variable or partner has this in its name" in page.locator("#table tbody").inner_text()
+    page.locator("#only-relevant").check()
+    page.locator("#search").fill("gene111")
+    assert "Untick “relevant only”" in page.locator("#table tbody").inner_text()
+    page.locator("#only-relevant").uncheck()
     page.locator("#search").fill("")
     page.locator("#page-size").select_option("100")
     assert len(column(page, 1)) == 100
@@ -153,7 +157,7 @@ def test_says_the_same(visit, pairs) -> None:
     _, path = pairs
     page = visit(path)
     page.get_by_role("button", name="gene7", exact=True).first.click()
-    assert "Says the same as" in page.locator("#details").inner_text()
+    assert "Redundant with" in page.locator("#details").inner_text()
     page.locator("#details").get_by_role("button", name="gene8", exact=True).last.click()
     assert page.locator("#details-title").inner_text() == "gene8"
 
@@ -379,4 +383,105 @@ def test_ten_thousand_variables(visit, tmp_path: Path) -> None:
     assert page.locator("#page-status").inner_text().endswith("of 10,000")
     page.locator("#search").fill("x4321")
     assert "x4321" in column(page, 1)
+    assert no_sideways_scroll(page)
+
+
+@pytest.fixture(scope="module")
+def ten_classes(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(1000, 20)), columns=[f"gene{v}" for v in range(20)])
+    y = pd.Series([f"type {c}" for c in np.clip((2.5 * X["gene0"] + 5).astype(int), 0, 9)], name="cell type")
+    path = tmp_path_factory.mktemp("report") / "classes.html"
+    interplay.select(X, y, dimensions=2, random_state=0).to_html(path)
+    return path
+
+
+def fills(page, selector: str) -> list[str]:
+    return page.locator(selector).evaluate_all("parts => parts.map((part) => getComputedStyle(part).fill)")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_ten_classes_have_ten_colours(visit, ten_classes, theme) -> None:
+    for width in (1400, 390):
+        page = visit(ten_classes, viewport={"width": width, "height": 900}, color_scheme=theme)
+        swatches = page.locator("#first-why .key.class").evaluate_all(
+            "keys => keys.map((key) => getComputedStyle(key, '::before').backgroundColor)"
+        )
+        assert len(swatches) == len(set(swatches)) == 10
+        assert set(fills(page, "#first-why .class-part")) == set(swatches)
+        assert no_sideways_scroll(page)
+        # The number of samples stands below the bar, not on it.
+        part = page.locator("#first-why .class-part").first.bounding_box()
+        count = page.locator("#first-why .count").first.bounding_box()
+        assert count["y"] >= part["y"] + part["height"]
+    assert "Outcome" in page.locator(".about-data").inner_text()
+    assert "cell type" in page.locator(".about-data").inner_text()
+
+
+def test_ordered_classes_run_from_light_to_dark(visit, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 10))
+    grade = np.clip((1.5 * X[:, 0] + 3).astype(int), 0, 5)
+    interplay.select(X, grade, dimensions=2, random_state=0).to_html(tmp_path / "grades.html")
+    page = visit(tmp_path / "grades.html")
+    colours = page.locator("#first-why .key.class").evaluate_all(
+        """keys => keys.map((key) => {
+          const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+          pen.fillStyle = getComputedStyle(key, '::before').backgroundColor;
+          pen.fillRect(0, 0, 1, 1);
+          return Array.from(pen.getImageData(0, 0, 1, 1).data).slice(0, 3);
+        })"""
+    )
+    lightness = [sum(colour) for colour in colours]
+    assert len(lightness) == 6
+    assert lightness == sorted(lightness, reverse=True)
+
+
+def test_names_in_a_crowded_network_do_not_overlap(visit, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(1500, 30))
+    X = pd.DataFrame(
+        z[:, np.arange(260) % 30] + 0.4 * rng.normal(size=(1500, 260)), columns=[f"probe_{v:04d}" for v in range(260)]
+    )
+    together = sum((z[:, i] > 0) ^ (z[:, i + 1] > 0) for i in range(0, 12, 2))
+    result = interplay.select(X, together + 0.3 * rng.normal(size=1500) > 3, dimensions=2, random_state=0)
+    assert len(result.relevant) > 60
+    result.to_html(tmp_path / "many.html")
+    page = visit(tmp_path / "many.html")
+    boxes = [text.bounding_box() for text in page.locator("#network .node text:not(.on-pointing)").all()]
+    assert len(boxes) > 15
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            apart = a["x"] + a["width"] <= b["x"] + 1 or b["x"] + b["width"] <= a["x"] + 1
+            assert apart or a["y"] + 11 <= b["y"] or b["y"] + 11 <= a["y"]
+    hidden = page.locator("#network .node:has(text.on-pointing)").first
+    hidden.hover()
+    assert hidden.locator("text").is_visible()
+    assert f"of {len(result.relevant)} relevant variables" in page.locator("#network").inner_text()
+
+
+def test_a_table_of_28_501_variables(visit, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (300, 28_501)).astype(np.int8)
+    y = (X[:, 7] + rng.normal(size=300) > 1).astype(int)
+    result = interplay.select(X, y, dimensions=1, random_state=0)
+    result.to_html(tmp_path / "wide.html")
+    for options in ({"viewport": {"width": 1400, "height": 900}}, {"viewport": {"width": 390, "height": 800}}):
+        page = visit(tmp_path / "wide.html", **options)
+        assert no_sideways_scroll(page)
+        assert "28,501" in page.locator(".about-data").inner_text()
+        assert column(page, 1)[0] == "x7"
+
+
+def test_nothing_found_names_what_is_found_alone(visit, tmp_path) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(150, 400))
+    y = (X[:, 3] > 0) ^ (rng.random(150) < 0.28)
+    result = interplay.select(X, y, dimensions=2, random_state=0)
+    assert result.relevant == []
+    assert interplay.select(X, y, dimensions=1).relevant == ["x3"]
+    result.to_html(tmp_path / "nothing.html")
+    page = visit(tmp_path / "nothing.html")
+    words = page.locator("#summary .words").inner_text()
+    assert "x3 is significant when each variable is tested alone" in words
     assert no_sideways_scroll(page)

@@ -18,7 +18,7 @@ from interplay.progress import Progress, check_progress
 from interplay.results.selection import Run, Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
-from interplay.search.provenance import versions
+from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
 from interplay.statistics.null_fit import fit_null
@@ -197,6 +197,8 @@ def select(
         names=list(task.table.names),
         settings=task.settings,
         provenance={
+            "date": now(),
+            "target": task.target,
             "n_samples": task.table.n_samples,
             "n_vars": task.table.n_vars,
             "data_fingerprint": task.fingerprint,
@@ -305,6 +307,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         class_sizes=run.class_sizes,
         gains=gains,
         gain_alone=run.alone.gain,
+        df_alone=run.alone.df,
         contrast_sources=run.contrast_sources,
         null_fit=null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p),
     )

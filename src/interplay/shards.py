@@ -23,7 +23,7 @@ from interplay.results.loaded import are_log_p_of
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
-from interplay.search.provenance import data_fingerprint, versions
+from interplay.search.provenance import data_fingerprint, now, versions
 from interplay.search.runs import SearchedRun, search_runs
 from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
@@ -305,6 +305,7 @@ def search_shard(
         ),
         settings=as_json(task.settings.to_dict()),
         provenance={
+            "target": task.target,
             "strata": task.strata_sizes,
             "engine": loops[0].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
@@ -384,6 +385,8 @@ def merge_parts(
         names=first.names,
         settings=settings,
         provenance={
+            "date": now(),
+            "target": first.provenance.get("target"),  # earlier parts do not say
             "n_samples": first.about["n_samples"],
             "n_vars": first.about["n_vars"],
             "data_fingerprint": first.about["data fingerprint"],

@@ -6,6 +6,7 @@ import click
 
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
+from interplay.cli.repeated_command import repeated_command
 from interplay.readers.data_file import read_data
 
 
@@ -46,4 +47,5 @@ def merge(
     check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
     X = None if data is None else read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
+    selection = selection.with_source(file=data, dropped=drop, command=repeated_command(click.get_current_context()))
     write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

@@ -13,6 +13,7 @@ from interplay.cli.config import use_config, write_config
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
+from interplay.cli.repeated_command import repeated_command
 from interplay.readers.data_file import FORMATS, read_data
 
 
@@ -106,9 +107,11 @@ def run(
     from interplay.pipeline import select
 
     selection = select(X, y, **arguments)
-    recorded = record | {"random_state": selection.settings["random_state"]}
+    seed = selection.settings["random_state"]
+    recorded = record | {"random_state": seed}
+    command = repeated_command(click.get_current_context(), random_state=seed)
     write_selection(
-        selection,
+        selection.with_source(file=data, dropped=drop, command=command),
         out=out,
         format_=format_,
         report=report,

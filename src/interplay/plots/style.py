@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.plain_text import printable
@@ -46,6 +47,37 @@ def say_instead(ax: Axes, text: str) -> Axes:
     ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes, color="0.4", wrap=True)
     ax.set_axis_off()
     return ax
+
+
+def are_ordered(class_labels: Sequence[str], *, kind: str) -> bool:
+    """Say whether three and more classes have an order: parts of a continuous outcome, or numbers.
+
+    Examples
+    --------
+    >>> are_ordered(["1", "2", "10"], kind="classes"), are_ordered(["red", "green", "blue"], kind="classes")
+    (True, False)
+    """
+    if len(class_labels) < 3:
+        return False
+    if kind == "continuous":
+        return True
+    try:
+        numbers = [float(label) for label in class_labels]
+    except ValueError:
+        return False
+    return numbers == sorted(numbers)
+
+
+def class_colours(n_classes: int, *, ordered: bool) -> list[Any]:
+    """Return a colour for each class: from light to dark if they have an order, else as different as can be."""
+    from matplotlib import colormaps
+
+    if ordered:
+        return [colormaps["viridis"](1 - q / max(n_classes - 1, 1)) for q in range(n_classes)]
+    more = [colour for q in range(0, 20, 2) for colour in (colormaps["tab20"](q + 1), colormaps["tab20b"](q))]
+    return [*CLASS_COLOURS, *more][:n_classes] + [
+        colormaps["hsv"](q * 0.618034 % 1.0) for q in range(n_classes - len(CLASS_COLOURS) - len(more))
+    ]
 
 
 def shortened(name: str, length: int = 24) -> str:

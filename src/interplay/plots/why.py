@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.plots.style import CLASS_COLOURS, axes_or_new, diverging_colours, shortened
+from interplay.plots.style import are_ordered, axes_or_new, class_colours, diverging_colours, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +150,7 @@ def _fill_by_share(ax: Axes, panels: Panels, overall: FloatArray, label: str) ->
 def _fill_by_class(ax: Axes, panels: Panels, class_labels: Sequence[str]) -> None:
     from matplotlib.patches import Patch, Rectangle
 
-    colours = [CLASS_COLOURS[q % len(CLASS_COLOURS)] for q in range(len(class_labels))]
+    colours = class_colours(len(class_labels), ordered=are_ordered(class_labels, kind="classes"))
     for cell in panels.cells:
         n = int(cell.counts.sum())
         left = cell.x

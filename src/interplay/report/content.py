@@ -17,6 +17,7 @@ from interplay.arrays import FloatArray
 from interplay.plots.correlation import group_spans, order_by_likeness
 from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
+from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
 from interplay.statistics.p_values import significance_order
 
@@ -29,6 +30,7 @@ MAX_TABLE_BYTES = 3_000_000
 MAX_CELL_NUMBERS = 150_000
 
 MAX_CORRELATED = 60
+MAX_IN_NETWORK = 60
 MAX_CURVE_POINTS = 400
 #: Fits are shown for so many comparisons of classes, with fewer points where these are many.
 MAX_FITS = 200
@@ -61,7 +63,11 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "level": selection.settings["level"],
         "adjusted": selection.settings["p_adjust"] != "none",
         "runs": [
-            {"decision": _cut(run.decision), "labels": [_cut(label) for label in run.class_labels]}
+            {
+                "decision": _cut(run.decision),
+                "labels": [_cut(label) for label in run.class_labels],
+                "ordered": are_ordered(run.class_labels, kind=selection.settings["decision"]),
+            }
             for run in selection.runs
         ],
         "rows": _table(selection, rows, names),
@@ -196,7 +202,7 @@ def _groups(selection: Selection, names: ReportNames) -> list[list[int]]:
 
 
 def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
-    nodes, edges, weight = synergy_network(selection)
+    nodes, edges, weight = synergy_network(selection, MAX_IN_NETWORK)
     place: FloatArray = spring_layout(len(nodes), edges) if len(edges) else np.empty((0, 2))
     return {
         "nodes": [names.place_of(v) for v in nodes.tolist()] if len(edges) else [],
@@ -205,6 +211,8 @@ def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
         "y": numbers(place[:, 1], 4),
         "edges": edges.tolist(),
         "weight": numbers(weight, 5),
+        "nDrawn": min(len(selection.ranked), MAX_IN_NETWORK),
+        "nRelevant": len(selection.ranked),
     }
 
 

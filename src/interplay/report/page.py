@@ -11,6 +11,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from interplay.report.about import facts, repeat, shown_value
 from interplay.report.content import report_content
 from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
 
@@ -26,7 +27,8 @@ _SCRIPTS = (
 _ABOUT_ALONE = "Gains are in bits × samples. Choose a variable to see how the classes are spread over its levels."
 _ABOUT_TUPLES = (
     "Gains are in bits × samples. <em>Alone</em> is the gain without partners, <em>synergy</em> what the best tuple "
-    "adds to it. Choose a variable to see its tuples and why they matter."
+    "adds to it; it is negative where the partners tell part of the same. Choose a variable to see "
+    "its tuples and why they matter."
 )
 
 
@@ -42,12 +44,15 @@ def report_page(selection: Selection) -> str:
         script=script,
         headline=html.escape(headline(selection)),
         about=_ABOUT_ALONE if selection.settings["dimensions"] == 1 else _ABOUT_TUPLES,
+        facts="\n".join(
+            f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in facts(selection)
+        ),
         summary="\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=html.escape(methods_paragraph(selection)),
         references="\n".join(f"<li>{html.escape(reference)}</li>" for reference in REFERENCES),
         settings=_rows(selection.settings.items()),
         provenance=_rows(_flat(selection.provenance)),
-        repeat=html.escape(_call(selection.settings, with_strata=bool(selection.provenance.get("strata")))),
+        repeat=html.escape(repeat(selection)),
         version=html.escape(str(selection.provenance["versions"]["interplay"])),
         data=embedded_json(report_content(selection)),
     )
@@ -73,7 +78,7 @@ def _file(name: str) -> str:
 
 def _rows(entries: Iterable[tuple[str, Any]]) -> str:
     return "\n".join(
-        f'<tr><th scope="row">{html.escape(str(name))}</th><td>{html.escape(_shown(value))}</td></tr>'
+        f'<tr><th scope="row">{html.escape(str(name))}</th><td>{html.escape(shown_value(value))}</td></tr>'
         for name, value in entries
     )
 
@@ -83,19 +88,3 @@ def _flat(entries: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     for name, value in entries.items():
         flat += _flat(value, f"{prefix}{name} ") if isinstance(value, dict) else [(f"{prefix}{name}", value)]
     return flat
-
-
-def _shown(value: Any) -> str:
-    """Return a setting as it would be written, but not pages of it."""
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 500 else text[:499] + "…"
-
-
-def _call(settings: dict[str, Any], *, with_strata: bool) -> str:
-    """Return the call that repeats the run; of a long list only the beginning."""
-    lines = "".join(
-        f"    {name}={_shown(value) if isinstance(value, list) else repr(value)},\n" for name, value in settings.items()
-    )
-    return (
-        f"import interplay\n\nresult = interplay.select(\n    X, y,{' strata=strata,' if with_strata else ''}\n{lines})"
-    )

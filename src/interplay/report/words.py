@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.report.about import date_of, dropped_columns, file_of, samples_left_out, target_of
+from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def summary_sentences(selection: Selection) -> list[str]:
 
 def methods_paragraph(selection: Selection) -> str:
     """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
-    s, provenance = selection.settings, selection.provenance
+    s = selection.settings
     k, d = s["dimensions"], s["discretizations"]
     n_levels = s["divisions"] + 1
     ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
@@ -76,9 +78,8 @@ def methods_paragraph(selection: Selection) -> str:
         [
             "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
-            f"{provenance['versions']['interplay']}.",
-            f"The data comprised {counted(provenance['n_samples'], 'sample')} and "
-            f"{counted(provenance['n_vars'], 'variable')}; the decision had {_classes(selection)}"
+            f"{selection.provenance['versions']['interplay']}.",
+            f"{_data_method(selection)}; {_outcome(selection)} had {_classes(selection)}"
             f"{runs.get(s['multiclass'], '') if len(selection.runs) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
@@ -91,9 +92,36 @@ def methods_paragraph(selection: Selection) -> str:
             _null_method(selection),
             *_comparisons_method(selection),
             _adjustment_method(selection),
-            f"The random seed was {s['random_state']}.",
+            f"The random seed was {s['random_state']}{_when(selection)}.",
         ]
     )
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as the scripts of the page write it.
+
+    Examples
+    --------
+    >>> p_text(0.0421), p_text(1.234e-7)
+    ('0.042', '1.2e-7')
+    """
+    if p >= 0.001 or p == 0:
+        return f"{p:.2g}"
+    mantissa, exponent = f"{p:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def gain_text(gain: float) -> str:
+    """Return a gain as the scripts of the page write it.
+
+    Examples
+    --------
+    >>> gain_text(0.01234), gain_text(12.345), gain_text(1234.5), gain_text(-2.5)
+    ('0.0123', '12.3', '1234', '−2.5')
+    """
+    size = abs(gain)
+    text = f"{size:.2e}" if size >= 1e5 else f"{size:.0f}" if size >= 100 else "0" if size < 0.001 else f"{size:.3g}"
+    return f"−{text}" if gain < 0 and text != "0" else text
 
 
 def counted(number: int, noun: str) -> str:
@@ -110,11 +138,36 @@ def short(name: str, length: int = 60) -> str:
 def _what_was_searched(selection: Selection) -> str:
     k, n, p = selection.settings["dimensions"], len(selection.ranked), len(selection.names)
     carries = "carries" if n == 1 else "carry"
-    first = f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about the decision"
+    first = f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about {_outcome(selection)}"
     how = f"looking at {_TUPLES.get(k, f'all {k}-tuples')}"
     several = f" in {len(selection.runs)} comparisons of classes" if len(selection.runs) > 1 else ""
     size = "" if k == 1 else f"{_n_tuples(selection)}, "
     return f"{first}, {how}{several}: {size}{_classes(selection)}."
+
+
+def _outcome(selection: Selection) -> str:
+    target = target_of(selection)
+    return f"the outcome {short(target)}" if target else "the outcome"
+
+
+def _data_method(selection: Selection) -> str:
+    provenance = selection.provenance
+    file, dropped, left_out = file_of(selection), dropped_columns(selection), samples_left_out(selection)
+    source = f" ({short(file)})" if file else ""
+    less = [
+        *([counted(left_out, "sample")] if left_out else []),
+        *([counted(len(dropped), "column")] if dropped else []),
+    ]
+    without = f" after {' and '.join(less)} {'were' if len(dropped) + left_out > 1 else 'was'} left out" if less else ""
+    return (
+        f"The data{source} comprised {counted(provenance['n_samples'], 'sample')} and "
+        f"{counted(provenance['n_vars'], 'variable')}{without}"
+    )
+
+
+def _when(selection: Selection) -> str:
+    date = date_of(selection)
+    return f", and the analysis was run on {date}" if date else ""
 
 
 def _strata(selection: Selection) -> str:
@@ -122,7 +175,7 @@ def _strata(selection: Selection) -> str:
     if not listed:
         return ""
     shown = " Pictures of tuples show all strata together." if len(selection.ranked) else ""
-    return f"Gains are within {listed}: what follows from the stratum alone counts for no variable.{shown}"
+    return f"Gains are within {listed}: what the stratum alone tells about the outcome is left out of them.{shown}"
 
 
 def _strata_method(selection: Selection) -> list[str]:
@@ -150,7 +203,7 @@ def _listed_strata(selection: Selection) -> str:
 
 def _synergy(selection: Selection) -> str:
     if selection.settings["dimensions"] == 1:
-        return "Each variable was looked at alone: what matters only together with others cannot be seen here."
+        return "Each variable was tested alone: what matters only together with others cannot be seen here."
     rows = selection.table.iloc[selection.ranked].to_dict("records")
     together = [row for row in rows if row["synergy"] > row["gain"] / 2]
     if not together:
@@ -162,8 +215,8 @@ def _synergy(selection: Selection) -> str:
     partners = " and ".join(short(name) for name in best["partners"])
     return (
         f"For {who}, more than half of the gain comes only with partners. The strongest "
-        f"case is {short(best['variable'])} with {partners}: a gain of {best['gain']:.4g} bits × samples, and "
-        f"{best['gain_alone']:.{3 if best['gain_alone'] < 1 else 1}f} alone."
+        f"case is {short(best['variable'])} with {partners}: a gain of {gain_text(best['gain'])} bits × samples, and "
+        f"{gain_text(best['gain_alone'])} alone."
     )
 
 
@@ -173,19 +226,55 @@ def _groups(selection: Selection) -> str:
         return ""
     groups = selection.clusters()
     if len(groups) == n:
-        return "No two of them say the same (no correlation reaches 0.99)."
-    return f"Correlations of 0.99 and more join them into {counted(len(groups), 'group')} that say the same."
+        return "No two of them are redundant (no absolute correlation reaches 0.99)."
+    joined = counted(len(groups), "group")
+    return f"Absolute correlations of 0.99 or more join them into {joined} of redundant variables."
 
 
 def _nothing_found(selection: Selection) -> str:
     if np.isnan(selection.p_adjusted).all():
         return "No variable could be tested."
     best = int(np.nanargmin(np.where(np.isnan(selection.log_p), np.inf, selection.log_p)))
-    more = "Larger tuples (dimensions), more samples" if selection.settings["dimensions"] < 3 else "More samples"
-    return (
-        f"The most significant, {short(selection.names[best])}, has an adjusted p of {selection.p_adjusted[best]:.3g}. "
-        f"{more} or finer levels (divisions) may show more, or there is nothing to find."
+    first = (
+        f"The most significant, {short(selection.names[best])}, has an adjusted p-value of "
+        f"{p_text(selection.p_adjusted[best])}."
     )
+    return f"{first} {_found_alone(selection) or _too_few_samples(selection) or _NO_PROOF}"
+
+
+#: Nothing in the data says what else to try.
+_NO_PROOF = (
+    "This does not show that no variable matters: an effect may be too small for this number of samples, or lie in "
+    "larger tuples than those searched."
+)
+
+
+def _found_alone(selection: Selection) -> str:
+    """Name the variable that is significant by itself, where the search in tuples did not find it."""
+    if selection.settings["dimensions"] == 1:
+        return ""
+    known = [run.log_p_alone for run in selection.runs if run.log_p_alone is not None]
+    if not known or selection.provenance.get("strata"):
+        return ""
+    log_p = np.min(known, axis=0) + math.log(len(known) * len(selection.names))
+    best = int(np.argmin(log_p))
+    if log_p[best] >= math.log(selection.settings["level"]):
+        return ""
+    return (
+        f"But {short(selection.names[best])} is significant when each variable is tested alone (adjusted p-value about "
+        f"{p_text(math.exp(log_p[best]))}): in tuples a variable is compared with the best of many, and a single "
+        "effect is harder to see. Search with dimensions=1 as well."
+    )
+
+
+def _too_few_samples(selection: Selection) -> str:
+    if selection.settings["dimensions"] == 1:
+        return ""
+    run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
+    note = note_on_sparse_tuples(
+        run.class_labels, run.class_sizes, run.gains.df, dimensions=selection.settings["dimensions"]
+    )
+    return f"{_capital(note)}." if note else ""
 
 
 def _null(selection: Selection) -> str:
@@ -202,16 +291,16 @@ def _null(selection: Selection) -> str:
         ", the smallest of all comparisons" if len(fits) > 1 else ""
     )
     if worst < _BAD_FIT:
-        return f"Beware: the fitted null distribution does not describe the {number}{kind} ({where})."
-    return (
-        f"What chance gives was read off {number}{kind}, which the fitted null distribution describes well ({where})."
-    )
+        return f"Beware: the fitted null distribution does not describe the gains of the {number}{kind} ({where})."
+    return f"The null distribution was fitted to the gains of {number}{kind} and describes them well ({where})."
 
 
 def _errors(selection: Selection) -> str:
     method, level = selection.settings["p_adjust"], selection.settings["level"]
     if method == "none":
-        return f"p-values are not adjusted: of irrelevant variables, about {level:.3g} of all would be selected."
+        return (
+            f"p-values are not adjusted: about {100 * level:.3g} % of the irrelevant variables are selected by chance."
+        )
     name = _ADJUSTMENTS[method]
     if method in _FALSE_DISCOVERY_RATE:
         return f"{_capital(name)} keeps the expected share of false finds below {level:.3g}."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
+from interplay.chi_squared import log_chi2_tail
 from interplay.plain_text import printable
 from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
 from interplay.statistics.few_samples import note_on_sparse_tuples
@@ -43,6 +45,8 @@ class Run:
     null_fit : NullFit
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
+    df_alone : (n_vars,) int64 or None
+        Degrees of freedom of `gain_alone`; None in results of earlier versions.
     """
 
     decision: str
@@ -53,6 +57,17 @@ class Run:
     contrast_sources: IntArray
     null_fit: NullFit
     explanations: Explanations | None = None
+    df_alone: IntArray | None = None
+
+    @property
+    def log_p_alone(self) -> FloatArray | None:
+        """Natural logarithm of the χ² tail of each variable's gain alone; None if the degrees of freedom are not known.
+
+        To advise by, not to select by: 1D has an exact test.
+        """
+        if self.df_alone is None:
+            return None
+        return log_chi2_tail(2 * np.log(2) * np.maximum(self.gain_alone, 0.0), self.df_alone)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +95,8 @@ class Selection:
         Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are part of the data,
         like `y`, and have to be given again.
     provenance : dict
-        Data fingerprint, sizes of the strata, engine, versions, seconds.
+        Date, name of the target, data fingerprint, sizes of the strata, engine, versions, seconds; of a run of the
+        command line also the file, the columns that were left out, and the command that repeats it.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
@@ -318,6 +334,21 @@ class Selection:
         table["partners"] = table["partners"].fillna("")
         for name in table.columns:
             adata.var[prefix + name] = table[name].to_numpy()
+
+    def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Selection:
+        """Return the same result, with where its data came from, for the report and the saved file.
+
+        Parameters
+        ----------
+        file : str or None
+            The file that was read.
+        dropped : list of str
+            Columns of the file that were left out.
+        command : str
+            The command that repeats the run.
+        """
+        source = {"file": file, "dropped": list(dropped), "command": command}
+        return replace(self, provenance=self.provenance | {"source": source})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""

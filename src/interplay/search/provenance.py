@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from datetime import datetime
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -82,6 +83,11 @@ def _beyond_float64(column: Values) -> bytes:
             mantissa = mantissa - part
         return b"".join(parts)
     return b""
+
+
+def now() -> str:
+    """Return date and time here, to the second, with the offset from UTC."""
+    return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def versions() -> dict[str, str]:

@@ -42,6 +42,8 @@ class SelectionTask:
         One for each run.
     y : object
         The decision as it was given.
+    target : str or None
+        What the outcome is called: the column that was named, or the name of a pandas or polars Series.
     """
 
     table: Table
@@ -50,6 +52,7 @@ class SelectionTask:
     settings: SelectionSettings
     comparisons: tuple[Comparison, ...]
     y: Any
+    target: str | None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -100,12 +103,13 @@ def check_selection(
     X: Any, y: Any, *, strata: Any, decision: str, decision_divisions: int, **settings: Any
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
+    target = y if isinstance(y, str) else getattr(y, "name", None)
     table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
     within = make_strata(strata, n_samples=table.n_samples)
     checked = check_selection_settings(table, decision=classes.kind, decision_divisions=decision_divisions, **settings)
     comparisons = make_comparisons(table, classes, within, checked.multiclass)
-    return SelectionTask(table, classes, within, checked, comparisons, y)
+    return SelectionTask(table, classes, within, checked, comparisons, y, None if target is None else str(target))
 
 
 def search_runs(

@@ -83,5 +83,14 @@ const lineThrough = (xs, ys) => xs.map((x, i) => `${i ? "L" : "M"}${x.toFixed(1)
 const dotsAt = (points) => points.map(([x, y]) => `M${x.toFixed(1)},${y.toFixed(1)}h0`).join("");
 const ringsAt = (points) => points.map(([x, y]) => `M${(x - 3).toFixed(1)},${y.toFixed(1)}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0`).join("");
 const mixed = (colour, share, other) => `color-mix(in srgb, var(${colour}) ${(100 * share).toFixed(1)}%, var(${other}))`;
+
+// Classes without an order have one colour each: eight that the colour-blind tell apart, then more hues, in two shades.
+// Classes with an order run from a light colour to a dark one.
+function classColour(q, nClasses, ordered) {
+  if (ordered) return mixed("--relevant", 0.12 + (0.88 * q) / Math.max(1, nClasses - 1), "--card");
+  if (q < 8) return `var(--class-${q})`;
+  const hue = (360 * ((q - 8) * 0.618034)) % 360;
+  return `hsl(${hue.toFixed(0)} 45% ${q % 2 ? 42 : 68}%)`;
+}
 // From −1 (low) over 0 (middle) to 1 (high).
 const diverging = (t) => (t < 0 ? mixed("--low", -t, "--mid") : mixed("--high", t, "--mid"));

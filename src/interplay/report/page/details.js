@@ -32,7 +32,7 @@ function numbersOf(row) {
 function whySection(row) {
   const tuple = bestTuple(row);
   if (!tuple) {
-    const reason = rows.relevant[row] ? "The cells of its tuple were not kept in this result." : "Cells are kept for relevant variables only.";
+    const reason = rows.relevant[row] ? "The counts of its tuple were not kept in this result." : "Counts are kept for relevant variables only.";
     return [el("p", { class: "note" }, reason)];
   }
   const chart = el("div", { class: "chart", id: "why" });
@@ -57,7 +57,7 @@ function openVariable(row) {
   const same = (groupOf.get(row) ?? []).filter((other) => other !== row);
   byId("details-body").replaceChildren(
     numbersOf(row), ...whySection(row), ...tuplesSection(row),
-    ...(same.length ? [el("h3", {}, "Says the same as"), el("p", { class: "inline-names" }, joined(same.slice(0, 40).map(nameButton)))] : []),
+    ...(same.length ? [el("h3", {}, "Redundant with"), el("p", { class: "inline-names" }, joined(same.slice(0, 40).map(nameButton)))] : []),
   );
   if (!dialog.open) {
     opener = document.activeElement;

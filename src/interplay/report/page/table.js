@@ -25,14 +25,18 @@ function compare(a, b) {
   return (state.descending ? -order : order) || a - b; // rows come in order of significance
 }
 
+function holdsText(row, wanted) {
+  const holds = (place) => names[place].toLocaleLowerCase().includes(wanted);
+  return holds(row) || rows.partners[row].some(holds);
+}
+
 function choose() {
   const wanted = byId("search").value.trim().toLocaleLowerCase();
   const onlyRelevant = byId("only-relevant").checked;
-  const holds = (place) => names[place].toLocaleLowerCase().includes(wanted);
   chosen = [];
   for (let row = 0; row < nRows; row++) {
     if (onlyRelevant && !rows.relevant[row]) continue;
-    if (wanted && !holds(row) && !rows.partners[row].some(holds)) continue;
+    if (wanted && !holdsText(row, wanted)) continue;
     chosen.push(row);
   }
   chosen.sort(compare);
@@ -49,6 +53,15 @@ function cellOf(row, column) {
   return el("td", { class: `number ${kind}` }, column.show(row));
 }
 
+// What hides the variables that a reader may be looking for.
+function whyEmpty() {
+  const wanted = byId("search").value.trim();
+  if (!wanted) return "There is no variable to show.";
+  const hidden = byId("only-relevant").checked ? rows.gain.filter((_, row) => !rows.relevant[row] && holdsText(row, wanted.toLocaleLowerCase())).length : 0;
+  if (!hidden) return "No variable or partner has this in its name.";
+  return `No relevant variable has this in its name. Untick “relevant only” to see ${hidden === 1 ? "one that is not relevant" : `${hidden.toLocaleString("en")} that are not relevant`}.`;
+}
+
 function drawTable(size = Number(byId("page-size").value)) {
   const nPages = Math.max(1, Math.ceil(chosen.length / size));
   state.page = Math.min(state.page, nPages - 1);
@@ -61,7 +74,7 @@ function drawTable(size = Number(byId("page-size").value)) {
   }, el("button", { type: "button", onclick: () => sortBy(i) }, column.title)))));
   byId("table").tBodies[0].replaceChildren(...(shown.length
     ? shown.map((row) => el("tr", {}, columns.map((column) => cellOf(row, column))))
-    : [el("tr", { class: "empty" }, el("td", { colspan: columns.length }, "No variable fits."))]));
+    : [el("tr", { class: "empty" }, el("td", { colspan: columns.length }, whyEmpty()))]));
   byId("page-status").textContent = chosen.length ? `${first + 1}–${first + shown.length} of ${chosen.length.toLocaleString("en")}` : "0 of 0";
   byId("previous").disabled = state.page === 0;
   byId("next").disabled = state.page >= nPages - 1;

@@ -29,27 +29,50 @@ function overallShares(cells) {
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 const around = (share, overall) => (share >= overall ? (share - overall) / (1 - overall || 1) : (share - overall) / (overall || 1));
 
-function drawCell(group, x, y, size, { counts, n }, overall) {
-  if (!n) return group.append(svg("rect", { class: "none", x, y, width: size, height: size }));
-  const binary = counts.length === 2;
+function drawShare(group, x, y, size, { counts, n }, overall) {
+  const face = svg("rect", { class: "cell", x, y, width: size, height: size });
+  face.style.fill = diverging(around(counts[1] / n, overall[1]));
+  group.append(face);
+  if (size < 44) return;
+  group.append(
+    svg("text", { class: "share", x: x + size / 2, y: y + size / 2 - 1, "text-anchor": "middle" }, percent(counts[1] / n)),
+    svg("text", { class: "count", x: x + size / 2, y: y + size / 2 + 15, "text-anchor": "middle" }, `n = ${n}`),
+  );
+}
+
+// Several classes: a bar that they share, with its number of samples below, where no colour is.
+function drawClasses(group, x, y, size, { counts, n }, { labels, ordered }) {
+  const written = size >= 44;
+  const height = size - (written ? 18 : 0);
   let left = x;
   counts.forEach((count, q) => {
-    if (binary && q === 0) return;
-    const part = svg("rect", { class: binary ? "cell" : `class-${q % 8}`, x: left, y, width: binary ? size : (size * count) / n, height: size });
-    part.style.fill = binary ? diverging(around(count / n, overall[1])) : "var(--swatch)";
+    if (!count) return;
+    const part = svg("rect", { class: "class-part", x: left, y, width: (size * count) / n, height }, svg("title", {}, `${labels[q]}: ${percent(count / n)} of ${n}`));
+    part.style.fill = classColour(q, counts.length, ordered);
     left += (size * count) / n;
     group.append(part);
   });
-  if (!binary) group.append(svg("rect", { class: "cell", x, y, width: size, height: size, fill: "none" }));
-  if (size < 44) return;
-  if (binary) group.append(svg("text", { class: "share", x: x + size / 2, y: y + size / 2 - 1, "text-anchor": "middle" }, percent(counts[1] / n)));
-  group.append(svg("text", { class: "count", x: x + size / 2, y: y + size / 2 + (binary ? 15 : 4), "text-anchor": "middle" }, `n = ${n}`));
+  group.append(svg("rect", { class: "cell", x, y, width: size, height: size, fill: "none" }));
+  if (written) group.append(svg("text", { class: "count", x: x + size / 2, y: y + size - 5, "text-anchor": "middle" }, `n = ${n}`));
+}
+
+function drawCell(group, x, y, size, cell, overall, run) {
+  if (!cell.n) group.append(svg("rect", { class: "none", x, y, width: size, height: size }));
+  else if (cell.counts.length === 2) drawShare(group, x, y, size, cell, overall);
+  else drawClasses(group, x, y, size, cell, run);
+}
+
+function classKey(label, q, { labels, ordered }) {
+  const key = el("span", { class: "key class" }, cut(label, 30));
+  key.style.setProperty("--swatch", classColour(q, labels.length, ordered));
+  return key;
 }
 
 function drawWhy(width, tuple, own) {
   const { cells, members, levels } = cellsOf(tuple, own);
   const overall = overallShares(cells);
-  const labels = data.runs[tuple.run].labels;
+  const run = data.runs[tuple.run];
+  const { labels } = run;
   const [nX, nY] = [levels[0].length, levels.length > 1 ? levels[1].length : 1];
   const margin = levels.length > 1 ? 26 + 6.5 * Math.min(12, Math.max(...levels[1].map((name) => name.length))) : 4;
   const many = cells.length > nX * nY;
@@ -79,7 +102,7 @@ function drawWhy(width, tuple, own) {
       });
       heading.forEach((text, line) => group.append(svg("text", { class: "tick", x: left + (nX * size) / 2, y: top - 8 - 13 * (heading.length - 1 - line), "text-anchor": "middle" }, text)));
     }
-    for (const cell of panel) drawCell(group, left + cell.level[0] * size, top + (nY - 1 - (cell.level[1] ?? 0)) * size, size, cell, overall);
+    for (const cell of panel) drawCell(group, left + cell.level[0] * size, top + (nY - 1 - (cell.level[1] ?? 0)) * size, size, cell, overall, run);
     levels[0].forEach((name, level) => {
       if (size >= 30) group.append(svg("text", { class: "tick", x: left + (level + 0.5) * size, y: top + nY * size + 15, "text-anchor": "middle" }, cut(name, Math.floor((size - 6) / 6.3))));
     });
@@ -92,7 +115,7 @@ function drawWhy(width, tuple, own) {
   });
   const legend = labels.length === 2
     ? el("div", { class: "legend" }, el("span", {}, `share of class ${cut(labels[1], 30)}`), el("span", { class: "between" }, "0 %", el("span", { class: "scale" }), "100 %"), el("span", {}, `(middle: ${percent(overall[1])}, as in all samples)`))
-    : el("div", { class: "legend" }, labels.map((label, q) => el("span", { class: `key class class-${q % 8}` }, cut(label, 30))));
+    : el("div", { class: "legend" }, labels.map((label, q) => classKey(label, q, run)));
   return el("div", {}, legend, root);
 }
 

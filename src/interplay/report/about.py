@@ -1,0 +1,96 @@
+"""What a result is about: outcome, file, samples, date; and the command or call that repeats it.
+
+A result may come from an older version or another tool, so nothing here relies on an entry of its provenance.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from interplay.plain_text import printable
+
+if TYPE_CHECKING:
+    from interplay.results.selection import Selection
+
+
+def target_of(selection: Selection) -> str:
+    """Return the name of the outcome, or nothing."""
+    return _text(selection.provenance.get("target"))
+
+
+def file_of(selection: Selection) -> str:
+    """Return the name of the file that was read, without its folder, or nothing."""
+    return PurePath(_text(_source(selection).get("file"))).name
+
+
+def dropped_columns(selection: Selection) -> list[str]:
+    """Return the columns of the file that were left out."""
+    dropped = _source(selection).get("dropped")
+    return [str(name) for name in dropped] if isinstance(dropped, list | tuple) else []
+
+
+def samples_left_out(selection: Selection) -> int:
+    """Return how many samples of the file were left out."""
+    number = _source(selection).get("samples_left_out")
+    return number if isinstance(number, int) else 0
+
+
+def date_of(selection: Selection) -> str:
+    """Return the day of the run in words, or nothing."""
+    try:
+        day = datetime.fromisoformat(_text(selection.provenance.get("date")))
+    except ValueError:
+        return ""
+    return f"{day.day} {day:%B %Y}"
+
+
+def facts(selection: Selection) -> list[tuple[str, str]]:
+    """Return what stands under the headline: names and values."""
+    provenance, dropped, left_out = selection.provenance, dropped_columns(selection), samples_left_out(selection)
+    samples = f"{provenance['n_samples']:,}" + (f" ({left_out:,} left out)" if left_out else "")
+    entries = [
+        ("Outcome", printable(target_of(selection), 60)),
+        ("File", printable(file_of(selection), 80)),
+        ("Samples", samples),
+        ("Variables", f"{provenance['n_vars']:,}"),
+        ("Columns left out", _listed(dropped)),
+        ("Date", date_of(selection)),
+    ]
+    return [(name, value) for name, value in entries if value]
+
+
+def repeat(selection: Selection) -> str:
+    """Return what repeats the run: the command, if it was one, else the call."""
+    return _text(_source(selection).get("command")) or _call(selection)
+
+
+def _call(selection: Selection) -> str:
+    """Return the call that repeats the run; of a long list only the beginning."""
+    lines = "".join(
+        f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"
+        for name, value in selection.settings.items()
+    )
+    strata = " strata=strata," if selection.provenance.get("strata") else ""
+    return f"import interplay\n\nresult = interplay.select(\n    X, y,{strata}\n{lines})"
+
+
+def shown_value(value: Any) -> str:
+    """Return a setting as it would be written, but not pages of it."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 500 else text[:499] + "…"
+
+
+def _source(selection: Selection) -> dict[str, Any]:
+    source = selection.provenance.get("source")
+    return source if isinstance(source, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    listed = ", ".join(printable(name, 30) for name in names[:most])
+    return f"{listed} and {len(names) - most} more" if len(names) > most else listed
