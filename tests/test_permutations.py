@@ -109,8 +109,8 @@ def test_draws_do_not_depend_on_each_other():
 
 @pytest.mark.parametrize(
     ("classes", "n", "p"),
-    [((3, 3), 199, 2 / 20), ((4, 4), 199, 2 / 70), ((3, 4), 199, 1 / 35), ((5, 5), 199, 1 / 200), ((5, 5), 999, 2 / 252),
-     ((2, 2, 2), 199, 6 / 90)],
+    [((3, 3), 199, 2 / 20), ((4, 4), 199, 2 / 70), ((3, 4), 199, 1 / 35), ((5, 5), 199, 1 / 200),
+     ((5, 5), 999, 2 / 252), ((2, 2, 2), 199, 6 / 90)],
 )  # fmt: skip
 def test_smallest_p_of_donors(classes, n, p):
     """And it is reached: the observed division of donors has the largest gain there can be."""
@@ -141,14 +141,17 @@ class TestReach:
         check_reach(allowed, level=level, n_permutations=n_permutations, n_runs=n_runs)
 
     def test_three_against_three_donors_cannot_reach_005(self):
-        with pytest.raises(ValueError, match=r"^groups: 3 against 3 groups can be relabelled in 20 ways, so that no p-"
-                           r"value is below 0\.1, and level=0\.05 cannot be reached: more groups are needed"):  # fmt: skip
+        reason = (
+            r"^groups: 3 against 3 groups can be relabelled in 20 ways, so that no p-value is below 0\.1, and level=0\.05 "
+            "cannot be reached: more groups are needed"
+        )
+        with pytest.raises(ValueError, match=reason):
             self.check([0, 0, 0, 1, 1, 1])
         self.check([0, 0, 0, 1, 1, 1], level=0.11)
 
     def test_four_against_four_can(self):
         self.check([0] * 4 + [1] * 4)
-        with pytest.raises(ValueError, match="level=0.01"):
+        with pytest.raises(ValueError, match=r"level=0\.01"):
             self.check([0] * 4 + [1] * 4, level=0.01)
 
     def test_runs_take_their_share(self):

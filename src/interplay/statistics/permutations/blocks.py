@@ -126,7 +126,7 @@ class AlikeGroups:
     def allows_renaming(self, renamed: IntArray) -> bool:
         contents = self._contents(len(renamed))
         as_renamed = contents.reshape(len(contents), -1, len(renamed))[:, :, renamed].reshape(contents.shape)
-        return sorted(contents.tolist()) == sorted(as_renamed.tolist())
+        return _sorted_rows(contents) == _sorted_rows(as_renamed)
 
     @property
     def _n_classes(self) -> int:
@@ -140,6 +140,10 @@ class AlikeGroups:
         rows = np.arange(len(self.labels))[:, np.newaxis]
         np.add.at(counts, (rows, column[np.newaxis], self.labels), 1)
         return counts.reshape(len(self.labels), -1)
+
+
+def _sorted_rows(rows: IntArray) -> list[tuple[int, ...]]:
+    return sorted(tuple(row) for row in rows.tolist())
 
 
 def multinomial(counts: Iterable[int]) -> float:

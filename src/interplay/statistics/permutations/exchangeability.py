@@ -1,4 +1,4 @@
-"""Classes, groups, strata → the relabelings under which chance alone would have given the data as likely as they are."""
+"""Classes, groups, strata → the relabelings that are as likely as the observed one if there is nothing but chance."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def exchangeability(
 ) -> Exchangeability:
     """Find out which relabelings are allowed.
 
-    Without groups, samples of one stratum change places. Where every group has one class, the labels of whole groups do,
-    among groups that have samples in the same strata. Where classes vary within some group, groups that have as many
-    samples in each stratum change places as a whole, and so do samples of one group and stratum.
+    Without groups, samples of one stratum change places. Where every group has one class, the labels of whole groups
+    do, among groups that have samples in the same strata. Where classes vary within some group, groups that have as
+    many samples in each stratum change places as a whole, and so do samples of one group and stratum.
 
     Parameters
     ----------

@@ -70,12 +70,12 @@ def _why_nothing(allowed: Exchangeability) -> str:
         return "no two samples of one stratum have different classes, so that nothing can be permuted; use other strata"
     if allowed.kind == "whole groups":
         return (
-            "no two groups with samples in the same strata have different classes, so that no labels can change places: "
-            "use other strata, or none"
+            "no two groups with samples in the same strata have different classes, so that no labels can change "
+            "places: use other strata, or none"
         )
     return (
-        "in no group do samples of one stratum have different classes, and no two groups of the same size have different "
-        "ones, so that no labels can change places: leave out the groups of two classes, or use other strata"
+        "in no group do samples of one stratum have different classes, and no two groups of the same size have "
+        "different ones, so that no labels can change places: leave out the groups of two classes, or use other strata"
     )
 
 
@@ -85,13 +85,13 @@ def _warn_of_fixed(allowed: Exchangeability, what: str) -> None:
     if share <= 0.5:
         return
     reason = (
-        "y varies within some groups, so that labels change places only within groups and between groups of the same size"
+        "y varies within some groups, so that labels change places only within groups and between those of one size"
         if allowed.kind == "within groups"
         else "labels change places only between groups with samples in the same strata"
     )
     warnings.warn(
-        f"{_argument(allowed)}{_of(what)}: {share:.0%} of the samples keep their label in all permutations, which leaves "
-        f"little to be found ({reason}): leave out the groups that are in the way, or use other strata",
+        f"{_argument(allowed)}{_of(what)}: {share:.0%} of the samples keep their label in all permutations, which "
+        f"leaves little to be found ({reason}): leave out the groups that are in the way, or use other strata",
         UserWarning,
         stacklevel=5,
     )

@@ -8,7 +8,7 @@ from interplay.arrays import FloatArray, IntArray
 from interplay.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import CHI2_PER_UNIT
 
-#: Statistics this close, relative to their size, are the same: relabelings that only rename the classes give equal ones.
+#: Statistics this close, relative to their size, are equal: those of relabelings that only rename the classes are.
 _TOLERANCE = 1e-9
 
 
@@ -67,7 +67,7 @@ class StepDown:
         return self._by_variable((1 + self._n_reached_alone) / (self.n_seen + 1))
 
     def cannot_reach(self, level: float, n_planned: int) -> bool:
-        """Say whether no variable can have an adjusted p below `level` any more, `n_planned` relabelings being planned."""
+        """Say whether no adjusted p can be below `level` any more, with so many relabelings planned in all."""
         return len(self._order) == 0 or bool((1 + self._n_reached[0]) / (n_planned + 1) >= level)
 
     def _by_variable(self, in_order: FloatArray) -> FloatArray:
