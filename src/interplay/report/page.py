@@ -12,6 +12,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from interplay.report.content import report_content
+from interplay.report.study_words import references
 from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
 
 if TYPE_CHECKING:
@@ -44,10 +45,12 @@ def report_page(selection: Selection) -> str:
         about=_ABOUT_ALONE if selection.settings["dimensions"] == 1 else _ABOUT_TUPLES,
         summary="\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=html.escape(methods_paragraph(selection)),
-        references="\n".join(f"<li>{html.escape(reference)}</li>" for reference in REFERENCES),
+        references="\n".join(
+            f"<li>{html.escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))
+        ),
         settings=_rows(selection.settings.items()),
         provenance=_rows(_flat(selection.provenance)),
-        repeat=html.escape(_call(selection.settings, with_strata=bool(selection.provenance.get("strata")))),
+        repeat=html.escape(_call(selection.settings, data=_data_arguments(selection))),
         version=html.escape(str(selection.provenance["versions"]["interplay"])),
         data=embedded_json(report_content(selection)),
     )
@@ -91,11 +94,18 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 500 else text[:499] + "…"
 
 
-def _call(settings: dict[str, Any], *, with_strata: bool) -> str:
+def _data_arguments(selection: Selection) -> str:
+    """Return the arguments that are data, as they stand in a call."""
+    provenance = selection.provenance
+    given = [name for name in ("strata", "groups") if provenance.get(name, {})]
+    if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
+        given = [name for name in given if name != "groups"]
+    return "".join(f" {name}={name}," for name in given)
+
+
+def _call(settings: dict[str, Any], *, data: str) -> str:
     """Return the call that repeats the run; of a long list only the beginning."""
     lines = "".join(
         f"    {name}={_shown(value) if isinstance(value, list) else repr(value)},\n" for name, value in settings.items()
     )
-    return (
-        f"import interplay\n\nresult = interplay.select(\n    X, y,{' strata=strata,' if with_strata else ''}\n{lines})"
-    )
+    return f"import interplay\n\nresult = interplay.select(\n    X, y,{data}\n{lines})"
