@@ -34,7 +34,8 @@ def test_the_selector_has_the_defaults_of_select() -> None:
     assert selector.pop("null_fit") == SELECT["fit"]
     assert selector.pop("max_features") is None
     assert selector == {name: SELECT[name] for name in selector}
-    # A client cannot be copied, strata and groups are data of fit(), and a search for parameters has no use for a checkpoint.
+    # A client cannot be copied, strata and groups are data of fit(), and a search for parameters has no use for a
+    # checkpoint.
     assert set(SELECT) - set(selector) == {"fit", "strata", "groups", "checkpoint"}
 
 

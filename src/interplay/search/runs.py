@@ -23,6 +23,7 @@ from interplay.search.settings import SelectionSettings, check_selection_setting
 from interplay.search.tile_loop import Shard, TileLoop
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.statistics.permutations.reach import check_reach
+from interplay.steps.clustered_samples import warn_of_clusters
 from interplay.steps.comparisons import Comparison, make_comparisons
 from interplay.steps.contrast import ContrastTable, contrast_table
 from interplay.steps.decision import decision_classes
@@ -135,6 +136,7 @@ def check_selection(
     X: Any, y: Any, *, strata: Any, groups: Any, decision: str, decision_divisions: int, **settings: Any
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
+    taken = [given for given in (y, strata) if isinstance(given, str)]
     table, (y, strata, groups) = take_named(X, y=y, strata=strata, groups=groups)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
     within = make_strata(strata, n_samples=table.n_samples)
@@ -156,6 +158,8 @@ def check_selection(
                 n_runs=len(comparisons),
                 what=comparison.decision if len(comparisons) > 1 else "",
             )
+    if together is None:
+        warn_of_clusters(table, classes, within, taken=taken)
     return SelectionTask(table, classes, within, together, checked, comparisons, y)
 
 
