@@ -120,7 +120,7 @@ class TestSameAsSelect:
         assert ours.pop("max_features") is None
         theirs["null_fit"] = theirs.pop("fit")
         # What belongs to one run and not to a model that is fitted many times.
-        for name in ("X", "y", "strata", "checkpoint"):
+        for name in ("X", "y", "strata", "groups", "checkpoint"):
             theirs.pop(name, None)
         assert ours == theirs
 
@@ -489,8 +489,8 @@ class TestBadInput:
         with pytest.raises(TypeError, match="sample_weight is not supported"):
             make_pipeline(MDFSSelector(), DecisionTreeClassifier()).fit(X, y, mdfsselector__sample_weight=weights)
         assert MDFSSelector(random_state=0).fit(X, y, sample_weight=None).support_.sum() == 2
-        with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
-            MDFSSelector().fit(X, y, groups=weights)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+            MDFSSelector().fit(X, y, weights=weights)
 
     @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
     def test_fewer_variables_than_dimensions(self, container) -> None:

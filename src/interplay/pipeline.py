@@ -21,8 +21,9 @@ from interplay.search.coders import Coders
 from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
-from interplay.statistics.null_fit import fit_null
+from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
+from interplay.statistics.permutations.permutation_null import permutation_null
 from interplay.steps.comparisons import Comparison
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.table import Table
@@ -56,6 +57,9 @@ def select(
     decision_divisions: int = 1,
     multiclass: str = "joint",
     strata: Any = None,
+    groups: Any = None,
+    permutations: bool | None = None,
+    n_permutations: int = 199,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
@@ -122,6 +126,19 @@ def select(
         for `y`.
 
         Contrast variables are permuted within strata.
+    groups : (n_samples,) array-like, table-like, or str, optional
+        Samples that belong together and are not independent of each other: the donor of each cell, the family or
+        patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
+        one class; where classes vary within groups, labels are permuted between groups of the same size and within
+        groups. A string names a column, as for `y`.
+    permutations : bool, optional
+        Whether p-values come from permutations of the outcome instead of contrast variables: Westfall and Young's
+        step-down maxT, which adjusts p-values for all variables without fitting anything. By default with `groups`
+        only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
+        permuted in the contrast variables, and gains are divided by their inflation.
+    n_permutations : int
+        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        ``1 / (n_permutations + 1)``.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
@@ -183,6 +200,9 @@ def select(
         decision_divisions=decision_divisions,
         multiclass=multiclass,
         strata=strata,
+        groups=groups,
+        permutations=permutations,
+        n_permutations=n_permutations,
         discrete=discrete,
         missing=missing,
         random_state=kept.seed if random_state is None and kept is not None else random_state,
@@ -203,6 +223,7 @@ def select(
             "n_vars": task.table.n_vars,
             "data_fingerprint": task.fingerprint,
             "strata": task.strata_sizes,
+            "groups": task.exchanged,
             "engine": loops[0].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
@@ -264,15 +285,27 @@ def selection_from(
     Without the `data`, correlations between relevant variables, counts of their tuples and the tuples that explain them
     are left out.
     """
-    runs = [_fitted(run, settings) for run in searched]
-    log_p = _combined_log_p(runs)
-    p_values = np.exp(log_p)
-    p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
+    if settings.permutations:
+        nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
+        runs = [_run(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
+        log_p = _combined_log_p(runs)
+        p_values, p_adjusted = (
+            np.minimum(np.min(each, axis=0) * len(nulls), 1.0)
+            for each in ([null.p_value for null in nulls], [null.p_adjusted for null in nulls])
+        )
+        p_adjusted = p_values if settings.p_adjust == "none" else p_adjusted
+        order = significance_order(p_adjusted, np.max([null.evidence for null in nulls], axis=0))
+    else:
+        runs = [_fitted(run, settings) for run in searched]
+        log_p = _combined_log_p(runs)
+        p_values = np.exp(log_p)
+        p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
+        order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     relevant = relevant_mask(p_adjusted, level=settings.level)
-    order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
     runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
-    fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
+    # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
+    fits = {settings.fit if run.null_fit.is_permuted else run.null_fit.fit for run in runs}
     return Selection(
         names=names,
         runs=tuple(runs),
@@ -290,27 +323,39 @@ def selection_from(
 
 def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     gains = run.gains
+    inflation = 1.0 if run.inflation is None else run.inflation
     null_fit = fit_null(
-        gains.gain,
+        gains.gain / inflation,
         dimensions=settings.dimensions,
         divisions=settings.divisions,
         discretizations=settings.discretizations,
-        contrast_gain=gains.contrast_gain if settings.n_contrast else None,
+        contrast_gain=gains.contrast_gain / inflation if settings.n_contrast else None,
         contrast_df=gains.contrast_df if settings.n_contrast else None,
         df=gains.df,
-        fit=settings.fit,
+        # That of group contrast variables is known to hold once gains are divided; the others are not.
+        fit="weibull" if run.inflation is not None and settings.fit == "auto" else settings.fit,
         n_classes=len(run.class_labels),
     )
+    null_fit = replace(null_fit, inflation=inflation)
+    return _run(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
+
+
+def _run(run: SearchedRun, null_fit: NullFit) -> Run:
     return Run(
         decision=run.decision,
         class_labels=run.class_labels,
         class_sizes=run.class_sizes,
-        gains=gains,
+        gains=run.gains,
         gain_alone=run.alone.gain,
         df_alone=run.alone.df,
         contrast_sources=run.contrast_sources,
-        null_fit=null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p),
+        null_fit=null_fit,
     )
+
+
+def _permuted(run: SearchedRun) -> FloatArray:
+    assert run.permuted is not None  # where settings ask for permutations
+    return run.permuted
 
 
 def _combined_log_p(runs: list[Run]) -> FloatArray:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import groupby
 from typing import Any, get_type_hints
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, IntArray
+from interplay.arrays import DecisionClasses, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.cpu import CpuEngine
@@ -29,6 +29,7 @@ from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.comparisons import make_comparisons
+from interplay.steps.groups import Groups
 from interplay.steps.strata import Strata
 from interplay.steps.table import Table, as_table
 from interplay.stored.archive import (
@@ -64,6 +65,8 @@ class Part:
         The class of each sample.
     strata_codes : (n_samples,) int64
         The stratum of each sample; empty without strata.
+    group_codes : (n_samples,) int64
+        The group of each sample; empty without groups.
     runs : tuple of SearchedRun
         The maxima over this part's tuples.
     """
@@ -75,6 +78,7 @@ class Part:
     provenance: dict[str, Any]
     decision_codes: IntArray
     strata_codes: IntArray
+    group_codes: IntArray
     runs: tuple[SearchedRun, ...]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -85,9 +89,13 @@ class Part:
             "about": self.about,
             "settings": self.settings,
             "provenance": self.provenance,
-            "runs": [{"decision": run.decision, "class_labels": run.class_labels} for run in self.runs],
+            "runs": [_words_of(run) for run in self.runs],
         }
-        arrays: dict[str, Any] = {"decision_codes": self.decision_codes, "strata_codes": self.strata_codes}
+        arrays: dict[str, Any] = {
+            "decision_codes": self.decision_codes,
+            "strata_codes": self.strata_codes,
+            "group_codes": self.group_codes,
+        }
         for number, run in enumerate(self.runs):
             arrays[f"run{number}.class_sizes"] = run.class_sizes
             arrays[f"run{number}.contrast_sources"] = run.contrast_sources
@@ -95,6 +103,8 @@ class Part:
             arrays |= gains_as_arrays(run.alone, f"run{number}.alone")
             if run.exact_log_p is not None:
                 arrays[f"run{number}.exact_log_p"] = run.exact_log_p
+            if run.permuted is not None:
+                arrays[f"run{number}.permuted"] = run.permuted
         write_archive(path, "part", content, arrays)
 
     @classmethod
@@ -120,6 +130,7 @@ class Part:
                 gains=gains_from_arrays(arrays, f"run{number}.gains"),
                 alone=gains_from_arrays(arrays, f"run{number}.alone"),
                 exact_log_p=arrays.get(f"run{number}.exact_log_p"),
+                permuted=arrays.get(f"run{number}.permuted"),
             )
             for number, run in enumerate(content.pop("runs"))
         ]
@@ -127,6 +138,7 @@ class Part:
             shard=Shard.parse(content.pop("shard")),
             decision_codes=arrays["decision_codes"],
             strata_codes=arrays["strata_codes"],
+            group_codes=arrays.get("group_codes", np.empty(0, dtype=np.int64)),  # earlier parts have none
             runs=tuple(runs),
             **content,
         )
@@ -137,18 +149,19 @@ class Part:
             return False
         n_vars, n_samples = len(self.names), len(self.decision_codes)
         return (
-            all(fits(self.settings.get(name), kind) for name, kind in _SETTINGS.items())
+            all(fits(self.settings.get(name, _NEW_SETTINGS.get(name)), kind) for name, kind in _SETTINGS.items())
             and all(fits(self.about.get(name), kind) for name, kind in _ABOUT.items())
             and all(fits(self.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
             and "name" in self.provenance["engine"]
             and are_counts(self.provenance.get("searchers", {}))  # earlier parts do not say
             and self.about["n_vars"] == n_vars
             and self.about["n_samples"] == n_samples
-            and self.decision_codes.ndim == self.strata_codes.ndim == 1
-            and len(self.strata_codes) in (0, n_samples)
+            and self.decision_codes.ndim == self.strata_codes.ndim == self.group_codes.ndim == 1
+            and {len(self.strata_codes), len(self.group_codes)} <= {0, n_samples}
             and all(_is_searched(run, n_vars) for run in self.runs)
             and len(self.runs) > 0
             and all(run.gains.dimensions == self.settings["dimensions"] for run in self.runs)
+            and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
         )
 
     def __repr__(self) -> str:
@@ -157,6 +170,8 @@ class Part:
 
 #: What merging looks up.
 _SETTINGS = get_type_hints(SelectionSettings) | {"discrete": str | list[Any]}  # JSON has no other sequences
+#: Those that parts of earlier versions do not have.
+_NEW_SETTINGS = {field.name: field.default for field in fields(SelectionSettings) if field.default is not MISSING}
 _ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
 _PROVENANCE = {"strata": dict[str, int], "engine": dict[str, Any], "seconds": float, "versions": dict[str, str]}
 
@@ -167,7 +182,24 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         and run.contrast_sources.shape == run.gains.contrast_gain.shape
         and run.class_sizes.shape == (len(run.class_labels),)
         and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
+        and (run.permuted is None or _are_permuted_gains(run.permuted, run.gains))
+        and (run.inflation is None or run.inflation >= 1)
     )
+
+
+def _are_permuted_gains(permuted: FloatArray, gains: MaxGains) -> bool:
+    return (
+        permuted.ndim == 3
+        and len(permuted) > 0
+        and permuted.shape[1:] == gains.gain_by_group.shape
+        and bool((permuted < np.inf).all())  # nor NaN
+    )
+
+
+def _words_of(run: SearchedRun) -> dict[str, Any]:
+    """Return what of a run is no array."""
+    inflation = {} if run.inflation is None else {"inflation": run.inflation}
+    return {"decision": run.decision, "class_labels": run.class_labels, **inflation}
 
 
 def search_shard(
@@ -261,6 +293,21 @@ def search_shard(
         for `y`.
 
         Contrast variables are permuted within strata.
+    groups : (n_samples,) array-like, table-like, or str, optional
+        Samples that belong together and are not independent of each other: the donor of each cell, the family or
+        patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
+        one class; where classes vary within groups, labels are permuted between groups of the same size and within
+        groups. A string names a column, as for `y`.
+    permutations : bool, optional
+        Whether p-values come from permutations of the outcome instead of contrast variables: Westfall and Young's
+        step-down maxT, which adjusts p-values for all variables without fitting anything. By default with `groups`
+        only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
+        permuted in the contrast variables, and gains are divided by their inflation.
+
+        Every shard does all permutations of its part of the tuples.
+    n_permutations : int
+        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        ``1 / (n_permutations + 1)``.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
@@ -307,6 +354,7 @@ def search_shard(
         provenance={
             "target": task.target,
             "strata": task.strata_sizes,
+            "groups": task.exchanged,
             "engine": loops[0].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
@@ -314,6 +362,7 @@ def search_shard(
         },
         decision_codes=task.classes.codes,
         strata_codes=np.empty(0, dtype=np.int64) if task.strata is None else task.strata.codes,
+        group_codes=np.empty(0, dtype=np.int64) if task.groups is None else task.groups.codes,
         runs=runs,
     )
 
@@ -391,6 +440,7 @@ def merge_parts(
             "n_vars": first.about["n_vars"],
             "data_fingerprint": first.about["data fingerprint"],
             "strata": first.provenance["strata"],
+            "groups": first.provenance.get("groups", {}),
             "engine": {
                 "name": ", ".join(sorted({entry["engine"]["name"] for entry in provenances})),
                 "shards": first.shard.of,
@@ -431,7 +481,8 @@ def _check_same_search(part: Part, name: str, first: Part, first_name: str) -> N
 
 
 def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
-    return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone))
+    permuted = None if a.permuted is None or b.permuted is None else np.maximum(a.permuted, b.permuted)
+    return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone), permuted=permuted)
 
 
 def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: int) -> SearchedData:
@@ -442,10 +493,11 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     classes = DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
     codes = part.strata_codes
     strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
+    groups = Groups(part.group_codes) if len(part.group_codes) else None
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
-    if not same_shape or data_fingerprint(table, classes, strata) != part.about["data fingerprint"]:
+    if not same_shape or data_fingerprint(table, classes, strata, groups) != part.about["data fingerprint"]:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
-    comparisons = make_comparisons(table, classes, strata, settings.multiclass)
+    comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
     return SearchedData(table, comparisons, Coders(settings, n_threads=n_threads), CpuEngine(n_threads=n_threads))
 
 

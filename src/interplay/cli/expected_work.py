@@ -13,6 +13,7 @@ from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
 from interplay.pipeline import task_of
 from interplay.search.coders import Coders
+from interplay.search.permuted_gains import allowed_relabelings
 from interplay.search.runs import prepare_run
 from interplay.search.tile_loop import Shard
 
@@ -28,7 +29,7 @@ class ExpectedWork:
     ----------
     n_samples, n_vars, n_contrast, dimensions : int
     n_searches : int
-        Discretisations times comparisons of classes; each looks at all tuples.
+        Discretisations times comparisons of classes, and times permutations; each looks at all tuples.
     n_tuples : float
         Tuples in all of them.
     n_bytes : int
@@ -94,6 +95,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     n_tuples = float(tiles.n_tuples.sum())
     rate = _sampled_rate(search.engine, planes, tiles, pseudocount=task.settings.pseudocount)
     n_searches = len(task.comparisons) * task.settings.discretizations
+    if task.settings.permutations:
+        n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
     return ExpectedWork(
         n_samples=task.table.n_samples,
         n_vars=task.table.n_vars,

@@ -40,7 +40,7 @@ class SelectionPlots:
     def p_values(self, ax: Axes | None = None) -> Axes:
         """Draw the p-values before and after adjustment, and the significance level."""
         s = self._selection
-        adjustment = f"{s.settings['p_adjust']}-adjusted" if s.settings["p_adjust"] != "none" else "not adjusted"
+        adjustment = f"{s.adjustment}-adjusted" if s.adjustment != "none" else "not adjusted"
         return plot_p_values(s.log_p, s.p_adjusted, level=s.settings["level"], title=adjustment, ax=ax)
 
     def null_fit(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
@@ -58,7 +58,7 @@ class SelectionPlots:
             fit.p_values(),
             fit.reference_p,
             reference="contrast variables" if fit.n_contrast else "irrelevant variables",
-            title=f"Null fit: {fit.fit}" if not fit.is_exact else "Exact conditional test",
+            title=fit.title,
             ax=ax,
         )
 

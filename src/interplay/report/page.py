@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.report.about import facts, repeat, shown_value
 from interplay.report.content import report_content
+from interplay.report.study_words import references
 from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def report_page(selection: Selection) -> str:
         ),
         summary="\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=html.escape(methods_paragraph(selection)),
-        references="\n".join(f"<li>{html.escape(reference)}</li>" for reference in REFERENCES),
+        references="\n".join(
+            f"<li>{html.escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))
+        ),
         settings=_rows(selection.settings.items()),
         provenance=_rows(_flat(selection.provenance)),
         repeat=html.escape(repeat(selection)),

@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.report.about import date_of, dropped_columns, file_of, samples_left_out, target_of
 from interplay.statistics.few_samples import note_on_sparse_tuples
+from interplay.report import study_words
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def methods_paragraph(selection: Selection) -> str:
             + ("information gain" if k == 1 else "conditional information gain over all tuples that contain it")
             + f" (pseudocount {s['pseudocount']:g}).",
             *_strata_method(selection),
+            *_group_method(selection),
             _null_method(selection),
             *_comparisons_method(selection),
             _adjustment_method(selection),
@@ -186,6 +188,11 @@ def _strata_method(selection: Selection) -> list[str]:
     return [f"Gains were computed within {listed}: the stratum was one more member of every tuple{permuted}."]
 
 
+def _group_method(selection: Selection) -> list[str]:
+    said = study_words.null_method(selection)
+    return [said] if said and not selection.runs[0].null_fit.is_permuted else []
+
+
 def _missing_method(selection: Selection) -> list[str]:
     # Whether there were any is not recorded.
     done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
@@ -278,6 +285,8 @@ def _too_few_samples(selection: Selection) -> str:
 
 
 def _null(selection: Selection) -> str:
+    if said := study_words.null_sentence(selection):
+        return said
     fits = [run.null_fit for run in selection.runs]
     if fits[0].is_exact:
         return "p-values come from an exact conditional test; nothing was fitted."
@@ -296,6 +305,8 @@ def _null(selection: Selection) -> str:
 
 
 def _errors(selection: Selection) -> str:
+    if said := study_words.errors_sentence(selection):
+        return said
     method, level = selection.settings["p_adjust"], selection.settings["level"]
     if method == "none":
         return (
@@ -308,6 +319,8 @@ def _errors(selection: Selection) -> str:
 
 
 def _null_method(selection: Selection) -> str:
+    if selection.runs[0].null_fit.is_permuted:
+        return study_words.null_method(selection)
     fits = {run.null_fit.fit: run.null_fit for run in selection.runs}
     fitted = [fit for name, fit in fits.items() if name != "union"]
     if len(fits) > 1 and fitted:
@@ -345,6 +358,8 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
 
 
 def _adjustment_method(selection: Selection) -> str:
+    if said := study_words.adjustment_method(selection):
+        return said
     s = selection.settings
     if s["p_adjust"] == "none":
         return f"Variables with p < {s['level']:g} were considered relevant; p-values were not adjusted."

@@ -58,8 +58,11 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and null_fit.mode in MODES
         and null_fit.unit in CHI2_PER_UNIT
         and null_fit.gamma > 0
+        and null_fit.inflation >= 1
+        and null_fit.permuted_max.ndim == 1
+        and (not null_fit.is_permuted or null_fit.exact_log_p.size > 0)
         and bool(np.all(np.asarray(null_fit.df) > 0))
-        and (not null_fit.is_exact or are_log_p_of(null_fit.exact_log_p, len(gains.gain_by_group)))
+        and (not null_fit.exact_log_p.size or are_log_p_of(null_fit.exact_log_p, len(gains.gain_by_group)))
         and run.contrast_sources.shape == gains.contrast_gain.shape
         and _are_below(run.contrast_sources, n_vars)
         and run.class_sizes.shape == (len(run.class_labels),)

@@ -82,7 +82,8 @@ class Selection:
         One for each comparison of classes: gains, null fit and contrast variables. There is one run unless `multiclass`
         asks for several.
     p_value, p_adjusted : (n_vars,) float64
-        p-value of each variable, before and after adjustment for the number of variables.
+        p-value of each variable, before and after adjustment for the number of variables. From permutations, the
+        adjustment is step-down maxT.
     log_p : (n_vars,) float64
         Natural logarithm of the p-value, which keeps its order where p itself is below 1e-308.
     is_relevant : (n_vars,) bool
@@ -95,8 +96,8 @@ class Selection:
         Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are part of the data,
         like `y`, and have to be given again.
     provenance : dict
-        Date, name of the target, data fingerprint, sizes of the strata, engine, versions, seconds; of a run of the
-        command line also the file, the columns that were left out, and the command that repeats it.
+        Date, name of the target, data fingerprint, sizes of the strata, groups and permutations, engine, versions,
+        seconds; of a run of the command line also the file, the columns that were left out, and the command that repeats it.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
@@ -304,6 +305,12 @@ class Selection:
         return list(groups.values())
 
     @property
+    def adjustment(self) -> str:
+        """How p-values were adjusted: as `p_adjust` says, or "maxT" by permutations."""
+        method = str(self.settings["p_adjust"])
+        return "maxT" if self.runs[0].null_fit.is_permuted and method != "none" else method
+
+    @property
     def plot(self) -> SelectionPlots:
         """Pictures, each as matplotlib Axes: gains, p_values, null_fit, null_histogram, correlation, synergies, why."""
         from interplay.plots import SelectionPlots
@@ -378,10 +385,10 @@ class Selection:
         runs = "" if len(self.runs) == 1 else f" in {len(self.runs)} comparisons of classes"
         found = f"{len(self.ranked)} of {n} variables relevant"
         lines = [
-            f"{found} ({s['dimensions']}D{runs}, {s['p_adjust']}-adjusted p < {s['level']:g})",
+            f"{found} ({s['dimensions']}D{runs}, {self.adjustment}-adjusted p < {s['level']:g})",
             f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
-            + f" into {s['divisions'] + 1} levels; {_counted(s['n_contrast'], 'contrast variable')}; "
+            + f" into {s['divisions'] + 1} levels; {self._null_in_words()}; "
             + ("exact p-values; " if self.runs[0].null_fit.is_exact else "")
             + f"seed {s['random_state']}",
         ]
@@ -433,6 +440,16 @@ class Selection:
         n_strata = len(self.provenance.get("strata", {}))
         return f"within {n_strata} strata; " if n_strata else ""
 
+    def _null_in_words(self) -> str:
+        """What p-values come from, in a few words."""
+        fit = self.runs[0].null_fit
+        n_groups = self.provenance.get("groups", {}).get("n_groups")  # earlier files do not say
+        of_groups = f" of {n_groups} groups" if n_groups else ""
+        if fit.is_permuted:
+            return f"{_counted(len(fit.permuted_max), 'permutation')}{of_groups}"
+        inflated = f", gains divided by {fit.inflation:.3g}" if n_groups else ""
+        return f"{_counted(self.settings['n_contrast'], 'contrast variable')}{of_groups}{inflated}"
+
     def _only_run(self) -> Run:
         if len(self.runs) > 1:
             listed = ", ".join(run.decision for run in self.runs)
@@ -440,7 +457,7 @@ class Selection:
         return self.runs[0]
 
     def _contrast_p(self, run: Run) -> FloatArray:
-        if run.null_fit.is_exact:
+        if run.null_fit.exact_log_p.size:
             return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         gain = run.gains.contrast_gain
         return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain

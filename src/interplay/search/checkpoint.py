@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from interplay.arrays import BoolArray, MaxGains
+from interplay.arrays import BoolArray, FloatArray, MaxGains
 from interplay.checks import check_path, check_real
 from interplay.engines.base import TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
@@ -30,7 +31,7 @@ from interplay.stored.archive import (
 )
 from interplay.stored.file_lock import FileInUseError, alone_with
 from interplay.stored.types import fits, has_own_types
-from interplay.stored.whole_file import is_special, real_path
+from interplay.stored.whole_file import is_special, one_line, real_path
 
 #: Work that a crash can cost at most.
 SECONDS_BETWEEN_WRITES = 60.0
@@ -100,6 +101,7 @@ class Checkpoint:
     seconds: float = SECONDS_BETWEEN_WRITES
     _about: dict[str, Any] | None = field(default=None, init=False, repr=False)
     _states: dict[str, SearchState] = field(default_factory=dict, init=False, repr=False)
+    _rows: dict[str, list[FloatArray]] = field(default_factory=dict, init=False, repr=False)
     _written: float = field(default=0.0, init=False, repr=False)
     _known: tuple[int, ...] | None = field(default=None, init=False, repr=False)
 
@@ -175,6 +177,13 @@ class Checkpoint:
             )
         return state
 
+    def rows(self, name: str) -> list[FloatArray]:
+        """Return the list of arrays of that name, empty at first: what is appended to it is written from now on.
+
+        All its arrays have the same shape: what one permutation after the other found, say.
+        """
+        return self._rows.setdefault(name, [])
+
     def write_if_due(self, next_in: float) -> None:
         """Write unless there will be another chance, in `next_in` seconds, before it is due."""
         if time.monotonic() - self._written + next_in >= self.seconds:
@@ -196,6 +205,7 @@ class Checkpoint:
             arrays[f"{name}.done"] = np.packbits(state.done)
             for i, gains in enumerate(state.found):
                 arrays |= gains_as_arrays(gains, f"{name}.{i}")
+        arrays |= {f"rows.{name}": np.stack(rows) for name, rows in self._rows.items() if rows}
         write_archive(self.path, "checkpoint", content, arrays, previous=self._previous)
         self._written, self._known = time.monotonic(), self._state_of_file()
 
@@ -215,7 +225,8 @@ class Checkpoint:
                     states = {name: _state(name, search, arrays) for name, search in content["searches"].items()}
                     if not fits(content["about"], dict[str, Any] | None):
                         raise TypeError("another content")
-                self._states, self._about = states, content["about"]
+                    rows = {name[5:]: _rows(array) for name, array in arrays.items() if name.startswith("rows.")}
+                self._states, self._about, self._rows = states, content["about"], rows
             except FileNotFoundError:
                 continue
             except DamagedFile as error:
@@ -257,6 +268,24 @@ def keeping(checkpoint: Checkpoint | None, about: Callable[[], Mapping[str, Any]
             yield
 
 
+def kept_at_interrupt(checkpoint: Checkpoint | None) -> tuple[str | None, str | None]:
+    """Write what was found before an interrupt; return the file that has it, or why it has not.
+
+    Whatever is wrong with the file, a full disk say, must not take the place of what was found.
+    """
+    if checkpoint is None:
+        return None, None
+    try:
+        checkpoint.write()
+    except OSError as error:
+        return None, one_line(error)
+    except KeyboardInterrupt:
+        return None, "interrupted again while it was written"
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"
+    return os.fspath(checkpoint.path), None
+
+
 def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Say in what two descriptions of a search differ, as "dimensions: 3 there, 2 here"; "" if in nothing."""
     differences = []
@@ -289,6 +318,12 @@ def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
     if not (has_own_types(state) and all(_is_shape(shape) for shape in state.shapes) and are_counts(state.searched)):
         raise TypeError("another content")
     return state
+
+
+def _rows(array: npt.NDArray[Any]) -> list[FloatArray]:
+    if array.dtype != np.float64 or array.ndim < 2:
+        raise TypeError("another content")
+    return list(array)
 
 
 def _is_shape(shape: TileShape) -> bool:

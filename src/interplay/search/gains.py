@@ -266,12 +266,30 @@ class PreparedSearch:
     def engine(self) -> Engine:
         return self.loop.engine
 
-    def planes(self, d: int) -> BitPlanes:
-        """Make the bit planes of one discretisation: the stratum, if there is one, variables, contrast variables."""
-        parts = [*self._fixed, *(coder.code_blocks(d) for coder in self._coders)]
+    @property
+    def n_samples(self) -> int:
+        return len(self._classes.codes)
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads that make codes and planes."""
+        return self._coders[0].n_jobs
+
+    def parts(self, d: int) -> list[CodeBlocks]:
+        """Return the codes of one discretisation: the stratum, if there is one, variables, contrast variables."""
+        return [*self._fixed, *(coder.code_blocks(d) for coder in self._coders)]
+
+    def planes(
+        self, d: int, *, classes: DecisionClasses | None = None, parts: list[CodeBlocks] | None = None
+    ) -> BitPlanes:
+        """Make the bit planes of one discretisation; of other `classes`, or from its `parts` where these are kept."""
         variables = self._coders[0]
-        n_vars = len(self._fixed) + variables.table.n_vars
-        return make_bit_planes(parts, self._classes, n_vars=n_vars, n_jobs=variables.n_jobs)
+        return make_bit_planes(
+            self.parts(d) if parts is None else parts,
+            self._classes if classes is None else classes,
+            n_vars=len(self._fixed) + variables.table.n_vars,
+            n_jobs=variables.n_jobs,
+        )
 
     def run(
         self, progress: Progress = None, *, see_planes: Callable[[BitPlanes], None] | None = None

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from interplay.arrays import DecisionClasses
 from interplay.steps.column_survey import FEW_VALUES
 from interplay.steps.columns import EXACT_FLOAT_LIMIT, ColumnKind
+from interplay.steps.groups import Groups
 from interplay.steps.strata import Strata
 from interplay.steps.table import Table
 
@@ -23,8 +24,10 @@ Values = npt.NDArray[Any]
 _COLUMNS_AT_ONCE = 64
 
 
-def data_fingerprint(table: Table, classes: DecisionClasses, strata: Strata | None = None) -> str:
-    """Return a hash of names, values, decision and strata.
+def data_fingerprint(
+    table: Table, classes: DecisionClasses, strata: Strata | None = None, groups: Groups | None = None
+) -> str:
+    """Return a hash of names, values, decision, strata and groups.
 
     The same values in another container or dtype have the same one; values that differ have another, however large.
     First comes every value as a float64. What a float64 cannot tell (whole numbers beyond 2**53, the last digits of a
@@ -38,6 +41,8 @@ def data_fingerprint(table: Table, classes: DecisionClasses, strata: Strata | No
     digest.update(classes.codes.tobytes())
     if strata is not None:
         digest.update(strata.codes.tobytes())
+    if groups is not None:
+        digest.update(b"groups" + groups.codes.tobytes())
     for start in range(0, table.n_vars, _COLUMNS_AT_ONCE):
         block = table.block(start, min(start + _COLUMNS_AT_ONCE, table.n_vars))
         with np.errstate(over="ignore"):  # of long doubles; the exponent follows

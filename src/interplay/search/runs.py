@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,16 +14,21 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
-from interplay.search.coders import Coders
+from interplay.search.coders import Coders, coder_for
 from interplay.search.exact_p_values import ExactPValues
 from interplay.search.gains import PreparedSearch, about_search, prepare_search
+from interplay.search.permuted_gains import allowed_relabelings, search_permuted
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import SelectionSettings, check_selection_settings
 from interplay.search.tile_loop import Shard, TileLoop
+from interplay.statistics.p_values import CHI2_PER_UNIT
+from interplay.statistics.permutations.reach import check_reach
+from interplay.steps.clustered_samples import warn_of_clusters
 from interplay.steps.comparisons import Comparison, make_comparisons
-from interplay.steps.contrast import contrast_table
+from interplay.steps.contrast import ContrastTable, contrast_table
 from interplay.steps.decision import decision_classes
-from interplay.steps.named_columns import take_columns
+from interplay.steps.groups import Groups, make_groups
+from interplay.steps.named_columns import take_named
 from interplay.steps.strata import Strata, make_strata
 from interplay.steps.table import Table
 
@@ -37,6 +42,7 @@ class SelectionTask:
     table : Table
     classes : DecisionClasses
     strata : Strata, optional
+    groups : Groups, optional
     settings : SelectionSettings
     comparisons : tuple of Comparison
         One for each run.
@@ -49,6 +55,7 @@ class SelectionTask:
     table: Table
     classes: DecisionClasses
     strata: Strata | None
+    groups: Groups | None
     settings: SelectionSettings
     comparisons: tuple[Comparison, ...]
     y: Any
@@ -56,7 +63,7 @@ class SelectionTask:
 
     @cached_property
     def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes, self.strata)
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups)
 
     @property
     def strata_sizes(self) -> dict[str, int]:
@@ -69,7 +76,30 @@ class SelectionTask:
         """What decides the gains; how they are judged may change."""
         settings = self.settings
         search = about_search(self.table, self.classes, settings, fingerprint=self.fingerprint)
-        return search | {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
+        permuted = {"permutations": settings.n_permutations} if settings.permutations else {}
+        return search | {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass} | permuted
+
+    @property
+    def exchanged(self) -> dict[str, Any]:
+        """What a record should say of groups and permutations; nothing where there are neither."""
+        if self.groups is None and not self.settings.permutations:
+            return {}
+        sizes = None if self.groups is None else self.groups.sizes
+        allowed = allowed_relabelings(self.comparisons[0])
+        about: dict[str, Any] = {"exchanged": allowed.in_words()}
+        if sizes is not None:
+            about |= {"n_groups": len(sizes), "smallest_group": int(sizes.min()), "largest_group": int(sizes.max())}
+        if self.settings.permutations:
+            n_used = allowed.n_used(self.settings.n_permutations)
+            about |= {
+                "method": "permutations",
+                "n_permutations": n_used,
+                "all_permutations": allowed.n_relabelings - 1 == n_used,
+                "smallest_p": allowed.smallest_p(self.settings.n_permutations) * len(self.comparisons),
+            }
+        else:
+            about["method"] = "group contrast variables"
+        return about
 
 
 @dataclass(frozen=True)
@@ -88,6 +118,10 @@ class SearchedRun:
         In 1D.
     exact_log_p : (n_vars + n_contrast,) float64, optional
         Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
+    permuted : (n_permutations, n_vars, n_groups) float64, optional
+        Maxima of the variables under relabelings of the samples, by degrees of freedom as `gains` has them.
+    inflation : float, optional
+        With groups and without permutations: how many times as large as those of independent samples gains are.
     """
 
     decision: str
@@ -97,19 +131,42 @@ class SearchedRun:
     gains: MaxGains
     alone: MaxGains
     exact_log_p: FloatArray | None = None
+    permuted: FloatArray | None = None
+    inflation: float | None = None
 
 
 def check_selection(
-    X: Any, y: Any, *, strata: Any, decision: str, decision_divisions: int, **settings: Any
+    X: Any, y: Any, *, strata: Any, groups: Any, decision: str, decision_divisions: int, **settings: Any
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
     target = y if isinstance(y, str) else getattr(y, "name", None)
-    table, y, strata = take_columns(X, y, strata)
+    taken = [given for given in (y, strata) if isinstance(given, str)]
+    table, (y, strata, groups) = take_named(X, y=y, strata=strata, groups=groups)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
     within = make_strata(strata, n_samples=table.n_samples)
-    checked = check_selection_settings(table, decision=classes.kind, decision_divisions=decision_divisions, **settings)
-    comparisons = make_comparisons(table, classes, within, checked.multiclass)
-    return SelectionTask(table, classes, within, checked, comparisons, y, None if target is None else str(target))
+    together = make_groups(groups, n_samples=table.n_samples)
+    checked = check_selection_settings(
+        table,
+        decision=classes.kind,
+        decision_divisions=decision_divisions,
+        has_groups=together is not None,
+        **settings,
+    )
+    comparisons = make_comparisons(table, classes, within, checked.multiclass, together)
+    if checked.permutations or together is not None:
+        for comparison in comparisons:
+            check_reach(
+                allowed_relabelings(comparison),
+                level=checked.level,
+                n_permutations=checked.n_permutations,
+                n_runs=len(comparisons),
+                what=comparison.decision if len(comparisons) > 1 else "",
+            )
+    if together is None:
+        warn_of_clusters(table, classes, within, taken=taken)
+    return SelectionTask(
+        table, classes, within, together, checked, comparisons, y, None if target is None else str(target)
+    )
 
 
 def search_runs(
@@ -122,26 +179,47 @@ def search_runs(
     shard: Shard | None = None,
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
     """Search for each of the comparisons; beside what was found, the loop that found it."""
-    n_runs = len(task.comparisons)
-    prepare = partial(prepare_run, settings=task.settings, coders=coders, choice=choice)
+    n_runs, settings = len(task.comparisons), task.settings
+    prepare = partial(prepare_run, settings=settings, coders=coders, choice=choice)
     for number, comparison in enumerate(task.comparisons):
         search = prepare(comparison, shard=shard, checkpoint=checkpoint, name=f"search{number}")
-        exact = ExactPValues(pseudocount=task.settings.pseudocount, has_strata=comparison.strata is not None)
+        exact = ExactPValues(pseudocount=settings.pseudocount, has_strata=comparison.strata is not None)
+        permuted = None
+        # The search of the data is one of so many.
+        n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
+        begun = 0.0
         try:
             search.run(
-                _share_of_runs(progress, number, n_runs),
-                see_planes=exact.see_planes if _is_tested_exactly(task.settings) else None,
+                _share_of(progress, number, 1 / n_searches, n_runs),
+                see_planes=exact.see_planes if _is_tested_exactly(settings) else None,
             )
+            if settings.permutations:
+                begun = 1 / n_searches
+                permuted = search_permuted(
+                    search,
+                    comparison,
+                    settings,
+                    observed=search.loop.found[0],
+                    progress=_share_of(progress, number + begun, 1 - begun, n_runs),
+                    may_stop=shard is None,
+                    checkpoint=checkpoint,
+                    name=f"search{number}",
+                )
         except SearchInterrupted as interrupt:
-            done = (number + interrupt.done) / n_runs
+            done = (number + (interrupt.done if begun else interrupt.done / n_searches)) / n_runs
             raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
         run, loop = _searched(comparison, search, exact.log_p), search.loop
+        if comparison.groups is not None and not settings.permutations:
+            run = replace(run, inflation=_inflation(comparison, settings, coders, choice))
+        run = replace(run, permuted=permuted)
         del search  # what it was made from is not kept while the next run is prepared
         yield run, loop
 
 
 def _is_tested_exactly(settings: SelectionSettings) -> bool:
     """Say whether p-values come from counts: in 1D, unless another fit to several discretisations was asked for."""
+    if settings.permutations:
+        return False
     return settings.dimensions == 1 and (settings.discretizations == 1 or settings.fit in ("auto", "union"))
 
 
@@ -162,13 +240,10 @@ def prepare_run(
     comparison: Comparison, *, settings: SelectionSettings, coders: Coders, choice: EngineChoice, **options: Any
 ) -> PreparedSearch:
     """Table → codes, contrast variables → tiles: a search that is ready to run; `options` as in `prepare_search`."""
-    table, strata = comparison.table, comparison.strata
-    contrast = None
-    if settings.n_contrast:
-        groups = None if strata is None else strata.codes
-        contrast = contrast_table(table, settings.n_contrast, seed=settings.random_state, strata=groups)
+    contrast = _contrast_of(comparison, settings)
+    strata = comparison.strata
     return prepare_search(
-        coders.of(table),
+        coders.of(comparison.table),
         comparison.classes,
         settings,
         choice,
@@ -180,9 +255,34 @@ def prepare_run(
     )
 
 
-def _share_of_runs(progress: Progress, n_done: int, n_runs: int) -> Progress:
-    """Let a function that is told the share done hear of all runs together."""
+def _contrast_of(comparison: Comparison, settings: SelectionSettings) -> ContrastTable | None:
+    """Return the contrast variables of a comparison: permuted within strata, and by whole groups."""
+    if not settings.n_contrast:
+        return None
+    strata, groups = comparison.strata, comparison.groups
+    return contrast_table(
+        comparison.table,
+        settings.n_contrast,
+        seed=settings.random_state,
+        strata=None if strata is None else strata.codes,
+        groups=None if groups is None else groups.codes,
+    )
+
+
+def _inflation(comparison: Comparison, settings: SelectionSettings, coders: Coders, choice: EngineChoice) -> float:
+    """Return λ: the mean 1D gain of group contrast variables, in χ² per degree of freedom, at least 1."""
+    contrast = _contrast_of(comparison, settings)
+    assert contrast is not None
+    once = replace(settings, dimensions=1, discretizations=1)
+    discrete = coders.of(comparison.table).is_discrete[contrast.sources]
+    coder = coder_for(contrast, once, n_threads=choice.n_threads, discrete=discrete)
+    (found,) = prepare_search(coder, comparison.classes, once, choice, strata=comparison.strata).run(False)
+    return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
+
+
+def _share_of(progress: Progress, begin: float, share: float, n_runs: int) -> Progress:
+    """Let a function that is told the share done of a search, a part of a run, hear of all runs together."""
     if not callable(progress):
         return progress
     tell = progress
-    return lambda done: tell((n_done + done) / n_runs)
+    return lambda done: tell((begin + share * done) / n_runs)

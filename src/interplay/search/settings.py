@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
+from math import comb
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,13 @@ _MAX_WORKSPACE_BYTES = 1 << 30
 #: imprecise (γ varies by half with 30, by a fifth with 300: docs/calibration.md), more cost time and gain little.
 _AUTO_CONTRAST_BOUNDS = (300, 1000)
 
+#: Groups are judged by permutations unless these would look at more tuples than this in all. A number of tuples and
+#: never a time, so that the result does not depend on the machine.
+MAX_PERMUTED_TUPLES = 10**12
+
+#: A slip beyond this.
+MAX_PERMUTATIONS = 10**7
+
 Discrete = str | Sequence[Any] | BoolArray
 
 
@@ -45,19 +53,31 @@ class SearchSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Take from a file's values, or from more settings than these, what is asked for here."""
-        return cls(**{field.name: values[field.name] for field in fields(cls)})
+        """Take from a file's values, or from more settings than these, what is asked for here.
+
+        What has a default is not in files of earlier versions.
+        """
+        needed = [field.name for field in fields(cls) if field.name in values or field.default is MISSING]
+        return cls(**{name: values[name] for name in needed})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values by the names of the arguments, for users and files."""
-        return dict(vars(self))
+        """Return plain values by the names of the arguments, for users and files.
+
+        Without those that are not used, which are as they are by default.
+        """
+        unused = {field.name for field in fields(self) if field.default is not MISSING and self._is_default(field)}
+        return {name: value for name, value in vars(self).items() if name not in unused}
+
+    def _is_default(self, field: Field[Any]) -> bool:
+        return bool(getattr(self, field.name) == field.default)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionSettings(SearchSettings):
     """What decides a selection: the settings of its searches, and how their gains are judged.
 
-    `decision` is what the decision was found to be; how many contrast variables there are is definite.
+    `decision` is what the decision was found to be; how many contrast variables there are is definite. `permutations`
+    says, if there are groups or where it was asked for, whether p-values come from permutations; else it is None.
     """
 
     n_contrast: int
@@ -67,6 +87,8 @@ class SelectionSettings(SearchSettings):
     decision: str
     decision_divisions: int
     multiclass: str
+    permutations: bool | None = None
+    n_permutations: int = 0
 
 
 def check_search_settings(
@@ -118,10 +140,20 @@ def check_selection_settings(
     decision: str,
     decision_divisions: int,
     multiclass: str,
+    permutations: bool | None,
+    n_permutations: int,
+    has_groups: bool,
     **of_search: Any,
 ) -> SelectionSettings:
     """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
     search = check_search_settings(table, **of_search)
+    n_permutations = check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
+    permuted = _check_permutations(permutations, n_permutations, table.n_vars, search, has_groups=has_groups)
+    if permuted:
+        _refuse_beside_permutations(n_contrast, p_adjust)
+        n_contrast = 0
+    elif has_groups:
+        n_contrast = _check_group_contrast(n_contrast)
     return SelectionSettings(
         **search.to_dict(),
         n_contrast=_check_n_contrast(n_contrast, table.n_vars, search),
@@ -131,7 +163,54 @@ def check_selection_settings(
         decision=decision,
         decision_divisions=decision_divisions,
         multiclass=check_choice("multiclass", multiclass, MULTICLASS_CHOICES),
+        permutations=permuted if permuted or has_groups else None,
+        n_permutations=n_permutations if permuted or has_groups else 0,
     )
+
+
+def _check_permutations(
+    permutations: bool | None, n_permutations: int, n_vars: int, search: SearchSettings, *, has_groups: bool
+) -> bool:
+    """Say whether p-values come from permutations: where asked for, and for groups unless the search is huge."""
+    if permutations is not None and not isinstance(permutations, bool | np.bool_):
+        hint = ": say with n_permutations how many" if isinstance(permutations, int) else ""
+        raise TypeError(f"permutations must be True, False or None, not {shown(permutations)}{hint}")
+    if permutations is None:
+        if not has_groups or search.dimensions == 1:
+            return has_groups
+        n_tuples = comb(n_vars, search.dimensions) * search.discretizations
+        return n_tuples * n_permutations <= MAX_PERMUTED_TUPLES
+    if not permutations and has_groups and search.dimensions == 1:
+        raise ValueError(
+            "permutations=False does not go with groups in 1D, where contrast variables give false finds if groups are "
+            "more alike in some variables than in others: leave permutations out"
+        )
+    return bool(permutations)
+
+
+def _refuse_beside_permutations(n_contrast: int | str, p_adjust: str) -> None:
+    if n_contrast not in ("auto", 0):
+        raise ValueError(
+            f"n_contrast={shown(n_contrast)} does not go with permutations, which take the place of contrast "
+            "variables: leave it out"
+        )
+    if p_adjust not in ("holm", "none"):
+        raise ValueError(
+            f"p_adjust={shown(p_adjust)} does not go with permutations, which adjust p-values by themselves (step-down "
+            "maxT, family-wise error): leave it out"
+        )
+
+
+def _check_group_contrast(n_contrast: int | str) -> int | str:
+    """Groups without permutations need contrast variables, many: they also tell by how much gains are inflated."""
+    if n_contrast == "auto":
+        return _AUTO_CONTRAST_BOUNDS[1]
+    number = n_contrast if isinstance(n_contrast, str) else check_int("n_contrast", n_contrast, low=0)
+    if isinstance(number, int) and number < _AUTO_CONTRAST_BOUNDS[0]:
+        raise ValueError(
+            f"n_contrast must be at least {_AUTO_CONTRAST_BOUNDS[0]} with groups and without permutations, not {number}"
+        )
+    return number
 
 
 def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettings) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ from interplay.engines.base import Engine, SearchInterrupted, TileShape
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import search_in_chunks, summed
 from interplay.progress import N_FINDS_SHOWN, ShowDone
-from interplay.search.checkpoint import Checkpoint, SearchState
-from interplay.stored.whole_file import one_line
+from interplay.search.checkpoint import Checkpoint, SearchState, kept_at_interrupt
 
 #: Far more than there are tiles to share out.
 MAX_SHARDS = 10**6
@@ -134,6 +132,12 @@ class TileLoop:
         """Tells this way of cutting the search from others; shards of one search agree in it."""
         return self._state.layout
 
+    def tiles_at(self, d: int, i: int = 0) -> TupleTiles:
+        """Return the tiles of list `i` that are to be done here for discretisation `d`, done or not."""
+        begin, end = self._span[d, i]
+        tiles = self._searches[i]
+        return tiles if end - begin == len(tiles) else tiles[begin:end]
+
     def _finds(self, found: MaxGains) -> list[tuple[str, float]]:
         """Return the variables with the largest gains so far, and these gains."""
         gain = found.without_stratum(self._searches[0]).gain
@@ -217,18 +221,7 @@ class TileLoop:
         """Keep what was found before an interrupt, wherever it struck, and hand it over."""
         if not self._has_begun:
             raise interrupt
-        kept_in = not_kept = None
-        if self._checkpoint is not None:
-            # Whatever is wrong with the file, a full disk say, must not take the place of what was found.
-            try:
-                self._checkpoint.write()
-                kept_in = os.fspath(self._checkpoint.path)
-            except OSError as error:
-                not_kept = one_line(error)
-            except KeyboardInterrupt:
-                not_kept = "interrupted again while it was written"
-            except Exception as error:
-                not_kept = f"{type(error).__name__}: {error}"
+        kept_in, not_kept = kept_at_interrupt(self._checkpoint)
         done = max(self._n_done, self._tuples_before(self._state.at))
         raise SearchInterrupted(self.found[0], float(done / self.n_tuples), kept_in, not_kept) from None
 

@@ -14,6 +14,7 @@ from interplay.steps.column_survey import column_blocks
 from interplay.steps.columns import ColumnKind
 from interplay.steps.decision import MIN_CLASS_SIZE, decision_column, is_continuous
 from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS
+from interplay.steps.groups import Groups, make_groups
 from interplay.steps.row_subset import RowSubset
 from interplay.steps.strata import Strata, make_strata
 from interplay.steps.table import Table
@@ -41,6 +42,12 @@ def checked_strata(strata: Any, table: Table) -> Strata | None:
     """Return the strata."""
     refuse_name("strata", strata)
     return make_strata(strata, n_samples=table.n_samples)
+
+
+def checked_groups(groups: Any, table: Table) -> Groups | None:
+    """Return the groups."""
+    refuse_name("groups", groups)
+    return make_groups(groups, n_samples=table.n_samples)
 
 
 def is_frame(X: Any) -> bool:
@@ -74,8 +81,8 @@ def with_own_types(X: Any) -> Any:
 
 
 def without_rare_classes(
-    table: Table, y: Any, strata: Strata | None, decision: str
-) -> tuple[Table, Any, Strata | None]:
+    table: Table, y: Any, strata: Strata | None, groups: Groups | None, decision: str
+) -> tuple[Table, Any, Strata | None, Groups | None]:
     """Leave out the samples of classes too small for `select`, which refuses them.
 
     A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
@@ -85,13 +92,13 @@ def without_rare_classes(
     values = column.read()
     is_number = column.kind == ColumnKind.NUMBER
     if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
-        return table, y, strata
+        return table, y, strata, groups
     if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y, strata  # select refuses it
+        return table, y, strata, groups  # select refuses it
     codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
     is_rare = sizes < MIN_CLASS_SIZE
     if not is_rare.any() or (~is_rare).sum() < 2:
-        return table, y, strata
+        return table, y, strata, groups
     rows = np.flatnonzero(~is_rare[codes])
     warnings.warn(
         f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
@@ -101,7 +108,8 @@ def without_rare_classes(
     )
     kept = values[rows]
     labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]
-    return RowSubset(table, rows), labels, None if strata is None else strata.of_samples(rows)
+    of_strata = None if strata is None else strata.of_samples(rows)
+    return RowSubset(table, rows), labels, of_strata, None if groups is None else groups.of_samples(rows)
 
 
 def refuse_fit_params(fit_params: dict[str, Any]) -> None:
@@ -113,7 +121,7 @@ def refuse_fit_params(fit_params: dict[str, Any]) -> None:
             "leave it out"
         )
     if given:
-        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y and strata only")
+        raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y, strata and groups only")
 
 
 def refuse_tables_of_files(X: Any) -> None:

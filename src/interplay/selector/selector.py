@@ -19,6 +19,7 @@ from interplay.search.settings import Discrete
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.selector.input import (
     checked_array,
+    checked_groups,
     checked_strata,
     collected,
     is_frame,
@@ -91,6 +92,14 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
         or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
         smallest one times their number.
+    permutations : bool, optional
+        Whether p-values come from permutations of the outcome instead of contrast variables: Westfall and Young's
+        step-down maxT, which adjusts p-values for all variables without fitting anything. By default with `groups`
+        only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
+        permuted in the contrast variables, and gains are divided by their inflation.
+    n_permutations : int
+        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        ``1 / (n_permutations + 1)``.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
@@ -178,6 +187,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "decision": [StrOptions(set(DECISION_CHOICES))],
         "decision_divisions": [Interval(Integral, 1, 255, closed="both")],
         "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
+        "permutations": ["boolean", None],
+        "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
         "missing": [StrOptions(set(MISSING_CHOICES))],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
@@ -202,6 +213,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         decision: str = "auto",
         decision_divisions: int = 1,
         multiclass: str = "joint",
+        permutations: bool | None = None,
+        n_permutations: int = 199,
         discrete: Discrete = "auto",
         missing: str = "error",
         max_features: int | None = None,
@@ -222,6 +235,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self.decision = decision
         self.decision_divisions = decision_divisions
         self.multiclass = multiclass
+        self.permutations = permutations
+        self.n_permutations = n_permutations
         self.discrete = discrete
         self.missing = missing
         self.max_features = max_features
@@ -238,7 +253,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     n_features_in_: int
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, *, strata: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, strata: Any = None, groups: Any = None, **fit_params: Any) -> Self:
         """Find the relevant variables.
 
         Parameters
@@ -251,6 +266,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             Groups of samples, such as batch, sex or population, within which the outcome is to be explained. With
             several columns, each combination of values is a stratum. Pipelines and searches pass it on after
             ``set_fit_request(strata=True)``, with metadata routing enabled.
+        groups : (n_samples,) array-like or table-like, optional
+            Samples that belong together and are not independent of each other: the donor of each cell, the family or
+            patient of each sample. p-values then come from permutations of whole groups. Passed on by pipelines after
+            ``set_fit_request(groups=True)``; those that split data by groups (``GroupKFold``) take the same ones.
         **fit_params
             No other argument is accepted. ``sample_weight`` is refused, with the reason.
 
@@ -266,15 +285,16 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         X = collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)
-        warn_of_another_order(X, y=y, strata=strata)
+        warn_of_another_order(X, y=y, strata=strata, groups=groups)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
         max_features = settings.pop("max_features")
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
-        table, y, groups = without_rare_classes(table, y, checked_strata(strata, table), self.decision)
-        result = select(table, y, strata=groups, **settings)
+        within, together = checked_strata(strata, table), checked_groups(groups, table)
+        table, y, within, together = without_rare_classes(table, y, within, together, self.decision)
+        result = select(table, y, strata=within, groups=together, **settings)
         if tasks is not None:
             tasks.end()
 

@@ -11,5 +11,6 @@
     margin_tables.py           all tables with the same margins
     strata_convolution.py      sums over strata
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
+    permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
 """

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray
+from interplay.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
 
 if TYPE_CHECKING:
@@ -56,7 +57,11 @@ class NullFit:
         What the search of "lsq" minimises, by window length; empty for other fits.
     exact_log_p : (n_vars + n_contrast,) float64
         Natural logarithms of exact p-values of the variables, and of the contrast variables after them; `select` has
-        them in 1D, where they take the place of the χ² tail. Empty elsewhere.
+        them in 1D, where they take the place of the χ² tail, and from permutations. Empty elsewhere.
+    permuted_max : (n_permutations,) float64
+        Where p-values come from permutations, the largest −ln V of all variables in each of them; empty elsewhere.
+    inflation : float
+        Gains were divided by this before V was taken: samples of a group are alike, and gains that much too large.
     """
 
     alpha: float
@@ -81,15 +86,24 @@ class NullFit:
     reference_p: FloatArray
     sq_dev: FloatArray
     exact_log_p: FloatArray = field(default_factory=lambda: np.empty(0))
+    permuted_max: FloatArray = field(default_factory=lambda: np.empty(0))
+    inflation: float = 1.0
 
     @property
     def is_exact(self) -> bool:
         """Whether p-values of the variables come from an exact test of their counts."""
-        return self.exact_log_p.size > 0
+        return self.exact_log_p.size > 0 and not self.is_permuted
+
+    @property
+    def is_permuted(self) -> bool:
+        """Whether p-values of the variables come from permutations."""
+        return self.permuted_max.size > 0
 
     @property
     def label(self) -> str:
         """What p-values come from, in a word or two."""
+        if self.is_permuted:
+            return f"{len(self.permuted_max)} permutations"
         if self.is_exact:
             return "exact conditional test"
         return self.fit if self.mode != "raw" else "χ², nothing fitted"
@@ -106,7 +120,8 @@ class NullFit:
     def p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return p-values of `gains`, or of the real variables if none are given.
 
-        Those of given gains are never exact: an exact p-value depends on the counts.
+        Those of given gains are never exact: an exact p-value depends on the counts. From permutations, they are the
+        chance that the gain of any variable is as large.
 
         Parameters
         ----------
@@ -115,30 +130,42 @@ class NullFit:
         df : float or (m,) array_like, optional
             Degrees of freedom of these gains; those of the fit if not given.
         """
-        if gains is None and self.is_exact:
-            return np.exp(self.log_p_values())
+        if self.is_permuted or (gains is None and self.is_exact):
+            return np.exp(self.log_p_values(gains, df))
         statistic, df_used = self._arguments(gains, df)
         return null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
 
     def log_p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return natural logarithms of the p-values: they keep their order where p itself is below 1e-308."""
-        if gains is None and self.is_exact:
+        if gains is None and self.exact_log_p.size:
             return self.exact_log_p[: len(self.statistic)]
         statistic, df_used = self._arguments(gains, df)
+        if self.is_permuted:
+            return self._log_permuted_p(-log_chi2_tail(statistic, df_used))
         return log_null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
 
     def _arguments(
         self, gains: npt.ArrayLike | None, df: float | npt.ArrayLike | None
     ) -> tuple[FloatArray, float | FloatArray]:
-        statistic = self.statistic if gains is None else chi2_statistic(gains, unit=self.unit)
+        statistic = self.statistic
+        if gains is not None:
+            statistic = chi2_statistic(gains, unit=self.unit) / self.inflation
         if df is not None:
             return with_df("df", statistic, df)
         if isinstance(self.df, np.ndarray) and len(self.df) != len(statistic):
             raise ValueError("df must be given with these gains: the fit has one per variable of its own")
         return statistic, self.df
 
+    def _log_permuted_p(self, evidence: FloatArray) -> FloatArray:
+        """Return the share of permutations, the data among them, whose largest −ln V reaches each of these."""
+        ascending = np.sort(self.permuted_max)
+        below = np.searchsorted(ascending, evidence - 1e-9 * np.maximum(1.0, evidence))
+        return np.asarray(np.log((1 + len(ascending) - below) / (len(ascending) + 1)))
+
     def summary(self) -> str:
         """Return the fit in a few lines of text."""
+        if self.is_permuted:
+            return f"{len(self.permuted_max)} permutations, step-down maxT, nothing fitted"
         if self.is_exact:
             several = "" if self.mode == "raw" else ", smallest p of all discretisations times their number"
             return f"Exact conditional test, nothing fitted{several}"
@@ -156,6 +183,8 @@ class NullFit:
         if self.n_irrelevant:
             ignored = f", {self.n_ignored} of low gain ignored" if self.n_ignored else ""
             lines.append(f"  {self.n_irrelevant} of {self.n_reference} {kind} taken as irrelevant{ignored}")
+        if self.inflation > 1:
+            lines.append(f"  gains divided by {self.inflation:.4g}, as groups of samples are alike")
         if not math.isnan(self.ks_p):
             lines.append(f"  Kolmogorov-Smirnov p of the fit {self.ks_p:.3g}")
         return "\n".join(lines)
@@ -164,7 +193,10 @@ class NullFit:
         return self.summary()
 
     @property
-    def _title(self) -> str:
+    def title(self) -> str:
+        """What a picture of it is called."""
+        if self.is_permuted:
+            return self.label
         return f"Null fit: {self.fit}" if not self.is_exact else "Exact conditional test"
 
     def qq_points(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -220,7 +252,7 @@ class NullFit:
             yscale="log",
             xlabel="expected p",
             ylabel="fitted p" if not self.is_exact else "exact p",
-            title=self._title,
+            title=self.title,
         )
         ax.legend(loc="upper left", frameon=False)
         return ax

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from interplay.arrays import DecisionClasses
+from interplay.steps.groups import Groups
 from interplay.steps.row_subset import RowSubset
 from interplay.steps.strata import Strata, check_strata
 from interplay.steps.table import Table
@@ -28,19 +29,21 @@ class Comparison:
         The samples of these classes; the same object for all comparisons that take all samples.
     classes : DecisionClasses
     strata : Strata, optional
+    groups : Groups, optional
     """
 
     decision: str
     table: Table
     classes: DecisionClasses
     strata: Strata | None
+    groups: Groups | None = None
 
 
 def make_comparisons(
-    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str
+    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str, groups: Groups | None = None
 ) -> tuple[Comparison, ...]:
     """Split a decision of several classes into the two-class decisions asked for; strata must fit each of them."""
-    found = tuple(_comparisons(table, classes, strata, multiclass))
+    found = tuple(_comparisons(table, classes, strata, multiclass, groups))
     for one in found:
         if one.strata is not None:
             check_strata(one.strata, one.classes, "y" if one.classes is classes else f"{one.decision!r}")
@@ -48,18 +51,20 @@ def make_comparisons(
 
 
 def _comparisons(
-    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str
+    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str, groups: Groups | None
 ) -> Iterator[Comparison]:
     if multiclass == "joint" or classes.n_classes == 2:
-        yield Comparison("all classes", table, classes, strata)
+        yield Comparison("all classes", table, classes, strata, groups)
     elif multiclass == "ovr":
         for q, label in enumerate(classes.labels):
             one = (classes.codes == q).astype(np.int64)
-            yield Comparison(f"{label} vs rest", table, DecisionClasses(one, ["rest", label], classes.kind), strata)
+            against_rest = DecisionClasses(one, ["rest", label], classes.kind)
+            yield Comparison(f"{label} vs rest", table, against_rest, strata, groups)
     else:
         for a, b in combinations(range(classes.n_classes), 2):
             rows = np.flatnonzero((classes.codes == a) | (classes.codes == b))
             labels = [classes.labels[a], classes.labels[b]]
             pair = DecisionClasses((classes.codes[rows] == b).astype(np.int64), labels, classes.kind)
             part_strata = None if strata is None else strata.of_samples(rows)
-            yield Comparison(f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata)
+            part_groups = None if groups is None else groups.of_samples(rows)
+            yield Comparison(f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata, part_groups)

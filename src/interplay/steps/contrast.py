@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from interplay.arrays import MAX_CONTRAST, IntArray
 from interplay.checks import check_int
+from interplay.steps.group_orders import GroupOrders
 from interplay.steps.named_columns import take_columns
 from interplay.steps.seeds import Purpose, random_stream, resolve_seed
 from interplay.steps.strata import make_strata
@@ -28,13 +29,21 @@ class ContrastTable(Table):
         The column of the original table that each contrast variable permutes.
     """
 
-    def __init__(self, table: Table, sources: IntArray, seed: int, strata: IntArray | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        sources: IntArray,
+        seed: int,
+        strata: IntArray | None = None,
+        groups: IntArray | None = None,
+    ) -> None:
         names = [f"contrast_{j}" for j in range(len(sources))]
         super().__init__(table.n_samples, names, table.kinds[sources], table.dtype)
         self.sources = sources
         self._table = table
         self._seed = seed
         self._strata = strata
+        self._group_orders = None if groups is None else GroupOrders(groups, strata)
 
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
@@ -47,7 +56,12 @@ class ContrastTable(Table):
         return permuted
 
     def _permutation(self, stream: np.random.RandomState) -> IntArray:
-        """Return a random order of the samples; with strata, one that moves none from one stratum to another."""
+        """Return a random order of the samples; with strata, one that moves none from one stratum to another.
+
+        With groups, whole groups are moved.
+        """
+        if self._group_orders is not None:
+            return self._group_orders.draw(stream)
         if self._strata is None:
             return np.asarray(stream.permutation(self.n_samples))
         order = np.empty(self.n_samples, dtype=np.int64)
@@ -57,8 +71,12 @@ class ContrastTable(Table):
         return order
 
 
-def contrast_table(table: Table, n: int, *, seed: int, strata: IntArray | None = None) -> ContrastTable:
+def contrast_table(
+    table: Table, n: int, *, seed: int, strata: IntArray | None = None, groups: IntArray | None = None
+) -> ContrastTable:
     """Return `n` contrast variables of `table`, as a table; with `strata`, (n_samples,), permuted within each.
+
+    With `groups`, (n_samples,), values of whole groups are moved (`GroupOrders`).
 
     Their source columns are drawn without replacement; once every column has been used, all are free again. Within
     each round they are in ascending order, so that neighbours are read together.
@@ -66,7 +84,7 @@ def contrast_table(table: Table, n: int, *, seed: int, strata: IntArray | None =
     n = check_int("n", n, low=1, high=MAX_CONTRAST)
     stream = random_stream(seed, Purpose.CONTRAST_CHOICE)
     rounds = [np.sort(stream.permutation(table.n_vars)[: n - start]) for start in range(0, n, table.n_vars)]
-    return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed, strata)
+    return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed, strata, groups)
 
 
 def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any = 0) -> tuple[Values, IntArray]:

@@ -34,7 +34,7 @@ class _WithoutNamed(ColumnSubset):
 
 
 def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
-    """Return `X` as a table, and `y` and `strata` as values.
+    """Return `X` as a table, and `y` and `strata` as values; see `take_named`.
 
     A text for `y` or `strata` is the name of what is known of each sample (a column of `.obs` of an AnnData, of the
     .fam file of a .bed), or of a column of X, which is then no longer one of the variables.
@@ -46,18 +46,28 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
     >>> table.names, y.read().tolist(), strata
     (['a'], [1, 0, 1], None)
     """
+    table, (y, strata) = take_named(X, y=y, strata=strata)
+    return table, y, strata
+
+
+def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
+    """Return `X` as a table, and what is `given`, `y` first, as values, in its order.
+
+    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`.
+    """
     table = as_table(X)
-    warn_of_another_order(X, y=y, strata=strata)
+    warn_of_another_order(X, **given)
     taken: list[int] = []
-    y = _value(table, y, "y", taken)
-    strata = _value(table, strata, "strata", taken)
+    values = tuple(_value(table, entry, argument, taken) for argument, entry in given.items())
     if taken:
         kept = np.setdiff1d(np.arange(table.n_vars), taken)
         if not len(kept):
             raise ValueError("X has no variables left beside y and strata: give at least one more column")
+        known_of_samples = table.sample_columns
         table = _WithoutNamed(table, kept)
-    refuse_decision_in_table(table, y)
-    return table, y, strata
+        table.sample_columns = known_of_samples
+    refuse_decision_in_table(table, values[0])
+    return table, values
 
 
 def refuse_decision_in_table(table: Table, y: Any) -> None:

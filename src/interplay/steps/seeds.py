@@ -20,6 +20,7 @@ class Purpose(enum.IntEnum):
     IMPUTE = 1
     CONTRAST_CHOICE = 2
     CONTRAST_PERMUTATION = 3
+    RELABELING = 4
 
 
 def resolve_seed(random_state: Any) -> int:

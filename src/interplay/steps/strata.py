@@ -10,9 +10,7 @@ import numpy as np
 
 from interplay.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
 from interplay.checks import shown
-from interplay.steps.columns import Column
-from interplay.steps.decision import decision_column
-from interplay.steps.table import as_table
+from interplay.steps.labelled_samples import numbered_labels
 
 
 @dataclass(frozen=True)
@@ -68,26 +66,13 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
     """
     if strata is None or isinstance(strata, Strata):
         return strata
-    columns = _columns(strata)
-    parts = [column.read() for column in columns]
-    if len(parts[0]) != n_samples:
-        raise ValueError(f"strata must have one value per sample of X: {len(parts[0])} values, {n_samples} samples")
-    missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
-    if len(missing):
-        plural = "s" * (len(missing) > 1)
+    codes, labels = numbered_labels(strata, "strata", n_samples=n_samples, one="stratum")
+    if len(labels) > MAX_LEVELS:
         raise ValueError(
-            f"strata has missing values in {len(missing)} sample{plural} (the first is {missing[0]}): "
-            "leave those samples out, or give them a stratum of their own"
-        )
-    inverses = [np.unique(part, return_inverse=True)[1] for part in parts]
-    _, first, codes = np.unique(np.stack(inverses), axis=1, return_index=True, return_inverse=True)
-    if len(first) > MAX_LEVELS:
-        raise ValueError(
-            f"strata has {len(first)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
+            f"strata has {len(labels)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
             "(pandas.qcut, say), or merge small strata"
         )
-    labels = [", ".join(_label(column, part[i]) for column, part in zip(columns, parts, strict=True)) for i in first]
-    return _unless_one(Strata(codes.reshape(-1).astype(np.int64), labels))
+    return _unless_one(Strata(codes, labels))
 
 
 def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
@@ -98,7 +83,8 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
     if len(pure) == strata.n_strata:
         raise ValueError(
             f"strata tells the classes of {what} apart by itself, no stratum has samples of two classes: what is due "
-            "to the stratum and what to the decision cannot be known; use other strata, or none"
+            "to the stratum and what to the decision cannot be known; if its values are donors or families, give them "
+            "as groups= instead, which tests the labels of whole groups, else use other strata"
         )
     if len(pure):
         where = "" if what == "y" else f", {what}"
@@ -114,24 +100,3 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
 def _unless_one(strata: Strata) -> Strata | None:
     """Everything in one stratum is no stratification: an empty second level would only weaken the gains."""
     return None if strata.n_strata < 2 else strata
-
-
-def _columns(strata: Any) -> list[Column]:
-    if isinstance(strata, list | tuple):
-        several = any(isinstance(row, list | tuple) and len(row) > 1 for row in strata)
-    else:
-        shape: tuple[int, ...] = getattr(strata, "shape", ())
-        several = len(shape) == 2 and shape[1] > 1
-    if several:
-        try:
-            table = as_table(strata)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"strata: {error}") from None
-        return [table.column(v) for v in range(table.n_vars)]
-    return [decision_column(strata, "strata")]
-
-
-def _label(column: Column, value: Any) -> str:
-    if column.levels is not None:
-        return str(column.levels[int(value)])
-    return f"{value:g}" if isinstance(value, np.floating) else str(value)

@@ -1,0 +1,95 @@
+"""What the study's design adds to the sentences: groups, permutations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interplay.results.selection import Selection
+
+WESTFALL_YOUNG = (
+    "Westfall P. H., Young S. S. (1993). Resampling-Based Multiple Testing: Examples and Methods for p-Value "
+    "Adjustment. Wiley, New York"
+)
+GENOMIC_CONTROL = "Devlin B., Roeder K. (1999). Genomic control for association studies. Biometrics 55(4), 997–1004"
+
+
+def null_sentence(selection: Selection) -> str:
+    """Say what p-values come from, in the summary; nothing where neither groups nor permutations were used."""
+    about = _about(selection)
+    fit = selection.runs[0].null_fit
+    if fit.is_permuted:
+        early = "" if _is_complete(selection) else ", which were stopped early as nothing could become significant"
+        return f"p-values come from {_permutations(selection)}{early}; nothing was fitted."
+    if about.get("n_groups"):
+        return (
+            f"Samples of one group are alike: gains were divided by {fit.inflation:.3g}, and contrast variables move "
+            f"whole groups ({about['n_groups']})."
+        )
+    return ""
+
+
+def null_method(selection: Selection) -> str:
+    """Say the same for a methods section; nothing where neither were used."""
+    about, fit = _about(selection), selection.runs[0].null_fit
+    if fit.is_permuted:
+        return (
+            f"p-values come from {_permutations(selection)}, each searched as the data were, adjusted for all "
+            f"variables by the step-down maxT procedure (Westfall and Young, 1993); the smallest possible one was "
+            f"{_number(about, 'smallest_p'):.3g}."
+        )
+    if about.get("n_groups"):
+        return (
+            f"Samples belonged to {about['n_groups']} groups and are not independent: contrast variables were made by "
+            f"moving the values of whole groups, and all gains were divided by their mean 1D gain per degree of "
+            f"freedom ({fit.inflation:.3g}; genomic control, Devlin and Roeder, 1999)."
+        )
+    return ""
+
+
+def errors_sentence(selection: Selection) -> str:
+    """Say what the adjustment keeps, where it is that of permutations."""
+    settings = selection.settings
+    if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
+        return ""
+    return f"Step-down maxT keeps the chance of even one false find below {settings['level']:.3g}."
+
+
+def adjustment_method(selection: Selection) -> str:
+    """Say which variables are relevant, where permutations have adjusted p-values already."""
+    settings = selection.settings
+    if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
+        return ""
+    return f"Variables with an adjusted p < {settings['level']:g} were considered relevant."
+
+
+def references(selection: Selection) -> tuple[str, ...]:
+    """Return what is to be cited beside the method itself."""
+    if selection.runs[0].null_fit.is_permuted:
+        return (WESTFALL_YOUNG,)
+    return (GENOMIC_CONTROL,) if _about(selection).get("n_groups") else ()
+
+
+def _about(selection: Selection) -> dict[str, object]:
+    about = selection.provenance.get("groups", {})  # results saved by earlier versions do not say
+    return about if isinstance(about, dict) else {}
+
+
+def _number(about: dict[str, object], name: str) -> float:
+    value = about.get(name)
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _permutations(selection: Selection) -> str:
+    """How many of what: "199 permutations of the labels of 20 whole groups"."""
+    about = _about(selection)
+    number = len(selection.runs[0].null_fit.permuted_max)
+    every = "all " if about.get("all_permutations") and _is_complete(selection) else ""
+    within = ", within strata" if selection.provenance.get("strata") else ""
+    what = str(about.get("exchanged", "labels")).removeprefix("labels").strip()
+    return f"{every}{number:,} permutations of the labels {what}{within}".replace("  ", " ")
+
+
+def _is_complete(selection: Selection) -> bool:
+    planned = _about(selection).get("n_permutations")
+    return all(len(run.null_fit.permuted_max) == planned for run in selection.runs)

@@ -1,0 +1,188 @@
+"""Blocks: sets of samples whose labels may change places, and the ways in which they may."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+
+from interplay.arrays import IntArray
+
+#: Numbers of relabelings beyond this are not told apart: all of them will never be gone through.
+MANY = 10**15
+
+
+class Block(Protocol):
+    """Samples whose labels change places among themselves only."""
+
+    @property
+    def n_relabelings(self) -> float:
+        """Distinct labelings, the observed one among them; infinite beyond `MANY`."""
+        ...
+
+    @property
+    def samples(self) -> IntArray:
+        """Numbers of the samples, those of one group or place together."""
+        ...
+
+    def draw(self, stream: np.random.RandomState) -> IntArray:
+        """Return labels of the `samples`, all labelings being equally likely."""
+        ...
+
+    def all(self) -> Iterator[IntArray]:
+        """Return every distinct labeling of the `samples` once."""
+        ...
+
+    def allows_renaming(self, renamed: IntArray) -> bool:
+        """Say whether labels renamed so (class c is called ``renamed[c]``) are one of the labelings."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class WholeGroups:
+    """Groups with one label each, of whatever size; the labels of whole groups change places.
+
+    Attributes
+    ----------
+    samples : (n,) int64
+    group : (n,) int64
+        Number of the group of each of these samples, 0 … n_groups − 1.
+    labels : (n_groups,) int64
+    """
+
+    samples: IntArray
+    group: IntArray
+    labels: IntArray
+
+    @property
+    def n_relabelings(self) -> float:
+        return multinomial(np.bincount(self.labels))
+
+    def draw(self, stream: np.random.RandomState) -> IntArray:
+        return self.labels[stream.permutation(len(self.labels))][self.group]
+
+    def all(self) -> Iterator[IntArray]:
+        for labels in distinct_orders(self.labels.tolist()):
+            yield np.array(labels)[self.group]
+
+    def allows_renaming(self, renamed: IntArray) -> bool:
+        counts = np.bincount(self.labels, minlength=len(renamed))
+        return bool((counts == counts[renamed]).all())
+
+
+@dataclass(frozen=True, eq=False)
+class AlikeGroups:
+    """Groups of as many samples in each stratum, whose samples differ in their labels.
+
+    Whole groups change places, and so do the samples of a group that are in one stratum.
+
+    Attributes
+    ----------
+    slots : (n_groups, size) int64
+        Sample numbers; in all rows, the samples of a stratum stand in the same columns.
+    labels : (n_groups, size) int64
+    stratum : (size,) int64
+        Stratum of each column, ascending.
+    """
+
+    slots: IntArray
+    labels: IntArray
+    stratum: IntArray
+
+    @property
+    def samples(self) -> IntArray:
+        return self.slots.reshape(-1)
+
+    @property
+    def n_relabelings(self) -> float:
+        """Orders of the groups' contents, times the orders within each group and stratum."""
+        kinds = np.unique(self._contents(), axis=0, return_counts=True)[1]
+        total = multinomial(kinds)
+        for counts in self._contents().reshape(-1, self._n_classes):
+            total *= multinomial(counts)
+            if total > MANY:
+                return math.inf
+        return total
+
+    def draw(self, stream: np.random.RandomState) -> IntArray:
+        labels = self.labels[stream.permutation(len(self.labels))]
+        places = np.argsort(self.stratum + 0.999 * stream.random_sample(labels.shape), axis=1)
+        return np.take_along_axis(labels, places, axis=1).reshape(-1)
+
+    def all(self) -> Iterator[IntArray]:
+        contents = self._contents()
+        kinds, kind = np.unique(contents, axis=0, return_inverse=True)
+        classes = np.arange(self._n_classes)
+        for order in distinct_orders(kind.reshape(-1).tolist()):
+            counts = kinds[order].reshape(-1, self._n_classes)
+            parts = [list(distinct_orders(np.repeat(classes, of_part).tolist())) for of_part in counts]
+            for labels in product(*parts):
+                yield np.concatenate([np.array(part, dtype=np.int64) for part in labels])
+
+    def allows_renaming(self, renamed: IntArray) -> bool:
+        contents = self._contents(len(renamed))
+        as_renamed = contents.reshape(len(contents), -1, len(renamed))[:, :, renamed].reshape(contents.shape)
+        return _sorted_rows(contents) == _sorted_rows(as_renamed)
+
+    @property
+    def _n_classes(self) -> int:
+        return int(self.labels.max()) + 1
+
+    def _contents(self, n_classes: int | None = None) -> IntArray:
+        """Samples of each class in each stratum, a row per group."""
+        n = self._n_classes if n_classes is None else n_classes
+        column = np.unique(self.stratum, return_inverse=True)[1].reshape(-1)
+        counts = np.zeros((len(self.labels), int(column.max()) + 1, n), dtype=np.int64)
+        rows = np.arange(len(self.labels))[:, np.newaxis]
+        np.add.at(counts, (rows, column[np.newaxis], self.labels), 1)
+        return counts.reshape(len(self.labels), -1)
+
+
+def _sorted_rows(rows: IntArray) -> list[tuple[int, ...]]:
+    return sorted(tuple(row) for row in rows.tolist())
+
+
+def multinomial(counts: Iterable[int]) -> float:
+    """Return the number of orders of so many equal things of each kind; infinite beyond `MANY`.
+
+    Examples
+    --------
+    >>> multinomial([4, 4])
+    70.0
+    """
+    sizes = sorted((int(count) for count in counts), reverse=True)
+    log_number = math.lgamma(sum(sizes) + 1) - sum(math.lgamma(size + 1) for size in sizes)
+    if log_number > math.log(MANY) + 1:
+        return math.inf
+    number, placed = 1, 0
+    for size in sizes:  # the largest first, so that each number of choices is quick to compute
+        placed += size
+        number *= math.comb(placed, size)
+    return math.inf if number > MANY else float(number)
+
+
+def distinct_orders(labels: Sequence[int]) -> Iterator[list[int]]:
+    """Return every distinct order of some labels, ascending (Narayana's algorithm).
+
+    Examples
+    --------
+    >>> list(distinct_orders([1, 0, 0]))
+    [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    """
+    order = sorted(labels)
+    while True:
+        yield list(order)
+        i = len(order) - 2
+        while i >= 0 and order[i] >= order[i + 1]:
+            i -= 1
+        if i < 0:
+            return
+        j = len(order) - 1
+        while order[j] <= order[i]:
+            j -= 1
+        order[i], order[j] = order[j], order[i]
+        order[i + 1 :] = order[:i:-1]

@@ -1,0 +1,173 @@
+"""Classes, groups, strata → the relabelings that are as likely as the observed one if there is nothing but chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Literal
+
+import numpy as np
+
+from interplay.arrays import IntArray
+from interplay.statistics.permutations.blocks import AlikeGroups, Block, WholeGroups
+
+#: Of more classes than this, no other names are tried: the smallest p-value told is then a little too small.
+_MAX_RENAMED = 6
+
+Kind = Literal["samples", "whole groups", "within groups"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchangeability:
+    """Which relabelings of the samples are allowed.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Observed classes, 0 … n_classes − 1.
+    kind : str
+        What changes places: "samples"; labels of "whole groups", where each group has one class; or, where classes vary
+        "within groups", whole groups of the same size, and samples within a group.
+    n_groups : int
+        Groups in all; as many as samples where there are none.
+    blocks : tuple of Block
+        Labels change places within each.
+    """
+
+    codes: IntArray
+    kind: Kind
+    n_groups: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def n_relabelings(self) -> float:
+        """Distinct relabelings, the observed one among them; infinite where they are more than 1e15."""
+        total = 1.0
+        for block in self.blocks:
+            total *= block.n_relabelings
+        return total if total <= 1e15 else np.inf
+
+    def n_used(self, n_permutations: int) -> int:
+        """Return how many relabelings beside the observed one are used: all, where there are no more than asked for."""
+        return int(min(n_permutations, self.n_relabelings - 1))
+
+    def smallest_p(self, n_permutations: int) -> float:
+        """Return the smallest p-value that a statistic which does not know the names of the classes can have.
+
+        Where all relabelings are used, those that only rename the classes are reached as well.
+        """
+        if self.n_relabelings - 1 > n_permutations:
+            return 1.0 / (n_permutations + 1)
+        return self._n_renamed() / self.n_relabelings
+
+    def relabelings(self, n_permutations: int, stream_of: Callable[[int], np.random.RandomState]) -> Iterator[IntArray]:
+        """Return the classes, (n_samples,), of one relabeling after the other.
+
+        All of them but the observed one, where they are no more than `n_permutations`; else so many, drawn each from a
+        random stream of its own: number b from ``stream_of(b)``, so that parts of them can be made anywhere.
+        """
+        if self.n_relabelings - 1 <= n_permutations:
+            yield from self._all_others()
+            return
+        for number in range(n_permutations):
+            stream = stream_of(number)
+            relabeled = self.codes.copy()
+            for block in self.blocks:
+                relabeled[block.samples] = block.draw(stream)
+            yield relabeled
+
+    @property
+    def n_fixed(self) -> int:
+        """Samples that have the same label in all relabelings."""
+        return sum(len(block.samples) for block in self.blocks if block.n_relabelings == 1)
+
+    def in_words(self) -> str:
+        """Say what changes places."""
+        if self.kind == "samples":
+            return "labels of single samples"
+        if self.kind == "whole groups":
+            return f"labels of {self.n_groups} whole groups"
+        return f"labels within groups and between groups of the same size ({self.n_groups} groups)"
+
+    def _all_others(self) -> Iterator[IntArray]:
+        for labels in product(*(list(block.all()) for block in self.blocks)):
+            relabeled = self.codes.copy()
+            for block, of_block in zip(self.blocks, labels, strict=True):
+                relabeled[block.samples] = of_block
+            if not (relabeled == self.codes).all():
+                yield relabeled
+
+    def _n_renamed(self) -> int:
+        """Count the relabelings that divide the samples as the observed one does."""
+        n_classes = int(self.codes.max()) + 1
+        if n_classes > _MAX_RENAMED:
+            return 1
+        renamings = (np.array(order) for order in permutations(range(n_classes)))
+        return sum(all(block.allows_renaming(renamed) for block in self.blocks) for renamed in renamings)
+
+
+def exchangeability(
+    codes: IntArray, *, groups: IntArray | None = None, strata: IntArray | None = None
+) -> Exchangeability:
+    """Find out which relabelings are allowed.
+
+    Without groups, samples of one stratum change places. Where every group has one class, the labels of whole groups
+    do, among groups that have samples in the same strata. Where classes vary within some group, groups that have as
+    many samples in each stratum change places as a whole, and so do samples of one group and stratum.
+
+    Parameters
+    ----------
+    codes : (n_samples,) int64
+        Classes from 0 on.
+    groups, strata : (n_samples,) int64, optional
+        Numbers from 0 on, none missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> donors = np.repeat(np.arange(8), 5)
+    >>> allowed = exchangeability(np.repeat([0, 0, 0, 0, 1, 1, 1, 1], 5), groups=donors)
+    >>> allowed.kind, allowed.n_relabelings, round(allowed.smallest_p(199), 3)
+    ('whole groups', 70.0, 0.029)
+    """
+    stratum = np.zeros(len(codes), dtype=np.int64) if strata is None else strata
+    if groups is None:
+        blocks: list[Block] = []
+        for number in range(int(stratum.max()) + 1):
+            samples = np.flatnonzero(stratum == number)
+            blocks.append(WholeGroups(samples, np.arange(len(samples)), codes[samples]))
+        return Exchangeability(codes, "samples", len(codes), tuple(blocks))
+    n_groups = int(groups.max()) + 1
+    in_stratum = np.zeros((n_groups, int(stratum.max()) + 1), dtype=np.int64)
+    np.add.at(in_stratum, (groups, stratum), 1)
+    label = np.zeros(n_groups, dtype=np.int64)
+    label[groups] = codes
+    varies = np.zeros(n_groups, dtype=bool)
+    varies[groups[codes != label[groups]]] = True
+    if not varies.any():
+        alike = _numbered_rows(in_stratum > 0)
+        whole = [_whole_groups(np.flatnonzero(alike == kind), groups, label) for kind in range(int(alike.max()) + 1)]
+        return Exchangeability(codes, "whole groups", n_groups, tuple(whole))
+    alike = _numbered_rows(in_stratum)
+    by_place = np.lexsort((stratum, groups))  # samples, group by group, and in it stratum by stratum
+    start = np.cumsum(in_stratum.sum(axis=1)) - in_stratum.sum(axis=1)
+    blocks = []
+    for kind in range(int(alike.max()) + 1):
+        members = np.flatnonzero(alike == kind)
+        size = int(in_stratum[members[0]].sum())
+        slots = by_place[start[members][:, np.newaxis] + np.arange(size)]
+        blocks.append(AlikeGroups(slots, codes[slots], stratum[slots[0]]))
+    return Exchangeability(codes, "within groups", n_groups, tuple(blocks))
+
+
+def _whole_groups(members: IntArray, groups: IntArray, label: IntArray) -> WholeGroups:
+    number = np.full(len(label), -1, dtype=np.int64)
+    number[members] = np.arange(len(members))
+    samples = np.flatnonzero(number[groups] >= 0)
+    return WholeGroups(samples, number[groups[samples]], label[members])
+
+
+def _numbered_rows(rows: IntArray | np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
+    """Return the number of each row's content among all contents."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,106 @@
+"""Samples that look as if they belonged together are pointed out, once, with what to do; others are not."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import interplay
+
+
+def table(n_groups=20, size=10, n_vars=30, seed=0):
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups), size)
+    return rng.normal(size=(len(group), n_vars)), group % 2, group
+
+
+def said(X, y, **settings):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        interplay.select(X, y, dimensions=1, random_state=0, **settings)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    "name", ["donor", "Patient_ID", "subjectId", "family", "orig.ident", "sample name", "mouse.no"]
+)
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_column_of_ids_with_repeats(name, as_text):
+    X, y, group = table()
+    frame = pd.DataFrame(X).rename(columns=str).assign(**{name: [f"p{g}" for g in group] if as_text else group})
+    (message,) = said(frame, y)
+    assert message.startswith(f"X has a column {name!r} (a variable) with 20 values for 200 samples")
+    assert message.endswith(f"use groups={name!r}, which takes it out of the variables")
+    assert said(frame, y, groups=name) == []
+
+
+@pytest.mark.parametrize("name", ["patient_age", "donors_per_year", "x", "family_history", "sampling"])
+def test_other_names_are_no_matter(name):
+    X, y, group = table()
+    assert said(pd.DataFrame(X).rename(columns=str).assign(**{name: group}), y) == []
+
+
+def test_ids_without_repeats_or_of_no_consequence_are_no_matter():
+    X, y, group = table()
+    frame = pd.DataFrame(X).rename(columns=str)
+    assert said(frame.assign(sample=np.arange(200)), y) == []
+    assert said(frame.assign(sample=np.arange(200) / 7), y) == []
+    # Every group has as many of both classes.
+    assert said(frame.assign(donor=group), np.tile([0, 1], 100)) == []
+    assert said(frame.assign(donor=[f"d{g % 3}" for g in group]), y) == []
+
+
+def test_obs_of_an_anndata():
+    anndata = pytest.importorskip("anndata")
+    X, y, group = table()
+    adata = anndata.AnnData(X)
+    adata.obs["donor"] = pd.Categorical([f"d{g}" for g in group])
+    adata.obs["state"] = y
+    (message,) = said(adata, "state")
+    assert "column 'donor' (known of its samples) with 20 values for 200 samples" in message
+    assert message.endswith("use groups='donor'")
+    assert said(adata, "state", groups="donor") == []
+
+
+def test_strata_of_donors_need_no_groups():
+    X, _, group = table(5, 40)
+    y = np.random.default_rng(1).random(200) < np.array([0.2, 0.4, 0.5, 0.6, 0.8])[group]
+    frame = pd.DataFrame(X).rename(columns=str).assign(donor=group)
+    assert len(said(frame, y)) == 1
+    assert said(frame, y, strata="donor") == []
+    assert said(frame, y, strata=group) == []
+
+
+class TestCopies:
+    def test_nearly_equal_samples(self):
+        rng = np.random.default_rng(0)
+        X = np.repeat(rng.normal(size=(60, 40)), 3, axis=0) + 0.03 * rng.normal(size=(180, 40))
+        (message,) = said(X, np.arange(180) // 3 % 2)
+        assert "samples that are nearly the same as another" in message
+        assert "groups=" in message
+
+    def test_equal_genotypes(self):
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 3, (200, 100)).astype(float)
+        y = rng.integers(0, 2, 200)
+        assert said(X, y) == []
+        X[100:120] = X[:20]
+        (message,) = said(X, y)
+        assert message.startswith("X has 40 samples that are nearly the same as another")
+
+    @pytest.mark.parametrize("kind", ["independent", "few factors", "few columns", "sparse", "siblings"])
+    def test_others_are_no_copies(self, kind):
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(600, 50))
+        if kind == "few factors":
+            X = rng.normal(size=(600, 2)) @ rng.normal(size=(2, 50)) + 0.05 * X
+        elif kind == "few columns":
+            X = X[:, :3] > 0
+        elif kind == "sparse":
+            X = (rng.random((600, 50)) < 0.05) * 1.0
+        elif kind == "siblings":
+            X = np.repeat(rng.normal(size=(300, 50)), 2, axis=0) + X
+        assert said(X, rng.integers(0, 2, 600)) == []

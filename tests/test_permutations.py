@@ -1,0 +1,268 @@
+"""Which relabelings are allowed, all of them where they are few, and the p-values that follow: against brute force."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare, permutation_test
+
+import interplay
+from interplay.statistics.permutations import StepDown, exchangeability
+from interplay.statistics.permutations.blocks import distinct_orders, multinomial
+from interplay.statistics.permutations.reach import check_reach
+from interplay.statistics.permutations.step_down import comparable_gains
+
+
+def stream_of(number: int) -> np.random.RandomState:
+    return np.random.RandomState(number)
+
+
+def all_allowed(codes, groups, strata) -> set[tuple[int, ...]]:
+    """Every order of the samples, tried: does it keep groups together and strata apart, as the rules say?"""
+    codes, groups, strata = (np.asarray(a) for a in (codes, groups, strata))
+    n = len(codes)
+    constant = all(len(set(codes[groups == g].tolist())) == 1 for g in set(groups.tolist()))
+    found = set()
+    if constant:  # labels of whole groups, among those in the same set of strata
+        members = sorted(set(groups.tolist()))
+        sets = [frozenset(strata[groups == g].tolist()) for g in members]
+        labels = [codes[groups == g][0] for g in members]
+        for order in permutations(range(len(members))):
+            if all(sets[i] == sets[j] for i, j in enumerate(order)):
+                relabeled = np.empty(n, dtype=int)
+                for i, j in enumerate(order):
+                    relabeled[groups == members[i]] = labels[j]
+                found.add(tuple(relabeled.tolist()))
+        return found
+    for order in permutations(range(n)):
+        to_group = {}
+        good = True
+        for i, j in enumerate(order):
+            good &= strata[i] == strata[j] and to_group.setdefault(groups[i], groups[j]) == groups[j]
+        sizes_agree = all((groups == a).sum() == (groups == b).sum() for a, b in to_group.items())
+        if good and sizes_agree:
+            found.add(tuple(codes[list(order)].tolist()))
+    return found
+
+
+CASES = {
+    "samples": ([0, 0, 1, 1, 1, 2], [0, 1, 2, 3, 4, 5], [0] * 6),
+    "samples in strata": ([0, 1, 1, 0, 1, 1, 0], list(range(7)), [0, 0, 0, 1, 1, 1, 1]),
+    "whole groups": ([0, 0, 0, 1, 1, 0, 1, 1], [0, 0, 0, 1, 1, 2, 3, 4], [0] * 8),
+    "whole groups in strata": ([0, 0, 1, 1, 0, 1, 1], [0, 0, 1, 1, 2, 3, 4], [0, 0, 0, 0, 1, 1, 1]),
+    "strata across groups": ([0, 0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 0, 1, 0]),
+    "pairs of two classes": ([0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 2, 2], [0] * 6),
+    "families": ([0, 1, 1, 1, 0, 0, 1], [0, 0, 1, 1, 2, 2, 3], [0] * 7),
+    "families in strata": ([0, 1, 1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2, 3, 3], [0, 1, 0, 1, 0, 1, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_relabelings_are_those_of_brute_force(name):
+    codes, groups, strata = (np.array(a) for a in CASES[name])
+    allowed = exchangeability(codes, groups=groups, strata=strata)
+    expected = all_allowed(codes, groups, strata)
+    assert allowed.n_relabelings == len(expected)
+    found = [tuple(relabeled.tolist()) for relabeled in allowed.relabelings(10**6, stream_of)]
+    assert len(found) == len(expected) - 1
+    assert set(found) == expected - {tuple(codes.tolist())}
+    drawn = {tuple(relabeled.tolist()) for relabeled in _drawn(allowed, 400)}
+    assert drawn <= expected
+
+
+def _drawn(allowed, n):
+    """Draws, also where all could be gone through."""
+    for number in range(n):
+        relabeled = allowed.codes.copy()
+        for block in allowed.blocks:
+            relabeled[block.samples] = block.draw(stream_of(number))
+        yield relabeled
+
+
+@pytest.mark.parametrize("name", ["whole groups", "pairs of two classes", "families"])
+def test_all_relabelings_are_equally_likely(name):
+    codes, groups, strata = (np.array(a) for a in CASES[name])
+    allowed = exchangeability(codes, groups=groups, strata=strata)
+    counts: dict[bytes, int] = {}
+    for relabeled in _drawn(allowed, 3000):
+        counts[relabeled.tobytes()] = counts.get(relabeled.tobytes(), 0) + 1
+    observed = list(counts.values()) + [0] * (int(allowed.n_relabelings) - len(counts))
+    assert chisquare(observed).pvalue > 1e-3
+
+
+def test_groups_of_one_sample_are_samples():
+    codes = np.array([0, 1, 1, 0, 1])
+    alone = exchangeability(codes, groups=np.arange(5))
+    plain = exchangeability(codes)
+    for a, b in zip(alone.relabelings(100, stream_of), plain.relabelings(100, stream_of), strict=True):
+        assert (a == b).all()
+
+
+def test_draws_do_not_depend_on_each_other():
+    codes = np.repeat([0, 1], 20)
+    allowed = exchangeability(codes)
+    few, many = (list(allowed.relabelings(n, stream_of)) for n in (5, 50))
+    assert all((a == b).all() for a, b in zip(few, many, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("classes", "n", "p"),
+    [((3, 3), 199, 2 / 20), ((4, 4), 199, 2 / 70), ((3, 4), 199, 1 / 35), ((5, 5), 199, 1 / 200),
+     ((5, 5), 999, 2 / 252), ((2, 2, 2), 199, 6 / 90)],
+)  # fmt: skip
+def test_smallest_p_of_donors(classes, n, p):
+    """And it is reached: the observed division of donors has the largest gain there can be."""
+    labels = np.repeat(np.arange(len(classes)), classes)
+    donors = np.repeat(np.arange(len(labels)), 3)
+    allowed = exchangeability(labels[donors], groups=donors)
+    assert allowed.smallest_p(n) == pytest.approx(p)
+    if allowed.n_relabelings - 1 <= n:
+        assert allowed.n_used(n) == allowed.n_relabelings - 1
+        statistic = StepDown(np.array([_information(labels[donors], donors, labels)]))
+        for relabeled in allowed.relabelings(n, stream_of):
+            statistic.see(np.array([_information(relabeled, donors, labels)]))
+        assert statistic.p_adjusted()[0] == pytest.approx(p)
+
+
+def _information(codes, donors, labels) -> float:
+    """How much a variable that is the label of each donor tells."""
+    counts = np.zeros((labels.max() + 1, labels.max() + 1))
+    np.add.at(counts, (labels[donors], codes), 1)
+    p = counts / counts.sum()
+    return float(np.nansum(p * np.log(np.where(p > 0, p, 1) / (p.sum(0) * p.sum(1)[:, None]))))
+
+
+class TestReach:
+    def check(self, labels, *, sizes=3, level=0.05, n_permutations=199, n_runs=1, strata=None):
+        donors = np.repeat(np.arange(len(labels)), sizes)
+        allowed = exchangeability(np.asarray(labels)[donors], groups=donors, strata=strata)
+        check_reach(allowed, level=level, n_permutations=n_permutations, n_runs=n_runs)
+
+    def test_three_against_three_donors_cannot_reach_005(self):
+        reason = (
+            r"^groups: 3 against 3 groups can be relabelled in 20 ways, so that no p-value is below 0\.1, and "
+            r"level=0\.05 cannot be reached: more groups are needed"
+        )
+        with pytest.raises(ValueError, match=reason):
+            self.check([0, 0, 0, 1, 1, 1])
+        self.check([0, 0, 0, 1, 1, 1], level=0.11)
+
+    def test_four_against_four_can(self):
+        self.check([0] * 4 + [1] * 4)
+        with pytest.raises(ValueError, match=r"level=0\.01"):
+            self.check([0] * 4 + [1] * 4, level=0.01)
+
+    def test_runs_take_their_share(self):
+        with pytest.raises(ValueError, match="times 3 comparisons of classes"):
+            self.check([0] * 4 + [1] * 4, n_runs=3)
+
+    def test_too_few_permutations(self):
+        with pytest.raises(ValueError, match=r"n_permutations=19 gives no p-value below 0\.05.*use at least 20$"):
+            self.check([0, 1] * 8, n_permutations=19)
+        self.check([0, 1] * 8, n_permutations=20)
+
+    def test_nothing_to_exchange(self):
+        with pytest.raises(ValueError, match="no two groups with samples in the same strata"):
+            self.check([0, 0, 1, 1], strata=np.repeat([0, 0, 1, 1], 3))
+        codes = np.array([0, 1, 0, 0, 0])
+        with pytest.raises(ValueError, match="leave out the groups of two classes"):
+            check_reach(exchangeability(codes, groups=np.array([0, 0, 1, 1, 1]), strata=np.array([0, 1, 0, 0, 0])),
+                        level=0.05, n_permutations=199)  # fmt: skip
+        with pytest.raises(ValueError, match="permutations: no two samples of one stratum"):
+            check_reach(exchangeability(codes, strata=codes), level=0.05, n_permutations=199)
+
+    def test_warns_where_most_keep_their_labels(self):
+        sizes = np.arange(5, 15)
+        groups = np.repeat(np.arange(10), sizes)
+        codes = (groups % 2).astype(np.int64)
+        codes[:2] = [0, 1]
+        codes[2:5] = [0, 1, 0]
+        with pytest.warns(UserWarning, match=r"^groups: 95% of the samples keep their label"):
+            check_reach(exchangeability(codes, groups=groups), level=0.11, n_permutations=199)
+
+
+def step_down_by_hand(observed, permuted):
+    """Westfall and Young, algorithm 4.1, in loops."""
+    order = sorted(range(len(observed)), key=lambda v: -observed[v])
+    p, before = {}, 0.0
+    for place, v in enumerate(order):
+        rest = order[place:]
+        count = sum(max(row[u] for u in rest) >= observed[v] for row in permuted)
+        before = max(before, (1 + count) / (len(permuted) + 1))
+        p[v] = before
+    return [p[v] for v in range(len(observed))]
+
+
+def test_step_down_is_that_of_the_book():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        observed = rng.normal(size=12) + np.repeat([2.0, 0.0], [3, 9])
+        permuted = rng.normal(size=(39, 12))
+        counts = StepDown(observed)
+        for row in permuted:
+            counts.see(row)
+        assert counts.p_adjusted() == pytest.approx(step_down_by_hand(observed, permuted), abs=1e-12)
+        alone = (1 + (permuted >= observed).sum(axis=0)) / 40
+        assert counts.p_values() == pytest.approx(alone)
+        assert (counts.p_values() <= counts.p_adjusted()).all()
+
+
+def test_variables_without_a_statistic_are_not_tested():
+    counts = StepDown(np.array([np.nan, 2.0, -np.inf]))
+    counts.see(np.array([np.nan, 3.0, -np.inf]))
+    counts.see(np.array([9.0, 1.0, 9.0]))
+    assert np.array_equal(counts.p_adjusted(), [np.nan, 2 / 3, np.nan], equal_nan=True)
+    assert counts.order.tolist() == [1]
+
+
+def test_stops_only_where_nothing_can_be_significant():
+    counts = StepDown(np.array([1.0, 0.0]))
+    for _ in range(9):
+        counts.see(np.array([2.0, 2.0]))
+    # 9 of 199 reached: (1 + 9)/200 is not below 0.05.
+    assert counts.cannot_reach(0.05, 199)
+    assert not counts.cannot_reach(0.0501, 199)
+    assert (counts.p_adjusted() >= 0.05).all()
+
+
+def test_comparable_gains_are_gains_or_chi2_tails():
+    gain = np.array([[3.0], [8.0]])
+    assert comparable_gains(gain, np.array([[2], [2]])).tolist() == [3.0, 8.0]
+    mixed = comparable_gains(np.array([[3.0, -np.inf], [8.0, 3.0]]), np.array([[1, 4], [2, 1]]))
+    from scipy.stats import chi2
+
+    expected = [-chi2.logsf(6 * np.log(2), 1), max(-chi2.logsf(16 * np.log(2), 2), -chi2.logsf(6 * np.log(2), 1))]
+    assert mixed == pytest.approx(expected)
+
+
+def test_one_variable_has_the_p_value_of_scipy():
+    """All 70 divisions of eight donors, with the gain itself as the statistic."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat([0, 1], 4)
+    x = rng.normal(size=8) + labels
+    codes = np.zeros(8, dtype=np.int64)
+    codes[4:] = 1
+
+    def gain(first, second, axis=-1):
+        values = np.concatenate([first, second])
+        classes = np.repeat([0, 1], [len(first), len(second)])
+        found = interplay.max_information_gain(
+            np.stack([values, values], axis=1), classes, dimensions=1, divisions=2, engine="cpu"
+        )
+        return float(found.gain[0])
+
+    expected = permutation_test((x[:4], x[4:]), gain, permutation_type="independent", alternative="greater",
+                                n_resamples=np.inf, vectorized=False)  # fmt: skip
+    counts = StepDown(np.array([gain(x[:4], x[4:])]))
+    for relabeled in exchangeability(codes).relabelings(199, stream_of):
+        counts.see(np.array([gain(x[relabeled == 0], x[relabeled == 1])]))
+    assert counts.n_seen == 69
+    assert counts.p_adjusted()[0] == pytest.approx(expected.pvalue)
+
+
+def test_counting_orders():
+    assert multinomial([3, 2, 1]) == 60 == len(list(distinct_orders([0, 0, 0, 1, 1, 2])))
+    assert multinomial([500_000, 1]) == 500_001
+    assert multinomial([500_000, 500_000]) == np.inf
