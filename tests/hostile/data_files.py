@@ -183,9 +183,14 @@ AREA = Area(
             "labels",
             lambda: read_alone("b.tsv", text("a\ty", *["u\t0", "v\t1"] * 9)),
         ),
-        same(
+        refused(
             "`?` in a fifth of a column of numbers",
             lambda: read_alone("a.csv", text("a,y", *["?,0", "1,1", "2,0", "3,1", "4,0"] * 9)),
+            "^X has 9 missing values in 1 column .'a'.: .*the first: column 'a', line 2; there are 9",
+        ),
+        same(
+            "`bad` in a fifth of a column of numbers",
+            lambda: read_alone("a.csv", text("a,y", *["bad,0", "1,1", "2,0", "3,1", "4,0"] * 9)),
             "labels",
             lambda: read_alone("b.csv", text("a,y", *["p,0", "q,1", "r,0", "s,1", "t,0"] * 9)),
         ),

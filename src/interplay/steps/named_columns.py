@@ -16,6 +16,9 @@ from interplay.steps.decision import decision_column
 from interplay.steps.sample_labels import warn_of_another_order
 from interplay.steps.table import Table, as_table
 
+#: So many columns get a warning of their own; the rest are listed in one.
+_COLUMNS_NAMED = 5
+
 
 class _WithoutNamed(ColumnSubset):
     """What is left of X when y and strata are taken out of it."""
@@ -46,8 +49,15 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
     >>> table.names, y.read().tolist(), strata
     (['a'], [1, 0, 1], None)
     """
-    table = as_table(X)
     warn_of_another_order(X, y=y, strata=strata)
+    table, y, strata = without_named(as_table(X), y, strata)
+    refuse_decision_in_table(table, y)
+    _warn_of_doubts(table)
+    return table, y, strata
+
+
+def without_named(table: Table, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
+    """Do the same with a table, without a word on what is in it."""
     taken: list[int] = []
     y = _value(table, y, "y", taken)
     strata = _value(table, strata, "strata", taken)
@@ -56,8 +66,25 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
         if not len(kept):
             raise ValueError("X has no variables left beside y and strata: give at least one more column")
         table = _WithoutNamed(table, kept)
-    refuse_decision_in_table(table, y)
     return table, y, strata
+
+
+def _warn_of_doubts(table: Table) -> None:
+    """Warn of text variables that may be meant as something else than labels."""
+    found = table.doubts
+    named = list(found)[:_COLUMNS_NAMED]
+    for name in named:
+        warnings.warn(
+            f"column {shown(name)} of X is text and taken as labels, although {found[name].reason}: make it numbers "
+            "(in pandas with pd.to_numeric(column, errors='coerce')) or leave it out; if labels are meant, make it "
+            "categorical",
+            UserWarning,
+            stacklevel=5,
+        )
+    if len(found) > len(named):
+        more = [shown(name) for name in list(found)[len(named) :]]
+        listed = ", ".join(more[:_COLUMNS_NAMED]) + (", …" if len(more) > _COLUMNS_NAMED else "")
+        warnings.warn(f"{len(more)} more text columns of X are in doubt: {listed}", UserWarning, stacklevel=5)
 
 
 def refuse_decision_in_table(table: Table, y: Any) -> None:
