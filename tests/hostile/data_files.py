@@ -163,7 +163,7 @@ AREA = Area(
         refused(
             "`1,234` and `447` between tabs, and nothing else to go by",
             lambda: read_alone("a.tsv", text("a\ty", *["1,234\t0", "447\t1"] * 9)),
-            "^'a.tsv', column 'a': '1,234' .row 1. and '447' .row 2. can be read in two ways",
+            "^'a.tsv', column 'a': '1,234' .line 2. and '447' .line 3. can be read in two ways",
         ),
         same(
             "`1,234` and `447`, in a file with decimal commas",
