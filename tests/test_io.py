@@ -125,7 +125,7 @@ def test_a_slip_among_numbers_is_pointed_at(tmp_path: Path) -> None:
     rows = [f"{i},{i % 2}" for i in range(30)]
     rows[11] = "l1,1"
     (tmp_path / "data.csv").write_text("\n".join(["a,y", *rows]))
-    with pytest.warns(UserWarning, match=r"column 'a' is taken as labels because of 'l1' in row 12"):
+    with pytest.warns(UserWarning, match=r"column 'a' is taken as labels because of 'l1' in line 13"):
         read_csv(tmp_path / "data.csv")
 
 

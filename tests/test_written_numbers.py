@@ -64,7 +64,7 @@ def test_all_values_of_a_column_decide(tmp_path: Path, separator: str, texts: li
 def test_what_no_value_decides_is_refused(tmp_path: Path, texts: list[str], rows: int, separator: str) -> None:
     for order in (1, -1):
         column = (texts * rows)[::order]
-        with pytest.raises(ValueError, match=r"column 'a': '.*' .row .* can be read in two ways") as caught:
+        with pytest.raises(ValueError, match=r"column 'a': '.*' .line .* can be read in two ways") as caught:
             read(tmp_path, {"a": column, "n": ["7"] * len(column)}, separator)
         assert "decimal=','" in str(caught.value)
         assert "\n" not in str(caught.value)
@@ -97,7 +97,7 @@ def test_other_columns_decide_and_it_is_said(tmp_path: Path, other: list[str], n
             frame = read(tmp_path, {"a": ["1,234", "447"][::order], "b": other[::order]})
         assert frame["a"].tolist() == numbers[::order]
         assert len(caught) == 1
-        assert "column 'a': in '1,234' (row" in str(caught[0].message)
+        assert "column 'a': in '1,234' (line" in str(caught[0].message)
 
 
 def test_points_are_doubted_where_commas_are_decimal_signs(tmp_path: Path) -> None:
@@ -117,20 +117,22 @@ def test_where_the_order_is_the_same_it_is_only_said(tmp_path: Path, separator: 
 
 
 def test_numbers_written_in_more_than_one_way_are_pointed_at(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match=r"taken as labels because of its numbers, .* '1,8' \(row 1\) and '1.9'"):
+    with pytest.warns(UserWarning, match=r"taken as labels because of its numbers, .* '1,8' \(line 2\) and '1.9'"):
         assert read(tmp_path, {"a": ["1,8", "1.9", "3"]})["a"].tolist() == ["1,8", "1.9", "3"]
 
 
 @pytest.mark.parametrize("share", [0.02, 0.08, 0.11, 0.3, 0.49])
 def test_slips_are_pointed_at_however_many(tmp_path: Path, share: float) -> None:
     n_stray = round(200 * share)
-    texts = ["?"] * n_stray + [f"{i},5" for i in range(200 - n_stray)]
+    texts = ["bad"] * n_stray + [f"{i},5" for i in range(200 - n_stray)]
     random.Random(0).shuffle(texts)
-    first = texts.index("?") + 1
+    line = texts.index("bad") + 2  # the header is the first
     with pytest.warns(
-        UserWarning, match=rf"column 'a' is taken as labels because of '\?' in row {first} and {n_stray - 1}"
-    ):
+        UserWarning, match=rf"column 'a' is taken as labels because of 'bad' in line {line} and {n_stray - 1}"
+    ) as caught:
         read(tmp_path, {"a": texts})
+    assert f"{round(100 * (1 - n_stray / 200))} % of its 200 values are numbers" in str(caught[0].message)
+    assert "na_values=['bad']" in str(caught[0].message)
 
 
 def test_labels_are_left_alone(tmp_path: Path) -> None:

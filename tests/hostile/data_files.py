@@ -163,7 +163,7 @@ AREA = Area(
         refused(
             "`1,234` and `447` between tabs, and nothing else to go by",
             lambda: read_alone("a.tsv", text("a\ty", *["1,234\t0", "447\t1"] * 9)),
-            "^'a.tsv', column 'a': '1,234' .row 1. and '447' .row 2. can be read in two ways",
+            "^'a.tsv', column 'a': '1,234' .line 2. and '447' .line 3. can be read in two ways",
         ),
         same(
             "`1,234` and `447`, in a file with decimal commas",
@@ -183,9 +183,14 @@ AREA = Area(
             "labels",
             lambda: read_alone("b.tsv", text("a\ty", *["u\t0", "v\t1"] * 9)),
         ),
-        same(
+        refused(
             "`?` in a fifth of a column of numbers",
             lambda: read_alone("a.csv", text("a,y", *["?,0", "1,1", "2,0", "3,1", "4,0"] * 9)),
+            "^X has 9 missing values in 1 column .'a'.: .*the first: column 'a', line 2; there are 9",
+        ),
+        same(
+            "`bad` in a fifth of a column of numbers",
+            lambda: read_alone("a.csv", text("a,y", *["bad,0", "1,1", "2,0", "3,1", "4,0"] * 9)),
             "labels",
             lambda: read_alone("b.csv", text("a,y", *["p,0", "q,1", "r,0", "s,1", "t,0"] * 9)),
         ),

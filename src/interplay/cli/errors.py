@@ -146,9 +146,13 @@ def _as_options(message: str) -> str:
     'use --decision classes; --dimensions 9 needs at least 9 variables'
     >>> _as_options("say decimal=','")
     'say --decimal ,'
+    >>> _as_options("say na_values=['-9'] or missing_target='drop'")
+    "say --na-values '-9' or --missing-target drop"
     """
     message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)
-    names = "dimensions|divisions|discretizations|decision_divisions|decision|discrete|missing|multiclass|fit"
+    message = re.sub(r"\bna_values=\[('[^']*'|\"[^\"]*\")\]", r"--na-values \1", message)
+    names = "dimensions|divisions|discretizations|decision_divisions|decision|discrete|missing_target|missing"
+    names += "|multiclass|fit"
     return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from interplay.cli.data_options import data_options, take_data_arguments
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
 from interplay.cli.repeated_command import repeated_command
@@ -13,11 +16,12 @@ from interplay.readers.data_file import read_data
 @click.command(epilog=EXIT_CODES, short_help="Put the parts of `interplay run --shard` together.")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 @output_options
-@click.option("--data", metavar="FILE", help="The table, for clusters, synergies and pictures of tuples.")
-@click.option("--target", metavar="COLUMN", help="As it was for `interplay run`.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="As it was for `interplay run`; may be repeated.")
-@click.option("--delimiter", metavar="CHARACTER", help="As it was for `interplay run`.")
-@click.option("--decimal", metavar="CHARACTER", help="As it was for `interplay run`.")
+@click.option(
+    "--data",
+    metavar="FILE",
+    help="The table, for clusters, synergies and pictures of tuples; its options as they were for `interplay run`.",
+)
+@data_options
 @click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
 def merge(
     parts: tuple[str, ...],
@@ -26,11 +30,8 @@ def merge(
     report: str | None,
     save: str | None,
     data: str | None,
-    target: str | None,
-    drop: tuple[str, ...],
-    delimiter: str | None,
-    decimal: str | None,
     quiet: bool,
+    **values: Any,
 ) -> None:
     """Put the parts of all shards together: the result is that of one `interplay run`.
 
@@ -45,7 +46,7 @@ def merge(
     check_format(out, format_)
     outputs = {"out": None if out == "-" else out, "report": report, "save": save}
     check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
-    X = None if data is None else read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)[0]
+    X = None if data is None else read_data(data, **take_data_arguments(values))[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
     selection = selection.with_source(file=data, dropped=drop, command=repeated_command(click.get_current_context()))
     write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

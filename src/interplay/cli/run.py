@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from interplay.cli.config import use_config, write_config
+from interplay.cli.data_options import data_options, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
@@ -28,10 +29,7 @@ def _files_in_words() -> str:
 
 @click.command(epilog=_files_in_words() + EXIT_CODES)
 @click.argument("data")
-@click.option("--target", metavar="COLUMN", help="The column to be explained.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
-@click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
+@data_options
 @select_options
 @output_options
 @click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
@@ -41,10 +39,6 @@ def _files_in_words() -> str:
 @click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
 def run(
     data: str,
-    target: str | None,
-    drop: tuple[str, ...],
-    delimiter: str | None,
-    decimal: str | None,
     out: str | None,
     format_: str | None,
     report: str | None,
@@ -71,18 +65,12 @@ def run(
         "checkpoint": values["checkpoint"],
     }
     check_outputs({name: path for name, path in outputs.items() if path is not None}, [data, config])
+    how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
     if quiet:
         arguments["progress"] = False
-    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
-    record = {
-        "data": data,
-        "target": target,
-        "drop": list(drop) or None,
-        "delimiter": delimiter,
-        "decimal": decimal,
-        **arguments,
-    }
+    X, y = read_data(data, **how_to_read)
+    record = {"data": data, **to_record(how_to_read), **arguments}
 
     if dry_run:
         from interplay.cli.expected_work import expected_work

@@ -22,7 +22,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from interplay.checks import check_choice
 from interplay.checks import shown as shown_value
-from interplay.readers.written_numbers import COMMA, POINT, WrittenNumbers
+from interplay.readers.written_numbers import WrittenNumbers
+from interplay.steps.number_texts import COMMA, POINT
 from interplay.stored.whole_file import is_special
 
 if TYPE_CHECKING:
@@ -43,14 +44,19 @@ def read_csv(
     *,
     delimiter: str | None = None,
     decimal: str | None = None,
+    na_values: Sequence[str] = (),
     unread: Collection[str] = (),
+    keep_row_names: bool = False,
 ) -> pd.DataFrame:
     r"""Read a csv or tsv file, plain or gzipped; ``"-"`` reads standard input.
 
     The first line names the columns. A first column without a name (as R and pandas write their row names), or one
-    column more than names, is taken for row names and left out. Whether numbers have decimal commas, or commas between
-    thousands, is seen from all values of a column; what they leave open is said by `decimal`, "," or ".". How the
-    columns `unread` are written is not asked.
+    column more than names, is taken for row names and left out, or with `keep_row_names` becomes a first column of the
+    name "". Whether numbers have decimal commas, or commas between thousands, is seen from all values of a column; what
+    they leave open is said by `decimal`, "," or ".". How the columns `unread` are written is not asked. `na_values` are
+    missing values beside the usual markers.
+
+    The index of the frame is the line of the file in which each row ends, counted from 1.
 
     Examples
     --------
@@ -58,9 +64,10 @@ def read_csv(
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "data.csv"
     >>> _ = file.write_text('"","a","b"\n"row 1",1,x\n"row 2",2,y\n')
     >>> read_csv(file)
-       a  b
-    0  1  x
-    1  2  y
+          a  b
+    line
+    2     1  x
+    3     2  y
     """
     import pandas as pd
 
@@ -74,7 +81,7 @@ def read_csv(
         n_fields = len(first_rows[0])
         names, has_row_names = _checked_names(header, first_rows[0], shown)
         sign = decimal or _likely_decimal_sign(first_rows, separator)
-        parse = partial(_parse, content, separator, n_fields)
+        parse = partial(_parse, content, separator, n_fields, na_values=list(na_values))
         try:
             frame = parse(decimal=sign)
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
@@ -83,7 +90,10 @@ def read_csv(
         # A row that ends early is filled with missing values, so there is one in the last column.
         if frame[n_fields - 1].isna().any():
             _refuse_uneven_rows(content, separator, n_fields)
-        if has_row_names:
+        frame.index = _line_numbers(content, separator, len(frame))
+        if has_row_names and keep_row_names:
+            names = ["", *names]
+        elif has_row_names:
             frame = frame.drop(columns=0)
         number_of = dict(zip(names, frame.columns, strict=True))
         frame.columns = pd.Index(names)
@@ -122,6 +132,25 @@ def _exact_numbers(pandas_version: str) -> dict[str, Any]:
     """
     major, minor = pandas_version.split(".")[:2]
     return {} if (int(major), int(minor)) >= (3, 1) else {"float_precision": "round_trip"}
+
+
+def _line_numbers(content: _Text, separator: str, n_rows: int) -> pd.Index[int]:
+    """Return the line of the file in which each row ends, from 1; the header is the first that is not blank."""
+    import numpy as np
+    import pandas as pd
+
+    with content.open_bytes() as file:
+        is_filled = np.fromiter((bool(line.strip()) for line in file), dtype=np.bool_)
+    lines = np.flatnonzero(is_filled) + 1
+    if len(lines) != n_rows + 1:  # cells of several lines, or another sign at the end of a line
+        with content.open() as text:
+            reader = csv.reader(text, delimiter=separator)
+            lines = np.array([reader.line_num for row in reader if not _is_blank(row)], dtype=np.int64)
+    if len(lines) != n_rows + 1:  # what pandas counts in another way
+        lines = np.arange(1, n_rows + 2)
+    if len(lines) == lines[-1]:  # as in most files
+        return pd.RangeIndex(2, n_rows + 2, name="line")
+    return pd.Index(lines[1:], name="line")
 
 
 def _check_delimiter(delimiter: Any) -> None:

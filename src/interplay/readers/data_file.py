@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from interplay.checks import check_path
+from interplay.checks import check_choice, check_path
 from interplay.readers.array_files import read_arrays
 from interplay.readers.bed import read_bed
 from interplay.readers.csv_table import read_csv
 from interplay.readers.feather import read_feather
 from interplay.readers.h5ad import read_h5ad
+from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
 from interplay.readers.parquet import scan_parquet
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
 from interplay.stored.whole_file import is_special
@@ -29,6 +30,7 @@ class Wanted(NamedTuple):
     drop: list[str]
     delimiter: str | None
     decimal: str | None
+    na_values: list[str]
 
 
 class FileFormat(NamedTuple):
@@ -42,11 +44,14 @@ class FileFormat(NamedTuple):
         (path, Wanted) → table and outcome.
     in_words : str
         What is read and what ``--target`` names, as `interplay run --help` shows it.
+    takes_na_values : bool
+        Whether the user may say what stands for missing values; other formats have a mark of their own.
     """
 
     endings: tuple[str, ...]
     read: Callable[[AnyPath, Wanted], TableAndOutcome]
     in_words: str
+    takes_na_values: bool = False
 
 
 def read_data(
@@ -56,6 +61,8 @@ def read_data(
     drop: Iterable[str] = (),
     delimiter: str | None = None,
     decimal: str | None = None,
+    na_values: Iterable[str] = (),
+    missing_target: str = "error",
 ) -> TableAndOutcome:
     r"""Read a table and its outcome from a file; the file extension gives the format.
 
@@ -72,6 +79,11 @@ def read_data(
         Delimiter of text files. By default a tab in .tsv files; otherwise it is read off the header.
     decimal : {",", "."}, optional
         Decimal sign of text files. By default it is inferred from the values of each column.
+    na_values : list of str, optional
+        Texts or numbers that stand for missing values in a text file, such as "-999" or "n.d.", beside the usual ones:
+        empty cells, NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash.
+    missing_target : {"error", "drop"}
+        Samples whose outcome is missing are refused, or left out with a warning.
 
     Returns
     -------
@@ -88,19 +100,27 @@ def read_data(
     (['age'], ['no', 'yes'])
     """
     ending = _ending(check_path("path", path))
-    wanted = Wanted(ending, target, [drop] if isinstance(drop, str) else list(drop), delimiter, decimal)
+    wanted = Wanted(ending, target, _as_list(drop), delimiter, decimal, _as_list(na_values))
+    check_choice("missing_target", missing_target, MISSING_TARGET_CHOICES)
     for known in FORMATS:
         if ending in known.endings:
-            return known.read(path, wanted)
+            if wanted.na_values and not known.takes_na_values:
+                raise ValueError(f"na_values cannot be said of {ending} files: mark missing values as such in the file")
+            found = known.read(path, wanted)
+            return with_known_target(found, missing_target=missing_target, path=path, target=target)
     endings = [ending for known in FORMATS for ending in known.endings]
     raise ValueError(
         f"{os.fspath(path)!r} has an unknown file extension: use {', '.join(endings[:-1])} or {endings[-1]}"
     )
 
 
+def _as_list(entries: Iterable[str]) -> list[str]:
+    return [entries] if isinstance(entries, str) else [str(entry) for entry in entries]
+
+
 def _read_text(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
     delimiter = "\t" if wanted.delimiter is None and wanted.ending == ".tsv" else wanted.delimiter
-    frame = read_csv(path, delimiter=delimiter, decimal=wanted.decimal, unread=wanted.drop)
+    frame = read_csv(path, delimiter=delimiter, decimal=wanted.decimal, na_values=wanted.na_values, unread=wanted.drop)
     return split_frame(frame, path, wanted.target, wanted.drop)
 
 
@@ -138,6 +158,7 @@ FORMATS = (
         _read_text,
         "--target names a column; the first line names the columns; an unnamed first column is row names. Also .gz; "
         '"-" is csv on stdin.',
+        takes_na_values=True,
     ),
     FileFormat((".parquet",), _read_parquet, "--target names a column."),
     FileFormat((".feather", ".arrow"), _read_feather, "--target names a column."),

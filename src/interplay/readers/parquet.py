@@ -12,10 +12,12 @@ import numpy as np
 
 from interplay.checks import check_list, check_path, reading, shown
 from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
-from interplay.steps.table import Table, Values, Which, check_names
+from interplay.steps.table import Table, Values, Which, check_names, doubts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from interplay.steps.number_texts import LabelDoubt
 
 #: Columns that are no numbers are looked at when the file is opened, this many at a time.
 _COLUMNS_AT_ONCE = 64
@@ -66,6 +68,11 @@ class ParquetTable(Table):
         """Return variable `v` with what its levels are called."""
         name = self.names[v]
         return self._labels[name] if name in self._labels else super().column(v)
+
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Why the labels of text columns may be none, by the names of those in doubt."""
+        return doubts_of(self._labels.items())
 
     def _read(self, names: list[str]) -> pa.Table:
         with self._lock, _readable(self._path):

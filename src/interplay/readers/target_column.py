@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.checks import shown
 from interplay.steps.column_subset import ColumnSubset
-from interplay.steps.named_columns import take_columns
+from interplay.steps.named_columns import without_named
 from interplay.steps.table import Table
 
 #: X and y, to be given to `interplay.select`.
@@ -48,7 +48,8 @@ def split_table(table: Table, path: Any, target: str | None, drop: list[str]) ->
         known_of_samples = table.sample_columns
         table = ColumnSubset(table, kept)
         table.sample_columns = known_of_samples
-    return take_columns(table, target)[:2]
+    table, (y,) = without_named(table, y=target)
+    return table, y
 
 
 def meant(name: str, names: list[str]) -> str:

@@ -1,176 +1,30 @@
-"""How the numbers of a text column are written: which sign is the decimal one, and which sets off thousands.
+"""Text columns of a file → numbers, dates or labels, with what is not plain said in one line for each kind.
 
-A column is judged by all its values. Each way of writing numbers is a pattern; where one fits every value, that is how
-the column is written. Where two fit and mean different numbers (1,234 beside 447), the column cannot decide it.
+Which sign is the decimal one, and which sets off thousands, is decided by all values of a column (`TextColumn`), or by
+the other columns of the file.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from interplay.checks import shown
+from interplay.readers.text_column import TextColumn
+from interplay.steps.number_texts import POINT, NumberFormat
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A text column of which more than this share are numbers is likely a column of numbers with slips in it.
-_SUSPICIOUS_SHARE = 0.5
+#: So many columns get a line of their own; the rest are listed in one.
+_COLUMNS_NAMED = 5
 
-_EXPONENT = r"(?:[eE][-+]?\d+)?"
-_NAMED = r"(?:inf|infinity)"
-
-
-@dataclass(frozen=True)
-class NumberFormat:
-    """One way of writing numbers.
-
-    Attributes
-    ----------
-    decimal : str
-        The decimal sign.
-    thousands : str
-        The sign between groups of three digits; "" for none.
-    """
-
-    decimal: str
-    thousands: str = ""
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        point, group = re.escape(self.decimal), re.escape(self.thousands)
-        # Who sets off thousands does so in every number, and no group starts from nothing: 1234 and 0,500 are not so.
-        whole = rf"(?:[1-9]\d{{0,2}}(?:{group}\d{{3}})+|\d{{1,3}})" if self.thousands else r"\d+"
-        return re.compile(rf"[-+]?(?:{whole}(?:{point}\d*)?{_EXPONENT}|{point}\d+{_EXPONENT}|{_NAMED})", re.IGNORECASE)
-
-    @cached_property
-    def _clear_pattern(self) -> re.Pattern[str]:
-        """Fits what nothing but groups can explain: two of them, or one beside a decimal sign."""
-        point, group = re.escape(self.decimal), re.escape(self.thousands)
-        return re.compile(rf"[-+]?\d{{1,3}}(?:(?:{group}\d{{3}}){{2,}}(?:{point}\d*)?|{group}\d{{3}}{point}\d*)")
-
-    def fits(self, text: str) -> bool:
-        """Say whether a text is a number in this way of writing.
-
-        Examples
-        --------
-        >>> [GROUPED_POINT.fits(text) for text in ("1,234.5", "447", "1,23", "1234", "0,500")]
-        [True, True, False, False, False]
-        """
-        return self._pattern.fullmatch(text) is not None
-
-    def is_clear(self, texts: Iterable[str]) -> bool:
-        """Say whether, of texts that fit, one shows that thousands are set off."""
-        return any(self._clear_pattern.fullmatch(text) for text in texts)
-
-    def plain(self, text: str) -> str:
-        """Return a number as Python writes it."""
-        return (text.replace(self.thousands, "") if self.thousands else text).replace(self.decimal, ".")
-
-
-POINT, COMMA = NumberFormat("."), NumberFormat(",")
-GROUPED_POINT, GROUPED_COMMA = NumberFormat(".", ","), NumberFormat(",", ".")
-FORMATS = (POINT, COMMA, GROUPED_POINT, GROUPED_COMMA)
-
-
-class TextColumn:
-    """A column of texts, and how they may be read as numbers.
-
-    Parameters
-    ----------
-    column : Series
-        Of texts, some perhaps missing.
-    name : str
-    decimal : str, optional
-        The decimal sign, where the user has said it.
-    """
-
-    def __init__(self, column: pd.Series[Any], name: str, decimal: str | None = None) -> None:
-        self.name = name
-        self._column = column
-        counts = column.value_counts(sort=False)
-        self._raw, self._counts = counts.index.tolist(), counts.to_numpy()
-        self._texts = [str(text).strip() for text in self._raw]
-        possible = [way for way in FORMATS if decimal in (None, way.decimal)]
-        #: Ways of writing that would do for every value, one for each meaning.
-        self.fitting: list[NumberFormat] = []
-        meanings: list[list[str]] = []
-        for way in possible if self._texts else []:
-            if all(way.fits(text) for text in self._texts):
-                meaning = [way.plain(text) for text in self._texts]
-                if meaning not in meanings:
-                    self.fitting.append(way)
-                    meanings.append(meaning)
-        self._is_told = decimal is not None
-
-    @property
-    def way(self) -> NumberFormat | None:
-        """How the numbers are written, if the values decide it."""
-        if self._is_told and self.fitting:
-            return self.fitting[0]
-        if len(self.fitting) == 1:
-            (only,) = self.fitting
-            return only if not only.thousands or only.is_clear(self._texts) else None
-        return None
-
-    @property
-    def has_signs(self) -> bool:
-        """Say whether any value has a comma or point: a column of plain whole numbers shows nothing."""
-        return any("," in text or "." in text for text in self._texts)
-
-    @property
-    def sign(self) -> str:
-        """The sign that may be either, of a column that does not decide it."""
-        return "," if any("," in text for text in self._texts) else "."
-
-    def keeps_its_order(self) -> bool:
-        """Say whether all that fits gives the same numbers but for a factor of 1000."""
-        return len(self.fitting) > 1 and all("," in text for text in self._texts)
-
-    def as_numbers(self, way: NumberFormat) -> pd.Series[Any]:
-        """Return the column as numbers, to the last bit."""
-        plain = [way.plain(text) for text in self._texts]
-        whole = not self._column.isna().any() and all(re.fullmatch(r"[-+]?\d{1,18}", text) for text in plain)
-        number = int if whole else float
-        of_text = {raw: number(text) for raw, text in zip(self._raw, plain, strict=True)}
-        return self._column.map(of_text).astype(np.int64 if whole else np.float64)
-
-    def examples(self) -> str:
-        """Show a value with a comma or point and one that has none or another, and where they are."""
-        signs = [frozenset(text) & {",", "."} for text in self._texts]
-        first = next((i for i, found in enumerate(signs) if found), 0)
-        other = next((i for i, found in enumerate(signs) if found != signs[first]), None)
-        return " and ".join(self._placed(self._raw[i]) for i in (first, other) if i is not None)
-
-    def why_labels(self) -> str | None:
-        """Say what makes labels of a column that is mostly numbers; None for a column that is not."""
-        is_number = np.array([any(way.fits(text) for way in FORMATS) for text in self._texts], dtype=bool)
-        n_values, n_stray = int(self._counts.sum()), int(self._counts[~is_number].sum())
-        if n_stray >= (1 - _SUSPICIOUS_SHARE) * n_values:
-            return None
-        if n_stray == 0:
-            return (
-                f"its numbers, written in more than one way, {self.examples()}: write them all with a decimal point "
-                "and nothing between thousands"
-            )
-        first = self._raw[int(np.argmin(is_number))]
-        more = f" and {n_stray - 1} more like it" if n_stray > 1 else ""
-        return (
-            f"{shown(str(first))} in row {self._row(first)}{more} (of {n_values} values): if it holds numbers, correct "
-            "that cell or leave it empty"
-        )
-
-    def _placed(self, raw: Any) -> str:
-        return f"{shown(str(raw))} (row {self._row(raw)})"
-
-    def _row(self, raw: Any) -> int:
-        return int((self._column == raw).to_numpy(dtype=bool, na_value=False).argmax()) + 1
+#: Numbers with which people mark missing values, in columns whose other values are far from them.
+_SENTINELS = (-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 
 
 @dataclass(frozen=True)
@@ -195,11 +49,13 @@ class WrittenNumbers:
     comma_separates: bool
 
     def read_in(self, frame: pd.DataFrame, names: list[str], as_texts: Callable[[list[str]], pd.DataFrame]) -> None:
-        """Turn the columns `names` of `frame` that are numbers into these; warn of what may be meant as numbers.
+        """Turn the columns `names` of `frame` that are numbers or dates into numbers; say what may be meant otherwise.
 
-        The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`.
+        The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`. The index of
+        the frame says where its rows are in the file. What is taken for labels although something speaks against it
+        becomes a categorical column: it has been said, and is not said again.
         """
-        is_text = set(frame.select_dtypes(exclude=["number", "bool"]).columns)
+        is_text = set(frame.select_dtypes(exclude=["number", "bool", "category"]).columns)
         is_float = set(frame.select_dtypes(include=["float"]).columns)
         columns = [TextColumn(frame[name], name, self.decimal) for name in names if name in is_text]
         floats = [name for name in names if name in is_float]
@@ -208,17 +64,26 @@ class WrittenNumbers:
             signs |= {self.guessed}
         if self.decimal is None and "," in signs | {self.guessed}:
             doubtful = [name for name in floats if may_have_groups(frame[name].to_numpy())]
-            texts = as_texts(doubtful) if doubtful else frame[[]]
+            texts = (as_texts(doubtful) if doubtful else frame[[]]).set_axis(frame.index)
             columns += [TextColumn(texts[name], name) for name in doubtful]
             signs |= self._signs_shown(columns)
+        notes = _Notes()
         for column in columns:
             way = column.way
             if way is None and column.fitting:
                 way = self._by_other_columns(column, signs)
             if way is not None:
                 frame[column.name] = column.as_numbers(way)
-            elif reason := column.why_labels():
-                _warn(f"column {shown(column.name)} is taken as labels because of {reason}")
+                notes.add_numbers(column)
+            elif (days := column.as_days()) is not None:
+                frame[column.name] = days
+                notes.add_dates(column)
+            else:
+                labels, reason = column.as_labels(), column.doubt()
+                frame[column.name] = labels if reason is None else labels.astype("category")
+                notes.add_labels(column, reason)
+        notes.tell()
+        _warn_of_sentinels(frame, [name for name in names if name not in is_text])
 
     @staticmethod
     def _signs_shown(columns: Iterable[TextColumn]) -> set[str]:
@@ -256,8 +121,77 @@ class WrittenNumbers:
 _SIGNS = {",": "comma", ".": "point"}
 
 
+@dataclass
+class _Notes:
+    """What was made of the columns of a file, to be told in a few lines however many they are."""
+
+    missing: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+    labels: list[tuple[str, str]] = field(default_factory=list)
+
+    def add_numbers(self, column: TextColumn) -> None:
+        self._add_missing(column, column.markers)
+        if column.beside:
+            self.numbers.append(f"{shown(column.name)} ({column.beside} left out)")
+
+    def add_dates(self, column: TextColumn) -> None:
+        self._add_missing(column, column.markers)
+        self.numbers.append(f"{shown(column.name)} (dates, as days)")
+
+    def add_labels(self, column: TextColumn, doubt: str | None) -> None:
+        self._add_missing(column, [raw for raw in column.markers if column.is_missing_label(raw)])
+        if doubt is not None:
+            self.labels.append((column.name, doubt))
+
+    def _add_missing(self, column: TextColumn, markers: list[Any]) -> None:
+        for raw in markers:
+            count = column.count(raw)
+            plural = f"{count} values, the first in" if count > 1 else "1 value, in"
+            self.missing.append(f"{shown(str(raw))} in column {shown(column.name)} ({plural} {column.place(raw)})")
+
+    def tell(self) -> None:
+        if self.missing:
+            _warn(f"read as missing values: {_listed(self.missing)}")
+        if self.numbers:
+            _warn(f"read as numbers: column {_listed(self.numbers)}")
+        for name, doubt in self.labels[:_COLUMNS_NAMED]:
+            _warn(f"column {shown(name)} is taken as labels {doubt}")
+        more = [shown(name) for name, _ in self.labels[_COLUMNS_NAMED:]]
+        if more:
+            _warn(f"{len(more)} more columns are taken as labels for reasons like these: {_listed(more)}")
+
+
+def _listed(entries: list[str]) -> str:
+    """Write the first few entries of a list, and how many more there are."""
+    more = len(entries) - _COLUMNS_NAMED
+    return ", ".join(entries[:_COLUMNS_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _warn_of_sentinels(frame: pd.DataFrame, names: list[str]) -> None:
+    """Warn of numbers such as −999 that are repeated, and far from all other values of their column."""
+    found = []
+    for name in names:
+        if frame[name].dtype.kind not in "iuf":
+            continue
+        values = frame[name].to_numpy()
+        values = values[np.isfinite(values)]
+        if not len(values) or not {float(values.min()), float(values.max())} & set(map(float, _SENTINELS)):
+            continue
+        for sentinel in _SENTINELS:
+            others = values[values != sentinel]
+            count = len(values) - len(others)
+            if count < 2 or count > len(values) / 2 or len(np.unique(others)) < 3:
+                continue
+            gap = max(others.min() - sentinel, sentinel - others.max())
+            if gap > max(others.max() - others.min(), 1):
+                span = f"{others.min():g} to {others.max():g}"
+                found.append(f"{sentinel} in column {shown(name)} ({count} values, the others are {span})")
+    if found:
+        _warn(f"may stand for missing values: {_listed(found)}: say na_values=[{found[0].split()[0]!r}] if so")
 
 
 def _shows_its_sign(values: np.ndarray[Any, Any]) -> bool:

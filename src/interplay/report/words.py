@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.report import study_words
 from interplay.report.about import date_of, dropped_columns, file_of, samples_left_out, target_of
 from interplay.statistics.few_samples import note_on_sparse_tuples
-from interplay.report import study_words
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
 if TYPE_CHECKING:

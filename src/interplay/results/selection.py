@@ -97,7 +97,8 @@ class Selection:
         like `y`, and have to be given again.
     provenance : dict
         Date, name of the target, data fingerprint, sizes of the strata, groups and permutations, engine, versions,
-        seconds; of a run of the command line also the file, the columns that were left out, and the command that repeats it.
+        seconds; of a run of the command line also the file, the columns that were left out, and the command that
+        repeats it.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.

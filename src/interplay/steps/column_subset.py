@@ -6,6 +6,7 @@ import numpy as np
 
 from interplay.arrays import IntArray
 from interplay.steps.columns import Column
+from interplay.steps.number_texts import LabelDoubt
 from interplay.steps.table import Table, Values, Which
 
 
@@ -27,3 +28,13 @@ class ColumnSubset(Table):
     def column(self, v: int) -> Column:
         """Return one column with what its levels are called."""
         return self._table.column(int(self._kept[v]))
+
+    def place(self, sample: int) -> str:
+        """Say where a sample is."""
+        return self._table.place(sample)
+
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Why the labels of text variables may be none, by the names of those in doubt."""
+        found = self._table.doubts
+        return {name: found[name] for name in self.names if name in found} if found else {}

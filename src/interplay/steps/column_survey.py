@@ -170,7 +170,8 @@ class ColumnSurvey:
             values = f"{count} missing value{'s' * (count > 1)}"
             columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
             raise ValueError(
-                f"X has {values} in {columns} ({listed}): fill in, or use missing='level' or missing='impute'"
+                f"X has {values} in {columns} ({listed}): fill in, or use missing='level' or missing='impute' "
+                f"({self._first_gap(int(gaps[0]))})"
             )
         if len(empty) and self._missing == "impute":
             raise ValueError(
@@ -179,6 +180,13 @@ class ColumnSurvey:
         too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
         if len(too_many):
             self._refuse_levels(int(too_many[0]))
+
+    def _first_gap(self, v: int) -> str:
+        """Say where the first missing value of a variable is."""
+        first = int(np.argmax(np.isnan(self._table.block(v, v + 1)[0])))
+        count = int(self.n_missing[v])
+        others = f"; there are {count} in that column" if count > 1 else ""
+        return f"the first: column {shown(self._table.names[v])}, {self._table.place(first)}{others}"
 
     def _refuse_levels(self, v: int) -> None:
         name, n_levels = self._table.names[v], self.n_levels[v]

@@ -7,7 +7,7 @@ import decimal
 import enum
 import numbers
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import IntArray
+from interplay.steps.number_texts import LabelDoubt, doubt_about_labels
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -48,12 +49,15 @@ class Column:
         the user's own memory: never write to it.
     levels : list or None
         What the user calls each level, for bool and label columns.
+    doubt : LabelDoubt or None
+        Why the labels of a text column may be none, such as numbers with slips among them.
     """
 
     kind: ColumnKind
     dtype: np.dtype[Any]
     read: Callable[[], Values]
     levels: list[Any] | None = None
+    doubt: LabelDoubt | None = None
 
 
 def column_from_array(values: Values, where: str) -> Column:
@@ -86,8 +90,18 @@ def column_from_objects(values: Values, where: str) -> Column:
         return Column(ColumnKind.NUMBER, floats.dtype, lambda: floats)
     if all(isinstance(value, str) for value in observed) or all(isinstance(value, bytes) for value in observed):
         levels = sorted(observed)
-        return _column_of_level_numbers(_level_numbers(values, levels), levels, ColumnKind.LABEL)
+        level_numbers = _level_numbers(values, levels)
+        column = _column_of_level_numbers(level_numbers, levels, ColumnKind.LABEL)
+        return replace(column, doubt=_doubt(level_numbers, levels))
     raise TypeError(f"{where} {_what_is_wrong(observed)}: turn it into numbers or labels, or leave it out")
+
+
+def _doubt(level_numbers: IntArray, levels: list[Any]) -> LabelDoubt | None:
+    """Return what speaks against the labels of a text column. Categories are labels because someone has said so."""
+    if not levels or not isinstance(levels[0], str):
+        return None
+    counts = np.bincount(level_numbers[level_numbers >= 0], minlength=len(levels))
+    return doubt_about_labels(dict(zip(levels, counts.tolist(), strict=True)))
 
 
 def column_from_series(get: Callable[[], nw.Series[Any]], where: str) -> Column:
@@ -171,7 +185,7 @@ def _column_from_categories(series: nw.Series[Any], where: str) -> Column:
 
     # The categories of a polars Categorical come in the order in which the process first met them: not repeatable.
     if series.implementation.is_polars() and not isinstance(series.dtype, nw.Enum):
-        return column_from_objects(_object_array(series.cast(nw.String), where), where)
+        return replace(column_from_objects(_object_array(series.cast(nw.String), where), where), doubt=None)
     levels = series.cat.get_categories().to_list()
     if series.implementation.is_pandas_like():
         level_numbers = np.asarray(series.to_native().cat.codes, dtype=np.int64)

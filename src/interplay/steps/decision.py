@@ -13,6 +13,7 @@ import numpy.typing as npt
 from interplay.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.checks import check_choice, check_encodable, check_int, shown
 from interplay.steps.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
+from interplay.steps.number_texts import stands_for_missing, tidy
 from interplay.steps.rank_thresholds import threshold_ranks
 
 DECISION_CHOICES = ("auto", "classes", "continuous")
@@ -62,6 +63,7 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     if len(values) != n_samples:
         raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
     _check_not_missing(values)
+    _warn_of_odd_classes(column)
     if decision == "continuous" and column.kind == ColumnKind.LABEL:
         raise ValueError("decision='continuous' needs numbers in y, not labels: use decision='classes'")
     if decision == "continuous" or (decision == "auto" and column.kind == ColumnKind.NUMBER and is_continuous(values)):
@@ -140,6 +142,26 @@ def _check_not_missing(values: npt.NDArray[Any]) -> None:
         plural = "s" * (len(missing) > 1)
         raise ValueError(
             f"y has {len(missing)} missing value{plural} (the first at sample {missing[0]}): leave those samples out"
+        )
+
+
+def _warn_of_odd_classes(column: Column) -> None:
+    """Warn of classes such as "?", and of numbers that are classes because of a slip among them."""
+    if column.kind != ColumnKind.LABEL or column.levels is None:
+        return
+    odd = [level for level in column.levels if stands_for_missing(tidy(level), among_numbers=False)]
+    if odd:
+        warnings.warn(
+            f"y has a class {shown(odd[0])}, which mostly stands for a missing value: leave those samples out if it "
+            "does",
+            UserWarning,
+            stacklevel=3,
+        )
+    elif column.doubt is not None and column.doubt.strays:
+        warnings.warn(
+            f"y is text and taken as classes, although {column.doubt.reason}: make it numbers if it is a measurement",
+            UserWarning,
+            stacklevel=3,
         )
 
 

@@ -16,6 +16,9 @@ from interplay.steps.decision import decision_column
 from interplay.steps.sample_labels import warn_of_another_order
 from interplay.steps.table import Table, as_table
 
+#: So many columns get a warning of their own; the rest are listed in one.
+_COLUMNS_NAMED = 5
+
 
 class _WithoutNamed(ColumnSubset):
     """What is left of X when y and strata are taken out of it."""
@@ -55,8 +58,15 @@ def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
 
     A text is the name of what is known of each sample, or of a column of X, as in `take_columns`.
     """
-    table = as_table(X)
     warn_of_another_order(X, **given)
+    table, values = without_named(as_table(X), **given)
+    refuse_decision_in_table(table, values[0])
+    _warn_of_doubts(table)
+    return table, values
+
+
+def without_named(table: Table, **given: Any) -> tuple[Table, tuple[Any, ...]]:
+    """Do the same with a table, without a word on what is in it."""
     taken: list[int] = []
     values = tuple(_value(table, entry, argument, taken) for argument, entry in given.items())
     if taken:
@@ -66,8 +76,25 @@ def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
         known_of_samples = table.sample_columns
         table = _WithoutNamed(table, kept)
         table.sample_columns = known_of_samples
-    refuse_decision_in_table(table, values[0])
     return table, values
+
+
+def _warn_of_doubts(table: Table) -> None:
+    """Warn of text variables that may be meant as something else than labels."""
+    found = table.doubts
+    named = list(found)[:_COLUMNS_NAMED]
+    for name in named:
+        warnings.warn(
+            f"column {shown(name)} of X is text and taken as labels, although {found[name].reason}: make it numbers "
+            "(in pandas with pd.to_numeric(column, errors='coerce')) or leave it out; if labels are meant, make it "
+            "categorical",
+            UserWarning,
+            stacklevel=5,
+        )
+    if len(found) > len(named):
+        more = [shown(name) for name in list(found)[len(named) :]]
+        listed = ", ".join(more[:_COLUMNS_NAMED]) + (", …" if len(more) > _COLUMNS_NAMED else "")
+        warnings.warn(f"{len(more)} more text columns of X are in doubt: {listed}", UserWarning, stacklevel=5)
 
 
 def refuse_decision_in_table(table: Table, y: Any) -> None:

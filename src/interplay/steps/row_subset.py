@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.arrays import IntArray
 from interplay.steps.columns import Column
+from interplay.steps.number_texts import LabelDoubt
 from interplay.steps.table import Table, Values, Which
 
 
@@ -27,3 +28,12 @@ class RowSubset(Table):
         """Return variable `v` with what its levels are called; some of them may have no sample here."""
         whole = self._table.column(v)
         return replace(whole, read=lambda: whole.read()[self._rows])
+
+    def place(self, sample: int) -> str:
+        """Say where a sample is in the whole table."""
+        return self._table.place(int(self._rows[sample]))
+
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Why the labels of text variables may be none."""
+        return self._table.doubts

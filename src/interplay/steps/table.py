@@ -32,6 +32,8 @@ from interplay.steps.columns import (
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
+    from interplay.steps.number_texts import LabelDoubt
+
 Values = npt.NDArray[Any]
 Which = slice | IntArray
 
@@ -54,9 +56,12 @@ class Table(ABC):
     sample_columns : mapping
         What else is known of each sample, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata`
         may name them.
+    index : pandas Index or None
+        Labels of the samples, such as the lines of a file that they come from.
     """
 
     sample_columns: Mapping[str, Any] = MappingProxyType({})
+    index: Any = None
 
     def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
         self.n_samples = n_samples
@@ -107,6 +112,19 @@ class Table(ABC):
                 numbers.append(check_int(f"each column number in {argument}", column, low=0, high=self.n_vars - 1))
         return numbers
 
+    def place(self, sample: int) -> str:
+        """Say where a sample is, as who has made the table counts: by a line of a file, a label, or its number."""
+        index = self.index
+        if index is None:
+            return f"sample {sample}"
+        label = index[sample]
+        return f"{index.name or 'sample'} {shown(label) if isinstance(label, str) else label}"
+
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Why the labels of text variables may be none, by the names of those in doubt."""
+        return {}
+
     def block(self, start: int, stop: int) -> Values:
         """Return variables start ... stop - 1, (stop - start, n_samples); see `columns`."""
         return self.columns(slice(start, stop))
@@ -126,6 +144,11 @@ class ArrayTable(Table):
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         return _transposed(self._read(which), self.dtype)
+
+
+def doubts_of(columns: Iterable[tuple[str, Column]]) -> dict[str, LabelDoubt]:
+    """Return the doubts about the labels of some columns, by name."""
+    return {name: column.doubt for name, column in columns if column.doubt is not None}
 
 
 def _transposed(values: Values, dtype: np.dtype[Any]) -> Values:
@@ -164,6 +187,11 @@ class ColumnTable(Table):
         """Return variable `v` with what its levels are called."""
         return self._columns[v]
 
+    @property
+    def doubts(self) -> dict[str, LabelDoubt]:
+        """Why the labels of text variables may be none, by the names of those in doubt."""
+        return doubts_of(zip(self.names, self._columns, strict=True))
+
 
 def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
     """Return `X` as a Table.
@@ -200,7 +228,10 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
     if isinstance(X, np.ndarray | list | tuple):
         return _array_table(X, names)
     if _is_pandas(X, "DataFrame"):
-        return _pandas_table(X, names)
+        table = _pandas_table(X, names)
+        is_counted = type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
+        table.index = None if is_counted else X.index
+        return table
 
     if isinstance(getattr(X, "column_names", None), list):  # pyarrow, the other one that allows repeated names
         _names(X.column_names, len(X.column_names))

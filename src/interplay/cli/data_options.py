@@ -1,0 +1,53 @@
+"""Options of what is read from a file, for every command that reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from interplay.readers.missing_target import MISSING_TARGET_CHOICES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+#: Options whose values go to `read_data` under the same names.
+DATA_OPTIONS = (
+    click.option("--target", metavar="COLUMN", help="The column to be explained."),
+    click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated."),
+    click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]"),
+    click.option("--decimal", metavar="CHARACTER",
+                 help="Decimal sign of text files.  [default: what each column shows]"),
+    click.option("--na-values", metavar="TEXT", multiple=True,
+                 help="Stands for a missing value, beside NA, ?, empty cells and the like; may be repeated."),
+    click.option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
+                 show_default=True, help="Samples whose target is missing: refuse, or leave out."),
+)  # fmt: skip
+
+#: What of these a run does not record if it is as it is without a word.
+_PLAIN: tuple[Any, ...] = (None, False, [], "error")
+
+
+def data_options(command: Command) -> Command:
+    """Give a command all of them, in this order."""
+    for option in reversed(DATA_OPTIONS):
+        command = option(command)
+    return command
+
+
+def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the values of these options out of those of a command, as arguments of `read_data`."""
+    taken = {str(parameter.name): values.pop(str(parameter.name)) for parameter in _parameters()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
+
+
+def to_record(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return what of the arguments is worth recording: None for what was left as it is."""
+    return {name: None if value in _PLAIN else value for name, value in arguments.items()}
+
+
+def _parameters() -> list[click.Parameter]:
+    @data_options
+    def options() -> None: ...
+
+    return list(reversed(options.__click_params__))  # type: ignore[attr-defined]

@@ -1,0 +1,69 @@
+"""Samples whose outcome is missing: refused, with where they are, or left out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import IntArray
+from interplay.checks import check_choice, shown
+from interplay.readers.target_column import TableAndOutcome
+from interplay.steps.columns import Column
+from interplay.steps.decision import decision_column
+from interplay.steps.row_subset import RowSubset
+from interplay.steps.table import Table, as_table
+
+MISSING_TARGET_CHOICES = ("error", "drop")
+
+
+def with_known_target(
+    data: TableAndOutcome, *, missing_target: str, path: str | os.PathLike[str], target: str | None
+) -> TableAndOutcome:
+    """Return the samples whose outcome is known: all of them, or, if `missing_target` is "drop", those that are left.
+
+    `path` and `target` name the file and the column in messages.
+    """
+    check_choice("missing_target", missing_target, MISSING_TARGET_CHOICES)
+    X, y = data
+    values = decision_column(y).read()
+    is_missing = values != values
+    if not is_missing.any():
+        return data
+    count, rows = int(is_missing.sum()), np.flatnonzero(~is_missing)
+    table = X if isinstance(X, Table) else None
+    if table is None and len(is_missing) == len(X):
+        table = as_table(X)
+    first = int(np.argmax(is_missing))
+    place = f"sample {first}" if table is None else table.place(first)
+    column = "the target" if target is None else f"column {shown(target)}"
+    where = f"{os.fspath(path)!r}, {column}: {count} of {len(values)} values {'is' if count == 1 else 'are'} missing"
+    if missing_target == "error" or not len(rows):
+        advice = (
+            "fill them in, or use missing_target='drop' to leave those samples out"
+            if len(rows)
+            else "name another column"
+        )
+        raise ValueError(f"{where} (the first: {place}): {advice}")
+    warnings.warn(
+        f"{where} (the first: {place}); {'this sample is' if count == 1 else 'these samples are'} left out",
+        UserWarning,
+        stacklevel=3,
+    )
+    return _samples(X, rows), _samples(y, rows)
+
+
+def _samples(data: Any, rows: IntArray) -> Any:
+    """Return some samples of a table or of an outcome, of whatever kind."""
+    if isinstance(data, Table):
+        some = RowSubset(data, rows)
+        some.sample_columns = {name: _samples(values, rows) for name, values in data.sample_columns.items()}
+        return some
+    if isinstance(data, Column):
+        return replace(data, read=lambda: data.read()[rows])
+    if hasattr(data, "iloc"):  # pandas
+        return data.iloc[rows]
+    return data.take(rows) if hasattr(data, "take") else np.asarray(data)[rows]  # pyarrow, numpy

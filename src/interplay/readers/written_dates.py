@@ -1,0 +1,100 @@
+"""How the dates of a text column are written, and the numbers they stand for: days since 1970.
+
+A column is judged by all its values, as numbers are: 03/04/2020 is in March or in April, which 25/04/2020 decides.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Sequence
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+_TIME = r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d(?:\.\d+)?))?(?P<zone>Z|[-+]\d\d:?\d\d)?)?"
+_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign)(?P<day>\d{{1,2}}){_TIME}")
+_DAY_FIRST = re.compile(rf"(?P<day>\d{{1,2}})(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign)(?P<year>\d{{4}}){_TIME}")
+_MONTH_FIRST = re.compile(rf"(?P<month>\d{{1,2}})(?P<sign>[-/])(?P<day>\d{{1,2}})(?P=sign)(?P<year>\d{{4}}){_TIME}")
+_NAMED_MONTH = re.compile(
+    rf"(?P<day>\d{{1,2}})(?P<sign>[- /.]?)(?P<name>[a-z]{{3,9}})\.?(?P=sign)(?P<year>\d{{4}}){_TIME}", re.IGNORECASE
+)
+
+#: What looks like a date or a time, of whatever kind: a column of such texts is no column of labels.
+_LOOKS_LIKE_ONE = re.compile(
+    r"\d{1,4}([-/.])(?:\d{1,2}|[a-z]{3})\1\d{1,4}(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?",
+    re.IGNORECASE,
+)
+
+
+class AmbiguousDatesError(ValueError):
+    """Dates that are as well days before months as months before days."""
+
+
+def read_dates(texts: Sequence[str]) -> list[float] | None:
+    """Return the days since 1970 that tidy texts stand for, or None if they are no dates, or not all of one kind.
+
+    Examples
+    --------
+    >>> read_dates(["1970-01-02", "1970-01-11 12:00"])
+    [1.0, 10.5]
+    >>> read_dates(["02/01/1970", "25/01/1970"]), read_dates(["01/02/1970", "01/25/1970"])
+    ([1.0, 24.0], [1.0, 24.0])
+    >>> read_dates(["02-JAN-1970"]), read_dates(["1970-13-01"]), read_dates(["yesterday"])
+    ([1.0], None, None)
+    """
+    if not texts or (not _LOOKS_LIKE_ONE.match(texts[0]) and not _NAMED_MONTH.match(texts[0])):
+        return None
+    for way in (_YEAR_FIRST, _NAMED_MONTH):
+        if (days := _days_by(way, texts)) is not None:
+            return days
+    day_first, month_first = _days_by(_DAY_FIRST, texts), _days_by(_MONTH_FIRST, texts)
+    if day_first is not None and month_first is not None and day_first != month_first:
+        raise AmbiguousDatesError
+    return month_first if day_first is None else day_first
+
+
+def look_like_dates(texts: Sequence[str]) -> bool:
+    """Say whether most of these texts look like dates or times, whether or not they can be read."""
+    return sum(_LOOKS_LIKE_ONE.fullmatch(text) is not None for text in texts) > len(texts) / 2
+
+
+def _days_by(way: re.Pattern[str], texts: Sequence[str]) -> list[float] | None:
+    days = []
+    for text in texts:
+        found = way.fullmatch(text)
+        day = None if found is None else _day(found.groupdict().get)
+        if day is None:
+            return None
+        days.append(day)
+    return days
+
+
+def _day(part: Callable[[str], str | None]) -> float | None:
+    """Return the days since 1970 of the parts of a date; None if there is no such day."""
+    name = part("name")
+    month = int(part("month") or 0) if name is None else _month_of(name)
+    try:
+        seconds = float(part("second") or 0)
+        moment = datetime.datetime(
+            int(part("year") or 0), month, int(part("day") or 0), int(part("hour") or 0), int(part("minute") or 0)
+        )
+    except ValueError:
+        return None
+    if seconds >= 61:
+        return None
+    return ((moment - _EPOCH).total_seconds() + seconds - _seconds_of(part("zone"))) / 86400
+
+
+def _seconds_of(zone: str | None) -> int:
+    """Return by how much a time zone is before Greenwich."""
+    if zone is None or zone == "Z":
+        return 0
+    digits = zone[1:].replace(":", "")
+    return (-1 if zone[0] == "-" else 1) * (int(digits[:2]) * 3600 + int(digits[2:]) * 60)
+
+
+def _month_of(name: str) -> int:
+    """Return the number of a month by its English name, or 0."""
+    short = name[:3].lower()
+    return _MONTHS.index(short) + 1 if short in _MONTHS else 0
