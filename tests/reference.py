@@ -399,6 +399,51 @@ def interesting_tuples(
     return rows
 
 
+# --- Tuples of which every member gains ------------------------------------------------------------------------
+
+
+def has_all_margins(table: Table, n_members: int, *, first: int = 0) -> bool:
+    """Whether each cell has a sample, and each cell without a member, from `first` on, has one of each class."""
+    if any(sum(counts) == 0 for counts in table.values()):
+        return False
+    parts = (summed_over(table, position) for position in range(first, n_members))
+    return all(count > 0 for part in parts for counts in part.values() for count in counts)
+
+
+def screened_tuples(
+    codes: Sequence[Column],
+    levels: Sequence[int],
+    classes: Column,
+    n_classes: int,
+    dimensions: int,
+    pseudocount: float,
+    min_gain: Sequence[float],
+    *,
+    strata: Column | None = None,
+    variables: Sequence[int] | None = None,
+    require: str = "any",
+) -> list[tuple[tuple[int, ...], int, float, float]]:
+    """Every tuple, the member that gains least, its gain, and what every member must gain for the tuple to be listed.
+
+    `min_gain` is by degrees of freedom of the interaction; those of a table with an empty margin may be 1.
+    """
+    n_fixed = 0 if strata is None else 1
+    rows = []
+    for members in admitted_tuples(len(codes), 0, dimensions, variables, require):
+        columns = [*([] if strata is None else [strata]), *(codes[v] for v in members)]
+        of_tuple = [*([] if strata is None else [max(strata) + 1]), *(levels[v] for v in members)]
+        counts = tuple_counts(columns, classes, n_classes, of_tuple)
+        df = n_classes - 1
+        for position, n_levels in enumerate(of_tuple):
+            df *= n_levels if position < n_fixed else n_levels - 1
+        full = has_all_margins(counts, len(of_tuple), first=n_fixed)
+        needed = min_gain[min(df, len(min_gain) - 1)] if full else min_gain[1]
+        gains = information_gain(columns, of_tuple, classes, n_classes, pseudocount)[n_fixed:]
+        least = min(range(dimensions), key=lambda m: gains[m])
+        rows.append((members, members[least], gains[least], needed))
+    return rows
+
+
 # --- The conditional test of single variables -----------------------------------------------------------------
 
 

@@ -87,6 +87,19 @@ def list_tuples(
     on_tick: Callable[[int], None] | None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
 
+def screen_tuples(
+    planes: Planes,
+    tiles: Tiles,
+    job: Job,
+    *,
+    pseudocount: float,
+    min_gain: npt.NDArray[np.float64],
+    has_stratum: bool,
+    max_rows: int,
+    searched_by: npt.NDArray[np.uint8],
+    on_tick: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+
 LANES: int
 TRIPLE_BLOCK: int
 SEARCHERS: tuple[str, ...]

@@ -94,6 +94,11 @@ class DirectSearcher final : public TileSearcher {
     } else {
       for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
     }
+    if (const EveryMember* rule = problem_.every_member) {
+      in_table_.clear();
+      for (Index m = 0; m < k_; ++m) in_table_.push_back({positions_[m].n_levels, positions_[m].inner, !rule->asks(m)});
+      needed_if_full_ = rule->of_df(full_degrees_of_freedom(in_table_, n_classes_));
+    }
     contrast_ = problem_.blocks.order[last.begin] >= planes_.n_vars;
     const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
     batch_ = std::clamp<Index>(kMaxPlaneCounts / per_variable, 1, last.end - last.begin);
@@ -211,6 +216,10 @@ class DirectSearcher final : public TileSearcher {
   }
 
   void score() {
+    if (problem_.every_member) {
+      list_if_every_gains(*problem_.every_member);
+      return;
+    }
     if (statistic_) {
       const double value = (*statistic_)(counts_.data());
       for (Index m = 0; m < k_; ++m) offer(m, value);
@@ -220,10 +229,28 @@ class DirectSearcher final : public TileSearcher {
     if (!contrast_) {  // a contrast variable neither helps nor hurts a real one
       for (Index m = 0; m + 1 < k_; ++m) offer(m, tables_.to_bits(whole - information_without(m)));
     }
-    offer(k_ - 1, tables_.to_bits(whole - prefix_information_));
+    offer(k_ - 1, tables_.to_bits(whole - information_without(k_ - 1)));
   }
 
+  void list_if_every_gains(const EveryMember& rule) {
+    double needed = rule.least();
+    if (needed_if_full_ > needed && has_all_margins(counts_.data(), n_cells_, n_classes_, in_table_)) {
+      needed = needed_if_full_;
+    }
+    const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, n_classes_);
+    SmallestGain smallest;
+    for (Index m = k_ - 1; m >= 0; --m) {
+      if (!rule.asks(m)) continue;
+      const double gain = tables_.to_bits(whole - information_without(m));
+      if (gain < needed) return;
+      smallest.add(members_[m], gain);
+    }
+    sink_.list(members_.data(), smallest.row, smallest.gain);
+  }
+
+  // The last member's is known of the prefix.
   Fixed information_without(Index m) {
+    if (m + 1 == k_) return prefix_information_;
     Position& at = positions_[m];
     if (at.sub_information.empty()) return sum_over(at);
     Index entry = 0;
@@ -272,6 +299,8 @@ class DirectSearcher final : public TileSearcher {
   std::vector<Count> counts_;         // n_cells * n_classes
   std::vector<Count> summed_;         // scratch
   Fixed prefix_information_ = 0;
+  std::vector<TableMember> in_table_;  // by member, if every one must gain
+  double needed_if_full_ = 0;          // what each must gain, where all margins are positive
   std::optional<TupleStatistic> statistic_;
 };
 
