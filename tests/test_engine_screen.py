@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -15,7 +16,9 @@ import reference
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.tile_chunks import screen_in_chunks
+from interplay.engines.tuple_tables import count_tables
 from interplay.search.tuple_tiles import make_tuple_tiles
+from interplay.statistics.interaction.null_model import fewest_degrees_of_freedom
 from interplay.steps.bit_planes import make_bit_planes
 
 #: The least that lanes take, and what only counts take.
@@ -249,17 +252,42 @@ def test_singles_and_pairs_share_the_triples_of_many_variables(simd: str) -> Non
     assert len(found) > 100
 
 
-def test_tables_with_all_margins_are_asked_for_more_and_others_are_not() -> None:
-    rng = np.random.default_rng(3)
-    screen = random_screen(rng, dimensions=2, levels=np.full(20, 3), n_samples=200)
-    screen.codes[5][(screen.codes[5] == 2) & (screen.codes[6] == 2)] = 1  # one empty cell
-    min_gain = np.array([np.inf, 0.01, 1e6])
-    assert [row[0] for row in screen.run(min_gain)] == [(5, 6)]
-    screen.decision[screen.codes[7] == 1] = 0  # no sample of class 1 has this level
-    found = {row[0] for row in screen.run(min_gain)}
-    assert (5, 6) in found
-    assert all(7 in members for members in found - {(5, 6)})
+def test_empty_cells_lower_what_is_asked_for() -> None:
+    screen = random_screen(np.random.default_rng(3), dimensions=2, levels=np.full(20, 3), n_samples=300)
+    screen.codes[5][(screen.codes[5] == 2) & (screen.codes[6] == 2)] = 1  # one empty cell: 3 degrees of freedom
+    assert [row[0] for row in screen.run(np.array([np.inf, 0.01, 0.01, 0.01, 1e6]))] == [(5, 6)]
+    assert screen.run(np.array([np.inf, 0.01, 0.01, 1e6])) == []
+    screen.decision[screen.codes[7] == 1] = 0  # no sample of class 1 has this level: 2, and all pairs with it
+    found = {row[0] for row in screen.run(np.array([np.inf, 0.01, 0.01, 1e6]))}
     assert (7, 8) in found
+    assert all(7 in members for members in found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(screens())
+def test_tables_of_tuples_are_counted(screen: Screen) -> None:
+    planes, _ = screen.prepared()
+    first = int(screen.strata is not None)
+    tuples = np.array(list(combinations(range(first, first + len(screen.codes)), screen.dimensions)))
+    if first:
+        tuples = np.insert(tuples, 0, 0, axis=1)
+    of_place = {}
+    for places, tables in count_tables(planes, tuples):
+        of_place.update(zip(places.tolist(), tables, strict=True))
+        df = fewest_degrees_of_freedom(tables.reshape(-1, *tables.shape[1 + first :]))
+        plain = [
+            reference.fewest_interaction_df(
+                {cell: table[cell].tolist() for cell in np.ndindex(*table.shape[:-1])}, table.shape[:-1]
+            )
+            for table in tables.reshape(-1, *tables.shape[1 + first :])
+        ]
+        assert df.tolist() == plain
+    assert of_place.keys() == set(range(len(tuples)))
+    for place, members in enumerate(tuples.tolist()):
+        columns = [screen.strata if first and v == 0 else screen.codes[v - first] for v in members]
+        counts = np.zeros(of_place[place].shape, dtype=np.int64)
+        np.add.at(counts, (*columns, screen.decision), 1)
+        assert np.array_equal(of_place[place], counts)
 
 
 def test_a_stratum_is_asked_for_nothing() -> None:

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "interplay/count_tables.hpp"
 #include "interplay/tuple_search.hpp"
 #include "search_data.hpp"
 #include "without_gil.hpp"
@@ -167,6 +168,27 @@ nb::tuple screen_tuples(const Planes& planes, const Tiles& tiles, const Job& job
   return rows_in_order(found, span_of(searched_by), k);
 }
 
+nb::object count_tables(const Planes& planes, Array<const Index> tuples, const std::string& instruction_set) {
+  const BitPlanes view = planes.view();
+  require(tuples.ndim() == 2 && tuples.shape(1) >= 1, "tuples must have a row for each, of its members");
+  const std::span<const Index> rows = span_of(tuples);
+  const Index k = static_cast<Index>(tuples.shape(1));
+  Index n_numbers = view.n_classes();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    require(0 <= rows[i] && rows[i] < view.n_rows(), "tuples: row out of range");
+    const Index first = rows[i % static_cast<std::size_t>(k)];
+    require(view.n_levels[rows[i]] == view.n_levels[first], "tuples must have members of the same numbers of levels");
+    if (static_cast<Index>(i) < k) n_numbers *= view.n_levels[first];
+  }
+  std::vector<Index> counts(static_cast<std::size_t>(n_numbers) * tuples.shape(0));
+  const SimdLevel level = simd_level_from_name(instruction_set);
+  {
+    WithoutGil without_gil;
+    interplay::count_tables(view, rows, k, level, counts);
+  }
+  return as_numpy(std::move(counts), {tuples.shape(0), static_cast<std::size_t>(n_numbers)});
+}
+
 std::span<const Index> checked(const Array<const Index>& class_sizes) {
   require(class_sizes.size() >= 1, "there must be a class");
   return span_of(class_sizes);
@@ -224,6 +246,8 @@ void define_search(nb::module_& module) {
              "min_gain"_a, "has_stratum"_a, "max_rows"_a, "searched_by"_a.noconvert(), "on_tick"_a.none(),
              "List tuples of which every member gains enough for their degrees of freedom, once each: tuples, the "
              "variables that gain least, their gains, and rows of each tile done.");
+  module.def("count_tables", &count_tables, "planes"_a, "tuples"_a, "simd_level"_a,
+             "Samples per cell and class of tuples of one shape: a row for each, the first member varying slowest.");
   module.def("tile_searchers", &tile_searchers, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
              "The number of the searcher that takes each tile: its place in SEARCHERS.");
   module.def(

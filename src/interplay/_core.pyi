@@ -86,7 +86,6 @@ def list_tuples(
     max_rows: int,
     on_tick: Callable[[int], None] | None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
-
 def screen_tuples(
     planes: Planes,
     tiles: Tiles,
@@ -99,6 +98,7 @@ def screen_tuples(
     searched_by: npt.NDArray[np.uint8],
     on_tick: Callable[[int], None] | None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+def count_tables(planes: Planes, tuples: npt.NDArray[np.int64], simd_level: str) -> npt.NDArray[np.int64]: ...
 
 LANES: int
 TRIPLE_BLOCK: int

@@ -5,6 +5,7 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
+#include "search/degrees_of_freedom.hpp"
 #include "search/survivor_sink.hpp"
 #include "simd/tuple_counts.hpp"
 
@@ -95,9 +96,9 @@ class DirectSearcher final : public TileSearcher {
       for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
     }
     if (const EveryMember* rule = problem_.every_member) {
-      in_table_.clear();
-      for (Index m = 0; m < k_; ++m) in_table_.push_back({positions_[m].n_levels, positions_[m].inner, !rule->asks(m)});
-      needed_if_full_ = rule->of_df(full_degrees_of_freedom(in_table_, n_classes_));
+      std::vector<TableMember> members;
+      for (const Position& position : positions_) members.push_back({position.n_levels, position.inner});
+      degrees_of_freedom_.set_up(members, n_classes_, rule->has_stratum);
     }
     contrast_ = problem_.blocks.order[last.begin] >= planes_.n_vars;
     const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
@@ -233,18 +234,16 @@ class DirectSearcher final : public TileSearcher {
   }
 
   void list_if_every_gains(const EveryMember& rule) {
-    double needed = rule.least();
-    if (needed_if_full_ > needed && has_all_margins(counts_.data(), n_cells_, n_classes_, in_table_)) {
-      needed = needed_if_full_;
-    }
     const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, n_classes_);
     SmallestGain smallest;
     for (Index m = k_ - 1; m >= 0; --m) {
       if (!rule.asks(m)) continue;
       const double gain = tables_.to_bits(whole - information_without(m));
-      if (gain < needed) return;
+      if (gain < rule.least()) return;
       smallest.add(members_[m], gain);
     }
+    const bool may_need_more = smallest.gain < rule.of_df(degrees_of_freedom_.full());
+    if (may_need_more && smallest.gain < rule.of_df(degrees_of_freedom_.fewest(counts_.data()))) return;
     sink_.list(members_.data(), smallest.row, smallest.gain);
   }
 
@@ -299,8 +298,7 @@ class DirectSearcher final : public TileSearcher {
   std::vector<Count> counts_;         // n_cells * n_classes
   std::vector<Count> summed_;         // scratch
   Fixed prefix_information_ = 0;
-  std::vector<TableMember> in_table_;  // by member, if every one must gain
-  double needed_if_full_ = 0;          // what each must gain, where all margins are positive
+  DegreesOfFreedom degrees_of_freedom_;  // if every member must gain
   std::optional<TupleStatistic> statistic_;
 };
 

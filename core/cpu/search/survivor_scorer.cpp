@@ -41,12 +41,11 @@ void SurvivorScorer::start_tile(const Levels& levels) {
   for (int member = 0; member < k_; ++member) group_[member] = problem_.group_of(n_cells / levels[member]);
   offset_ = offset_of_(n_cells);
   if (every_) {
+    std::array<TableMember, kMaxFastDimensions> members{};
     Index inner = 1;
-    for (int member = 0; member < k_; inner *= levels[member], ++member) {
-      in_table_[member] = {levels[member], inner, !every_->asks(member)};
-    }
-    needed_if_full_ = every_->of_df(full_degrees_of_freedom(members_in_table(), n_classes_));
-    job_.more_if_no_zero = rounded_down(needed_if_full_ - every_->least());
+    for (int member = 0; member < k_; inner *= levels[member], ++member) members[member] = {levels[member], inner};
+    degrees_of_freedom_.set_up(std::span(members).first(k_), n_classes_, every_->has_stratum);
+    job_.more_if_no_zero = rounded_down(every_->of_df(degrees_of_freedom_.full()) - every_->least());
   }
   transformed_.resize(static_cast<std::size_t>(n_cells));
   cells_.resize(static_cast<std::size_t>(n_cells * n_classes_));
@@ -90,13 +89,13 @@ void SurvivorScorer::offer_members(int first, int lane) {
 }
 
 // List the tuple whose cells are gathered if every member gains what its degrees of freedom ask for.
-void SurvivorScorer::list_if_every_gains(int lane) {
-  const Index n_cells = n_patterns_ * n_layers_;
+void SurvivorScorer::list_if_every_gains(int lane, double bound) {
   double needed = every_->least();
-  if (needed_if_full_ > needed && has_all_margins(cells_.data(), n_cells, n_classes_, members_in_table())) {
-    needed = needed_if_full_;
+  if (every_->of_df(degrees_of_freedom_.full()) > needed) {
+    needed = every_->of_df(degrees_of_freedom_.fewest(cells_.data()));
+    if (!every_may_gain(lane, bound, needed)) return;
   }
-  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, n_classes_);
+  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, n_classes_);
   if (!every_may_gain(lane, tables_.to_bits(whole) - offset_, needed)) return;
   SmallestGain smallest;
   Index inner = 1;

@@ -9,6 +9,7 @@
 #include "bounds/lane_model.hpp"
 #include "bounds/rounded_down.hpp"
 #include "rows/lane_rows.hpp"
+#include "search/degrees_of_freedom.hpp"
 #include "search/patterns.hpp"
 #include "search/survivor_sink.hpp"
 
@@ -74,7 +75,7 @@ class SurvivorScorer {
       if (every_) {
         if (!every_may_gain(lane, static_cast<double>(bound), every_->least())) continue;
         gather_cells(form, lane, n_layers_);
-        list_if_every_gains(lane);
+        list_if_every_gains(lane, static_cast<double>(bound));
         continue;
       }
       const int member = first_that_may_gain(lane, static_cast<double>(bound));
@@ -141,8 +142,7 @@ class SurvivorScorer {
   }
   float information_of_prefix() const;
   void offer_members(int first, int lane);
-  void list_if_every_gains(int lane);
-  std::span<const TableMember> members_in_table() const { return std::span(in_table_).first(k_); }
+  void list_if_every_gains(int lane, double bound);
   // What a member gains by the tuple whose cells are gathered, and which has this information.
   double gain_of(int member, Index inner, Fixed whole);
 
@@ -156,9 +156,8 @@ class SurvivorScorer {
   const int k_;
   const Index n_classes_, n_groups_;
 
-  Levels levels_{}, group_{};                               // by member
-  std::array<TableMember, kMaxFastDimensions> in_table_{};  // by member, if every one must gain
-  double needed_if_full_ = 0;                               // what each must gain, where all margins are positive
+  Levels levels_{}, group_{};            // by member
+  DegreesOfFreedom degrees_of_freedom_;  // if every member must gain
   Index n_patterns_ = 0, n_layers_ = 0;
   double offset_ = 0;
   bool contrast_ = false;

@@ -8,9 +8,8 @@
 
 namespace interplay {
 
-// What a member must gain depends on the degrees of freedom of the tuple's interaction: (classes − 1) · Π (levels − 1),
-// times the strata, in a table where all margins that its null model keeps are positive. In others they may be as few
-// as 1.
+// What a member must gain depends on the degrees of freedom that the tuple's interaction has at least
+// (search/degrees_of_freedom.hpp).
 struct EveryMember {
   std::span<const double> min_gain;  // by degrees of freedom, ascending; the first is not used, the last is for more
   bool has_stratum;                  // the first member of every tuple is one, and is asked for nothing
@@ -33,22 +32,5 @@ struct SmallestGain {
     gain = more;
   }
 };
-
-// A member of a table of counts: its levels are `inner` cells apart.
-struct TableMember {
-  Index n_levels, inner;
-  bool is_stratum;
-};
-
-// The degrees of freedom of a table whose margins are all positive.
-inline Index full_degrees_of_freedom(std::span<const TableMember> members, Index n_classes) {
-  Index df = n_classes - 1;
-  for (const TableMember& member : members) df *= member.is_stratum ? member.n_levels : member.n_levels - 1;
-  return df;
-}
-
-// Whether each cell has a sample, and, for each member but a stratum, so does each cell of the others in each class.
-// counts: IN n_cells * n_classes
-bool has_all_margins(const Count* counts, Index n_cells, Index n_classes, std::span<const TableMember> members);
 
 }  // namespace interplay

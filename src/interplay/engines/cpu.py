@@ -46,6 +46,18 @@ def default_simd_level() -> str:
     return wanted
 
 
+def core_planes(planes: BitPlanes) -> _core.Planes:
+    """Return the planes as the compiled core takes them; it checks them."""
+    return _core.Planes(
+        words=planes.words,
+        plane_start=planes.plane_start,
+        n_levels=planes.n_levels,
+        class_word_start=planes.class_word_start,
+        class_sizes=planes.class_sizes,
+        n_vars=planes.n_vars,
+    )
+
+
 @dataclass(frozen=True)
 class CpuEngine(Engine):
     """All tiles on this machine's processor, handed out to threads one by one.
@@ -168,14 +180,7 @@ class CpuEngine(Engine):
     ) -> tuple[_core.Planes, _core.Tiles, _core.Job]:
         """Return what to search, and how, as the compiled core takes it; it checks them."""
         return (
-            _core.Planes(
-                words=planes.words,
-                plane_start=planes.plane_start,
-                n_levels=planes.n_levels,
-                class_word_start=planes.class_word_start,
-                class_sizes=planes.class_sizes,
-                n_vars=planes.n_vars,
-            ),
+            core_planes(planes),
             core_tiles(tiles, planes.n_levels, planes.n_vars),
             _core.Job(self.n_threads, self.simd_level or default_simd_level(), self.direct_only or direct_only),
         )
