@@ -46,7 +46,9 @@ def merge(
     check_format(out, format_)
     outputs = {"out": None if out == "-" else out, "report": report, "save": save}
     check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
-    X = None if data is None else read_data(data, **take_data_arguments(values))[0]
+    how_to_read = take_data_arguments(values)
+    X = None if data is None else read_data(data, **how_to_read)[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
-    selection = selection.with_source(file=data, dropped=drop, command=repeated_command(click.get_current_context()))
+    command = repeated_command(click.get_current_context())
+    selection = selection.with_source(file=data, dropped=how_to_read["drop"], command=command)
     write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

@@ -99,7 +99,7 @@ def run(
     recorded = record | {"random_state": seed}
     command = repeated_command(click.get_current_context(), random_state=seed)
     write_selection(
-        selection.with_source(file=data, dropped=drop, command=command),
+        selection.with_source(file=data, dropped=how_to_read["drop"], command=command),
         out=out,
         format_=format_,
         report=report,

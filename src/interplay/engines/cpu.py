@@ -46,6 +46,18 @@ def default_simd_level() -> str:
     return wanted
 
 
+def core_planes(planes: BitPlanes) -> _core.Planes:
+    """Return the planes as the compiled core takes them; it checks them."""
+    return _core.Planes(
+        words=planes.words,
+        plane_start=planes.plane_start,
+        n_levels=planes.n_levels,
+        class_word_start=planes.class_word_start,
+        class_sizes=planes.class_sizes,
+        n_vars=planes.n_vars,
+    )
+
+
 @dataclass(frozen=True)
 class CpuEngine(Engine):
     """All tiles on this machine's processor, handed out to threads one by one.
@@ -64,6 +76,7 @@ class CpuEngine(Engine):
     direct_only: bool = False
     name: str = "cpu"
     can_list = True
+    can_screen = True
 
     def max_gains(
         self,
@@ -135,19 +148,39 @@ class CpuEngine(Engine):
         )
         return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
 
+    def screen_tiles(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_gain: FloatArray,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
+    ) -> TupleRows:
+        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple."""
+        searched_by = np.zeros(len(tiles), dtype=np.uint8)
+        tuples, variable, value, rows_of_tile = _core.screen_tuples(
+            *self._job(planes, tiles),
+            pseudocount=pseudocount,
+            min_gain=min_gain,
+            has_stratum=tiles.only_of_stratum is not None,
+            max_rows=np.iinfo(np.int64).max if max_rows is None else max_rows,
+            searched_by=searched_by,
+            on_tick=on_progress,
+        )
+        if searched is not None:
+            done = len(rows_of_tile)
+            add_counts(searched, count_searched(searched_by[:done], tiles.n_tuples[:done]))
+        return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
+
     def _job(
         self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False
     ) -> tuple[_core.Planes, _core.Tiles, _core.Job]:
         """Return what to search, and how, as the compiled core takes it; it checks them."""
         return (
-            _core.Planes(
-                words=planes.words,
-                plane_start=planes.plane_start,
-                n_levels=planes.n_levels,
-                class_word_start=planes.class_word_start,
-                class_sizes=planes.class_sizes,
-                n_vars=planes.n_vars,
-            ),
+            core_planes(planes),
             core_tiles(tiles, planes.n_levels, planes.n_vars),
             _core.Job(self.n_threads, self.simd_level or default_simd_level(), self.direct_only or direct_only),
         )
