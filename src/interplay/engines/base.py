@@ -12,7 +12,7 @@ from interplay.engines.searcher_counts import SearcherCounts
 from interplay.engines.tuple_formula import TupleFormula
 
 if TYPE_CHECKING:
-    from interplay.engines.tile_chunks import FoundChunk
+    from interplay.engines.tile_chunks import FoundChunk, ScreenedChunk
 
 
 class OnProgress(Protocol):
@@ -56,19 +56,22 @@ class Engine(ABC):
 
     Every engine returns the same bits: gains are sums of integers (see ``core/include/interplay/information_gain.hpp``)
     and ties go to the lowest discretisation and tuple. An engine must find maxima. What else it can do it declares with
-    `can_list` and `can_stream`; nobody calls the other methods without asking.
+    `can_list`, `can_screen` and `can_stream`; nobody calls the other methods without asking.
 
     Attributes
     ----------
     name : str
     can_list : bool
         Whether `interesting_tuples` works: listing tuples, not only finding maxima.
+    can_screen : bool
+        Whether `screen_tiles` works, or `stream_screened` where it streams.
     can_stream : bool
         Whether `stream_max_gains` works: searching many chunks at once and telling of each when it is done.
     """
 
     name: str
     can_list: bool = False
+    can_screen: bool = False
     can_stream: bool = False
 
     @abstractmethod
@@ -135,14 +138,56 @@ class Engine(ABC):
         """
         raise NotImplementedError(f"engine {self.name!r} does not list tuples: see can_list")
 
+    def screen_tiles(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_gain: FloatArray,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
+    ) -> TupleRows:
+        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple.
+
+        The value of a row is the smallest gain of a member, its variable the first such member. The stratum, where row
+        0 is one, is in the tuple and is asked for no gain.
+
+        Parameters
+        ----------
+        planes : BitPlanes
+            Real variables only, and a stratum before them where the tiles have one.
+        min_gain : (max_df + 1,) float64
+            What every member must gain, by the degrees of freedom of the tuple's interaction, ascending; the last entry
+            is for more of them, too. Those of a tuple are ``(classes − 1) · Π (levels − 1)``, times the strata, where
+            each of its cells has a sample and so does each cell of all members but one in each class. Otherwise they
+            may be as few as 1, and that is what is asked for.
+        max_rows : int, optional
+            Take no further tile once there are this many rows. At least one tile is done.
+        """
+        raise NotImplementedError(f"engine {self.name!r} does not screen tuples: see can_screen")
+
+    def stream_screened(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_gain: FloatArray,
+        on_progress: OnProgress | None = None,
+    ) -> Iterator[ScreenedChunk]:
+        """Screen the tiles as `screen_tiles` does; yield chunks in the order in which they are done."""
+        raise NotImplementedError(f"engine {self.name!r} does not stream what it screens: see can_stream")
+
 
 class SearchInterrupted(KeyboardInterrupt):
     """Ctrl-C during a search.
 
     Attributes
     ----------
-    partial : MaxGains
-        The maxima found until then; of several runs, those of the one in work.
+    partial : MaxGains or ScreenedTuples
+        The maxima found until then, or the tuples listed; of several runs, those of the one in work.
     done : float
         The share of all tuples, of all runs, that was searched.
     kept_in : str or None
@@ -151,7 +196,7 @@ class SearchInterrupted(KeyboardInterrupt):
         Why this could not be written to the checkpoint; what was written before is still there.
     """
 
-    def __init__(self, partial: MaxGains, done: float, kept_in: str | None = None, not_kept: str | None = None) -> None:
+    def __init__(self, partial: Any, done: float, kept_in: str | None = None, not_kept: str | None = None) -> None:
         super().__init__(partial, done, kept_in, not_kept)
         self.partial = partial
         self.done = done
@@ -162,4 +207,4 @@ class SearchInterrupted(KeyboardInterrupt):
         kept = "" if self.kept_in is None else f", and the same call goes on from {self.kept_in!r}"
         if self.not_kept is not None:
             kept = f", but the checkpoint does not have them ({self.not_kept}): it is as it was last written"
-        return f"interrupted after {self.done:.1%} of the search; .partial holds the gains found until then{kept}"
+        return f"interrupted after {self.done:.1%} of the search; .partial holds what was found until then{kept}"

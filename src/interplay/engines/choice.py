@@ -55,17 +55,22 @@ class EngineChoice:
     n_threads: int
 
 
-def check_engine(engine: AsEngine = "auto", *, n_jobs: int | None = None, to_list: bool = False) -> EngineChoice:
-    """Refuse an engine that is not there, or one that cannot list tuples where it is `to_list` them, before any work.
+def check_engine(
+    engine: AsEngine = "auto", *, n_jobs: int | None = None, to_list: bool = False, to_screen: bool = False
+) -> EngineChoice:
+    """Refuse an engine that is not there, or that cannot do what it is to do beside finding maxima, before any work.
 
-    The environment variable ``INTERPLAY_ENGINE`` says what "auto" means; where it names an engine that cannot list, the
-    processor lists. A Dask client becomes an engine, and so does an object with `max_gains` and `describe`.
+    It may be `to_list` tuples, or `to_screen` them. The environment variable ``INTERPLAY_ENGINE`` says what "auto"
+    means; where it names an engine that cannot do so, the processor does. A Dask client becomes an engine, and so does
+    an object with `max_gains` and `describe`.
     """
     n_threads = resolve_n_jobs(n_jobs)
     found = _engine_of_name(engine, n_threads) if isinstance(engine, str) else _as_engine(engine)
-    if to_list and found is not None and not found.can_list:
+    lacks_listing = to_list and found is not None and not found.can_list
+    if found is not None and (lacks_listing or (to_screen and not found.can_screen)):
         if not isinstance(engine, str) or engine != "auto":
-            raise ValueError(f"engine {found.name!r} cannot list tuples: use engine='cpu' or 'cuda'")
+            what, others = ("list", "'cpu' or 'cuda'") if lacks_listing else ("screen", "'cpu', 'cuda' or 'dask'")
+            raise ValueError(f"engine {found.name!r} cannot {what} tuples: use engine={others}")
         found = CpuEngine(n_threads=n_threads)
     return EngineChoice(found, n_threads)
 
@@ -73,7 +78,7 @@ def check_engine(engine: AsEngine = "auto", *, n_jobs: int | None = None, to_lis
 def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:
     """Return the engine for this much work: for "auto" the GPU where there is one and it pays, else the CPU.
 
-    All engines that "auto" chooses from can list tuples.
+    All engines that "auto" chooses from can list and screen tuples.
     """
     if choice.engine is not None:
         return choice.engine
@@ -127,6 +132,7 @@ class _AdaptedEngine(Engine):
         self.name = str(getattr(given, "name", type(given).__name__))
         self.can_list = hasattr(given, "interesting_tuples")
         self.can_stream = hasattr(given, "stream_max_gains")
+        self.can_screen = hasattr(given, "screen_tiles")
 
     def max_gains(
         self, planes: BitPlanes, tiles: TupleTiles, *, searched: SearcherCounts | None = None, **options: Any
@@ -151,6 +157,10 @@ class _AdaptedEngine(Engine):
 
     def interesting_tuples(self, *args: Any, **options: Any) -> TupleRows:
         rows: TupleRows = self._given.interesting_tuples(*args, **options)
+        return rows
+
+    def screen_tiles(self, *args: Any, **options: Any) -> TupleRows:
+        rows: TupleRows = self._given.screen_tiles(*args, **options)
         return rows
 
 
@@ -193,7 +203,7 @@ class SearchWork:
         """
         k, n, n_asked = dimensions, n_vars, n_vars if asked_for is None else int(asked_for.sum())
         n_contrast = len(n_levels) - n_vars
-        n_tuples = [comb(n_asked, m) if require == "all" else comb(n, m) - comb(n - n_asked, m) for m in (k, k - 1)]
+        n_tuples = [count_tuples(n, n_asked, m, require) for m in (k, k - 1)]
         if k == 1 and require != "all":  # alone, a contrast variable needs no partner
             n_tuples[1] = 1
         return cls(
@@ -201,6 +211,19 @@ class SearchWork:
             n_samples=n_samples,
             n_cells=float(np.maximum(n_levels, 2).mean()) ** k * n_strata,
         )
+
+
+def count_tuples(n_vars: int, n_asked: int, dimensions: int, require: str) -> int:
+    """Count the tuples that hold one of the `n_asked` variables asked for (``require="any"``), or nothing but these.
+
+    Examples
+    --------
+    >>> count_tuples(10, 10, 2, "any"), count_tuples(10, 1, 2, "any"), count_tuples(10, 3, 2, "all")
+    (45, 9, 3)
+    """
+    if require == "all":
+        return comb(n_asked, dimensions)
+    return comb(n_vars, dimensions) - comb(n_vars - n_asked, dimensions)
 
 
 #: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.

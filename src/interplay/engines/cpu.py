@@ -64,6 +64,7 @@ class CpuEngine(Engine):
     direct_only: bool = False
     name: str = "cpu"
     can_list = True
+    can_screen = True
 
     def max_gains(
         self,
@@ -134,6 +135,48 @@ class CpuEngine(Engine):
             on_tick=on_progress,
         )
         return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
+
+    def screen_tiles(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_gain: FloatArray,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
+    ) -> TupleRows:
+        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple."""
+        has_stratum = tiles.only_of_stratum is not None
+        least = np.full(len(planes.n_levels), np.nextafter(min_gain[1], -np.inf))
+        least[:has_stratum] = np.inf
+        k = tiles.dimensions - has_stratum
+        rows = self.interesting_tuples(
+            planes,
+            tiles,
+            pseudocount=pseudocount,
+            min_value=least,
+            max_rows=None if max_rows is None else k * max_rows,
+            on_progress=on_progress,
+        )
+        tile = np.repeat(np.arange(len(rows.rows_of_tile)), rows.rows_of_tile)
+        new = np.ones(len(rows), dtype=bool)
+        new[1:] = (rows.tuples[1:] != rows.tuples[:-1]).any(axis=1)
+        start = np.flatnonzero(new)
+        full = np.diff(np.append(start, len(rows))) == k
+        start = start[full]
+        value = rows.value[start[:, np.newaxis] + np.arange(k)] if len(start) else np.empty((0, k))
+        first = value.argmin(axis=1) if len(start) else np.empty(0, dtype=np.int64)
+        if searched is not None:
+            done = len(rows.rows_of_tile)
+            add_counts(searched, {self.name: {"tiles": done, "tuples": int(tiles.n_tuples[:done].sum())}})
+        return TupleRows(
+            tuples=rows.tuples[start],
+            variable=rows.variable[start + first],
+            value=value.min(axis=1) if len(start) else np.empty(0),
+            rows_of_tile=np.bincount(tile[start], minlength=len(rows.rows_of_tile)).astype(np.int64),
+        )
 
     def _job(
         self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False

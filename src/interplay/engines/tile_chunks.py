@@ -9,13 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted
 from interplay.engines.routing import costs_over
 from interplay.engines.searcher_counts import SearcherCounts
 
 #: A chunk has at most this many times the cost of those before, so that a first guess cannot cost much.
 _MAX_GROWTH = 8.0
+
+#: Rows that a screened chunk has at most, but for what the threads have at hand when there are so many.
+MAX_SCREENED_ROWS = 1_000_000
 
 
 class FoundChunk(NamedTuple):
@@ -34,6 +37,25 @@ class FoundChunk(NamedTuple):
     begin: int
     end: int
     gains: MaxGains
+    searched: SearcherCounts
+
+
+class ScreenedChunk(NamedTuple):
+    """Some tiles are screened.
+
+    Attributes
+    ----------
+    begin, end : int
+        Which tiles.
+    rows : TupleRows
+        The tuples of these tiles that are listed.
+    searched : SearcherCounts
+        Who screened these tiles.
+    """
+
+    begin: int
+    end: int
+    rows: TupleRows
     searched: SearcherCounts
 
 
@@ -130,6 +152,48 @@ def search_in_chunks(
             raise SearchInterrupted(interrupt.partial, float(done / before[-1])) from None
         size.learn(float(cost_before[end] - cost_before[begin]), time.perf_counter() - started)
         yield FoundChunk(begin, end, known, searched)
+        begin = end
+
+
+def screen_in_chunks(
+    engine: Engine,
+    planes: BitPlanes,
+    tiles: TupleTiles,
+    *,
+    seconds: float,
+    pseudocount: float,
+    min_gain: FloatArray,
+    on_progress: OnProgress | None,
+    max_rows: int = MAX_SCREENED_ROWS,
+) -> Iterator[ScreenedChunk]:
+    """Screen the tiles; yield after every chunk: one of `max_rows` rows or somewhat more, or of about `seconds`.
+
+    Where `seconds` is infinite and rows are few, all tiles are one chunk.
+    """
+    if engine.can_stream:
+        yield from engine.stream_screened(
+            planes, tiles, pseudocount=pseudocount, min_gain=min_gain, on_progress=on_progress
+        )
+        return
+    before, cost_before = summed(tiles.n_tuples), summed(costs_over(planes, tiles, pseudocount))
+    size = ChunkSize(seconds)
+    begin = 0
+    while begin < len(tiles):
+        end = len(tiles) if np.isinf(seconds) else end_of_chunk(cost_before, begin, size.cost)
+        started = time.perf_counter()
+        searched: SearcherCounts = {}
+        rows = engine.screen_tiles(
+            planes,
+            tiles[begin:end],
+            pseudocount=pseudocount,
+            min_gain=min_gain,
+            max_rows=max_rows,
+            on_progress=None if on_progress is None else _shifted(on_progress, int(before[begin])),
+            searched=searched,
+        )
+        end = begin + len(rows.rows_of_tile)
+        size.learn(float(cost_before[end] - cost_before[begin]), time.perf_counter() - started)
+        yield ScreenedChunk(begin, end, rows, searched)
         begin = end
 
 

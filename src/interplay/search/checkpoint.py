@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BoolArray, MaxGains
+from interplay.arrays import BoolArray, IntArray, MaxGains
 from interplay.checks import check_path, check_real
 from interplay.engines.base import TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
@@ -54,6 +54,8 @@ class SearchState:
         Maxima so far, one for each list of tiles.
     searched : SearcherCounts
         Who searched what is done.
+    listed : (n_listed, 1 + k) int64, optional
+        Of a search that lists tuples: the discretisation and the members of each so far.
     """
 
     shapes: list[TileShape]
@@ -62,6 +64,7 @@ class SearchState:
     done: BoolArray
     found: list[MaxGains]
     searched: SearcherCounts = field(default_factory=dict)
+    listed: IntArray | None = None
 
 
 @dataclass
@@ -168,7 +171,7 @@ class Checkpoint:
         """
         state = self._states.setdefault(name, fresh)
         same_tiles = state.layout == fresh.layout and len(state.done) == n_tiles.get(state.at, len(state.done))
-        if not (same_tiles and _of_same_search(state.found, fresh.found)):
+        if not (same_tiles and _of_same_search(state, fresh)):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
                 "go on with the version it was made with, or remove it to start afresh"
@@ -194,6 +197,8 @@ class Checkpoint:
                 "searched": state.searched,
             }
             arrays[f"{name}.done"] = np.packbits(state.done)
+            if state.listed is not None:
+                arrays[f"{name}.listed"] = state.listed
             for i, gains in enumerate(state.found):
                 arrays |= gains_as_arrays(gains, f"{name}.{i}")
         write_archive(self.path, "checkpoint", content, arrays, previous=self._previous)
@@ -268,10 +273,14 @@ def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) ->
     return ", ".join(dict.fromkeys(differences))
 
 
-def _of_same_search(some: list[MaxGains], others: list[MaxGains]) -> bool:
-    """Say whether maxima are of as many variables, groups and members: engines write into these arrays."""
-    shapes, other_shapes = ([(gains.n_vars, gains.tuples_by_group.shape) for gains in each] for each in (some, others))
-    return shapes == other_shapes
+def _of_same_search(some: SearchState, other: SearchState) -> bool:
+    """Say whether maxima are of as many variables, groups and members, and lists of as many members."""
+    return _shapes_found(some) == _shapes_found(other)
+
+
+def _shapes_found(state: SearchState) -> tuple[Any, ...]:
+    maxima = [(gains.n_vars, gains.tuples_by_group.shape) for gains in state.found]
+    return maxima, None if state.listed is None else state.listed.shape[1:]
 
 
 def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
@@ -285,6 +294,7 @@ def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
         done=np.unpackbits(packed, count=n_tiles).astype(bool),
         found=[gains_from_arrays(arrays, f"{name}.{i}") for i in range(search["n_found"])],
         searched=search.get("searched", {}),  # earlier files do not say
+        listed=arrays.get(f"{name}.listed"),
     )
     if not (has_own_types(state) and all(_is_shape(shape) for shape in state.shapes) and are_counts(state.searched)):
         raise TypeError("another content")

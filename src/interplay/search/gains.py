@@ -314,12 +314,14 @@ def prepare_search(
     shard: Shard | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "search",
+    make_loop: Callable[..., TileLoop] = TileLoop,
 ) -> PreparedSearch:
     """Codes → tuples → tiles for the engine that suits the work; ``.run()`` gives the maxima over the discretisations.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
-    stratum is row 0 of planes and tiles, and no part of what is found.
+    stratum is row 0 of planes and tiles, and no part of what is found. `make_loop` makes a TileLoop that does something
+    else with the tiles.
     """
     table, coders = coder.table, [coder]
     if contrast is not None:
@@ -374,7 +376,7 @@ def prepare_search(
         MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
         for levels, tiles in zip(levels_of_rows, searches, strict=True)
     ]
-    loop = TileLoop(
+    loop = make_loop(
         worker,
         searches,
         settings.discretizations,

@@ -26,7 +26,7 @@ MAX_SHARDS = 10**6
 
 #: Chunks of a kept search take this share of the time between two writes: few enough that threads seldom wait for
 #: each other at the end of one, and enough that the clock is looked at in time.
-_CHUNKS_BETWEEN_WRITES = 4
+CHUNKS_BETWEEN_WRITES = 4
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,17 @@ class TileLoop:
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         # Nobody else has to know how a search that is neither kept nor shared out is cut.
         layout = _layout(searches, total_cost) if shard is not None or checkpoint is not None else ""
-        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), list(nothing))
+        fresh = self._fresh_state(SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), list(nothing)))
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = self._tuples_before(self._state.at)
         self._has_begun = self._n_done > 0
         if checkpoint is not None:
             self._count_unrecorded()
+
+    def _fresh_state(self, state: SearchState) -> SearchState:
+        """Say what a search starts from."""
+        return state
 
     @property
     def found(self) -> tuple[MaxGains, ...]:
@@ -146,18 +150,13 @@ class TileLoop:
 
     def search(self, planes: BitPlanes, d: int, i: int, *, pseudocount: float, show: ShowDone | None) -> None:
         """Search what is left of list `i` for discretisation `d`."""
-        left = self._left((d, i))
+        left = self._start_at((d, i))
         if not len(left):
             return
-        state = self._state
-        if state.at != (d, i):
-            state.at, state.done = (d, i), self._none_done((d, i))
-        everything = len(left) == len(self._searches[i])
-        tiles = self._searches[i] if everything else self._searches[i][left]
+        state, tiles = self._state, self._tiles_of(i, left)
         before, n_tuples = self._n_done, float(tiles.n_tuples.sum())
         finds = None if i == 0 else state.found[0]  # what is alone is of less interest
         on_progress = None if show is None else partial(_show_after, show, before, self._finds, finds)
-        self._has_begun = True
         try:
             if self._checkpoint is None:
                 state.found[i] = self.engine.max_gains(
@@ -181,6 +180,19 @@ class TileLoop:
         state.done[:] = True
         self._n_done = before + n_tuples
 
+    def _start_at(self, place: tuple[int, int]) -> IntArray:
+        """Return the tiles that are left to do at a place, where the work is from now on if there are any."""
+        left = self._left(place)
+        if len(left):
+            if self._state.at != place:
+                self._state.at, self._state.done = place, self._none_done(place)
+            self._has_begun = True
+        return left
+
+    def _tiles_of(self, i: int, left: IntArray) -> TupleTiles:
+        tiles = self._searches[i]
+        return tiles if len(left) == len(tiles) else tiles[left]
+
     def _search_and_keep(
         self,
         checkpoint: Checkpoint,
@@ -198,7 +210,7 @@ class TileLoop:
             self.engine,
             planes,
             tiles,
-            seconds=checkpoint.seconds / _CHUNKS_BETWEEN_WRITES,
+            seconds=checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
             pseudocount=pseudocount,
             discretization=d,
             known=state.found[i],
@@ -230,7 +242,11 @@ class TileLoop:
             except Exception as error:
                 not_kept = f"{type(error).__name__}: {error}"
         done = max(self._n_done, self._tuples_before(self._state.at))
-        raise SearchInterrupted(self.found[0], float(done / self.n_tuples), kept_in, not_kept) from None
+        raise SearchInterrupted(self._so_far(), float(done / self.n_tuples), kept_in, not_kept) from None
+
+    def _so_far(self) -> Any:
+        """What an interrupt hands over."""
+        return self.found[0]
 
     def finish(self) -> None:
         """Take note that all is done."""
