@@ -70,18 +70,23 @@ def interactions(
         The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
         `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
     dimensions : int
-        Number of variables in a tuple, at least 2. The interaction of a triple is what no pair of its members has.
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        A tuple must have at least two variables. The interaction of a triple is what no pair of its members has.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
-        Number of random sets of thresholds to try. A tuple is tested in the one in which it has the smallest p-value,
-        which is multiplied by their number. One is the default, and loses nothing where variables have levels already.
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+
+        A tuple is tested in the one in which χ² gives it the smallest p-value, and that is multiplied by their number.
     range_ : float, optional
         How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
         default 0 with one discretisation, and `suggest_range` with several.
     variables : iterable of names or numbers, optional
         Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
-        consist of these variables (``require="all"``). p-values are adjusted for these tuples only.
+        consist of these variables (``require="all"``).
+
+        p-values are adjusted for these tuples only.
     require : {"any", "all"}
         Whether a tuple must contain at least one of `variables`, or must consist of them.
     partners : iterable of names or numbers, optional
@@ -111,8 +116,10 @@ def interactions(
         the search lists are then tested once each in these samples, as `Interactions.replicate` does, and the result
         is that of these tests, with those of the search beside.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. With several
-        columns, each combination of values is a stratum. A string names a column, as for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
+        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
+        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
+        for `y`.
 
         All effects may differ between strata, and an interaction may be in any of them.
     decision : {"auto", "classes", "continuous"}
@@ -217,7 +224,9 @@ def interactions(
     caps.check()
     split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
     check_progress(progress)
-    choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
+    choice = check_engine(
+        engine, n_jobs=n_jobs, to_screen=True
+    )  # refused, if it is not there, before a file is written
     asked = {
         "missing": missing,
         "decision": classes.kind,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import IntArray
+from interplay.arrays import DecisionClasses, IntArray
 from interplay.engines.choice import EngineChoice
 from interplay.interacting.data import InteractionData
 from interplay.progress import Progress, show_progress
@@ -22,12 +23,14 @@ from interplay.search.gains import about_search
 from interplay.search.p_value_caps import PValueCaps
 from interplay.search.provenance import versions
 from interplay.search.settings import SearchSettings
-from interplay.search.tuple_tests import test_tuples
+from interplay.search.tuple_screen import ScreenedTuples, screen_tuples
+from interplay.search.tuple_tests import make_tuple_tests
+from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.steps.discrete_codes import Coder
 from interplay.steps.frozen_cuts import outcome_cuts, variable_cuts
-from interplay.steps.interaction_tables import TupleTables
-from interplay.steps.tuple_counts import TupleCounts
-from interplay.tuples.listed_screen import ScreenedTuples, screen_tuples
+from interplay.steps.interaction_tables import TupleTables, has_missing_level
+from interplay.steps.tuple_counts import TupleCounter, TupleCounts
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -70,7 +73,7 @@ def find_interactions(
                 settings,
                 coders,
                 choice,
-                max_p=cap,
+                max_p=_screen_up_to(cap, data, settings, coders) if omit_missing else cap,
                 asked_for=data.family.asked_for,
                 require=data.family.require,
                 checkpoint=checkpoint,
@@ -153,8 +156,7 @@ class _Tests:
         n_tuples = sum(map(len, tuples))
         n_done = 0
         what = f"testing {n_tuples} tuples"
-        shown = True if progress is None and n_tuples >= _MANY_TESTS else progress
-        with show_progress(shown, n_tuples=max(2 * n_tuples, 1), what=what, unless_hidden=progress is None) as show:
+        with show_progress(progress, n_tuples=max(2 * n_tuples, 1), what=what, min_tuples=_MANY_TESTS) as show:
 
             def tell(more: int) -> None:
                 nonlocal n_done
@@ -162,7 +164,7 @@ class _Tests:
                 if show is not None:
                     show(n_done)
 
-            return test_tuples(
+            return make_tuple_tests(
                 self._tables,
                 tuples,
                 max_p=cap,
@@ -195,7 +197,7 @@ def _result(
     """Give the tuples names, cells and cuts."""
     coder = coders.of(data.comparison.table, np.unique(tested.tuples))
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
-    labels = outcome_cuts(data.y, data.classes)
+    labels, omit = outcome_cuts(data.y, data.classes), settings["missing"] == "omit"
     return Interactions(
         names=list(data.table.names),
         tested=replace(tested, tuples=data.numbers(tested.tuples)),
@@ -203,7 +205,55 @@ def _result(
         outcome=labels,
         class_sizes=dict(zip(labels.labels, data.classes.sizes.tolist(), strict=True)),
         cuts=tuple(replace(cut, variable=int(data.numbers(np.array(cut.variable)))) for cut in cuts),
-        counts=tuple(kept_counts(coder, data, tested, omit_missing=settings["missing"] == "omit")),
+        counts=tuple(
+            _with_numbers(data, counts) for counts in kept_counts(coder, data.classes, tested, omit_missing=omit)
+        ),
         settings=settings,
         provenance=provenance,
     )
+
+
+def _with_numbers(data: InteractionData, counts: TupleCounts) -> TupleCounts:
+    return replace(counts, members=data.numbers(counts.members))
+
+
+def kept_counts(
+    coder: Coder, classes: DecisionClasses, tested: TestedTuples, *, omit_missing: bool
+) -> Iterator[TupleCounts]:
+    """Count the first tuples again, to be looked at."""
+    counter = TupleCounter(coder, classes)
+    for members, d in zip(tested.tuples[:MAX_COUNTED], tested.discretization[:MAX_COUNTED].tolist(), strict=True):
+        counts = counter.count(members, run=0, discretization=d)
+        if counts is not None:
+            yield _without_missing(counts) if omit_missing else counts
+
+
+def _without_missing(counts: TupleCounts) -> TupleCounts:
+    """Leave the last level of each member out that stands for missing values."""
+    names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in counts.level_names]
+    kept = tuple(slice(len(levels)) for levels in names)
+    return replace(counts, level_names=names, counts=np.ascontiguousarray(counts.counts[kept]))
+
+
+def _screen_up_to(cap: float, data: InteractionData, settings: SearchSettings, coders: Coders) -> float:
+    """Return the cap of a screen that counts missing values as a level, where the tests leave them out.
+
+    G² of the samples without gaps is never larger than that of all, but its p-value is at fewer degrees of freedom.
+    """
+    from scipy.special import chdtrc
+
+    coder = coders.of(data.comparison.table)
+    if not has_missing_level(coder).any():
+        return cap
+    largest = np.sort(np.maximum(coder.n_levels, 2))[-settings.dimensions :]
+    n_strata = 1 if data.strata is None else data.strata.n_strata
+    most_df = n_strata * (data.classes.n_classes - 1) * float(np.prod(largest - 1.0))
+    return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
+
+
+def _part(progress: Progress, begin: float, end: float) -> Progress:
+    """Let a function that is told the share done hear of one part of the work."""
+    if not callable(progress):
+        return progress
+    tell = progress
+    return lambda done: tell(begin + (end - begin) * done)

@@ -69,7 +69,9 @@ def cell_in_words(result: Interactions, row: int) -> str:
     for v, level in zip(tested.tuples[row].tolist(), tested.residual_cell[row].tolist(), strict=True):
         cuts = result.cuts_of(v)
         name = cuts.level_names(int(tested.discretization[row]))[level]
-        parts.append(f"{result.names[v]} {name}" if cuts.is_cut and name != "missing" else f"{result.names[v]} = {name}")
+        parts.append(
+            f"{result.names[v]} {name}" if cuts.is_cut and name != "missing" else f"{result.names[v]} = {name}"
+        )
     strata = list(result.provenance.get("strata", {}))
     if strata:
         parts.append(f"stratum {strata[tested.residual_stratum[row]]}")

@@ -79,7 +79,7 @@ class Interactions:
     @property
     def dimensions(self) -> int:
         """Members of a tuple."""
-        return self.tested.tuples.shape[1]
+        return int(self.tested.tuples.shape[1])
 
     @property
     def is_significant(self) -> BoolArray:
@@ -239,7 +239,11 @@ class Interactions:
         if rough.any():
             notes.append(f"{int(rough.sum())} p-values are those of χ² where counts below 5 are expected: rough ones.")
         cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
-        if len(tested) and int(tested.n_samples.max()) >= CUTS_INTERACT_FROM and cut.intersection(tested.tuples.ravel()):
+        if (
+            len(tested)
+            and int(tested.n_samples.max()) >= CUTS_INTERACT_FROM
+            and cut.intersection(tested.tuples.ravel())
+        ):
             notes.append(
                 f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can make an interaction of "
                 "effects that add up before they are cut: look at these tuples with the numbers themselves."
@@ -259,7 +263,9 @@ class Interactions:
         """Return samples, classes and levels in one sentence."""
         s = self.settings
         listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(self.class_sizes.items())[:6])
-        classes = f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
+        classes = (
+            f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
+        )
         n_strata = len(self.provenance.get("strata", {}))
         return (
             f"{sum(self.class_sizes.values())} samples; {classes}; "
@@ -286,7 +292,9 @@ class Interactions:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        rows = self._shown_rows().to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(self) else ""
+        rows = (
+            self._shown_rows().to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(self) else ""
+        )
         more = len(self) - _ROWS_SHOWN
         rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
         notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())

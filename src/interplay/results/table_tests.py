@@ -68,7 +68,7 @@ def _gains(by_stratum: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:
 
 
 def _log_odds_alone(by_stratum: IntArray) -> FloatArray:
-    n, n_strata, *shape = by_stratum.shape
+    n, _, *shape = by_stratum.shape
     k = len(shape) - 1
     if not is_two_level(tuple(shape)):
         return np.full((n, k), np.nan)

@@ -90,19 +90,18 @@ class TestedTuples:
         wide = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "log_or_alone")
         whole = ("tuples", "discretization", "n_samples", "df", "method", "residual_cell", "residual_class",
                  "residual_stratum", "df_alone")  # fmt: skip
-        return cls(
-            **{
-                field.name: np.empty(
-                    (0, dimensions) if field.name in wide else 0, dtype=np.int64 if field.name in whole else np.float64
-                )
-                for field in fields(cls)
-            }
-        )
+        arrays: dict[str, Any] = {}
+        for field in fields(cls):
+            shape = (0, dimensions) if field.name in wide else (0,)
+            arrays[field.name] = np.empty(shape, dtype=np.int64 if field.name in whole else np.float64)
+        return cls(**arrays)
 
     @classmethod
     def joined(cls, parts: Sequence[TestedTuples]) -> TestedTuples:
         """Put lists, one at least, one after the other."""
-        return cls(**{field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)})
+        return cls(
+            **{field.name: np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)}
+        )
 
     def chosen(self, rows: npt.NDArray[Any]) -> TestedTuples:
         """Keep some rows, in that order."""

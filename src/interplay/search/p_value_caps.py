@@ -42,6 +42,11 @@ class PValueCaps:
     max_p: float | None
     top: int | None
 
+    @property
+    def is_default(self) -> bool:
+        """Whether what is significant is to be listed, and nothing else."""
+        return self.max_p is None and self.top is None
+
     def check(self) -> None:
         """Refuse a list that nobody could hold."""
         expected = 0.0 if self.max_p is None else self.max_p * self.n_tests

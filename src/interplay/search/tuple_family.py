@@ -59,7 +59,9 @@ class TupleFamily:
         if self.partners is not None and self.first is not None:
             others = ~self.partners[tuples]
             # The one that is no partner must be of the first set; if all are partners, one must be of both.
-            has_first = np.where(others.any(axis=1), (others & self.first[tuples]).any(axis=1), self.first[tuples].any(axis=1))
+            has_first = np.where(
+                others.any(axis=1), (others & self.first[tuples]).any(axis=1), self.first[tuples].any(axis=1)
+            )
             inside &= (others.sum(axis=1) <= 1) & has_first
         if self.positions is not None:
             chromosome, position = self.positions.chromosome[tuples], self.positions.position[tuples]

@@ -19,7 +19,8 @@ from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.two_level_fit import is_two_level
 from interplay.steps.interaction_tables import TupleTables, by_shape
 
-#: Tuples tested at a time: many where p-values are exact, few where a bootstrap takes its time and Ctrl-C must not wait.
+#: Tuples tested at a time: many where p-values are exact, few where a bootstrap takes its time and Ctrl-C should not
+#: wait.
 _AT_ONCE = 2048
 _BOOTSTRAPPED_AT_ONCE = 16
 
@@ -29,7 +30,7 @@ _ROUNDING = 1e-9
 Tell = Callable[[int], None]
 
 
-def test_tuples(
+def make_tuple_tests(
     tables: Sequence[TupleTables],
     tuples: Sequence[IntArray],
     *,
@@ -57,7 +58,9 @@ def test_tuples(
     """
     n_discretizations = len(tables)
     in_each = max_p / n_discretizations
-    kept = [_with_small_bound(one, members, in_each, has_strata, tell) for one, members in zip(tables, tuples, strict=True)]
+    kept = [
+        _with_small_bound(one, members, in_each, has_strata, tell) for one, members in zip(tables, tuples, strict=True)
+    ]
     chosen = kept if n_discretizations == 1 else _best_discretization(tables, kept)
     parts = [TestedTuples.none(tuples[0].shape[1])]
     for d, (one, members) in enumerate(zip(tables, chosen, strict=True)):
@@ -69,7 +72,11 @@ def test_tuples(
                     some = members[which[begin : begin + _AT_ONCE]]
                 begin += len(some)
                 tested = tested_tables(
-                    one.counts(some), some, bootstrap_below=bootstrap_below / n_discretizations, seed=seed, strata=has_strata
+                    one.counts(some),
+                    some,
+                    bootstrap_below=bootstrap_below / n_discretizations,
+                    seed=seed,
+                    strata=has_strata,
                 )
                 log_p = np.minimum(tested.log_p + math.log(n_discretizations), 0.0)
                 parts.append(replace(tested, log_p=log_p, discretization=np.full(len(some), d)))
@@ -77,9 +84,6 @@ def test_tuples(
                     tell(len(some))
     found = TestedTuples.joined(parts)
     return found.chosen(np.flatnonzero(found.p_value <= max_p)).by_p_value()
-
-
-test_tuples.__test__ = False  # type: ignore[attr-defined]  # pytest: no test
 
 
 def _with_small_bound(

@@ -116,7 +116,9 @@ class OutcomeCuts:
                 )
         if len(np.unique(codes)) < 2:
             raise ValueError("y has one class only: two or more are needed to test anything")
-        return DecisionClasses(codes.astype(np.int64), list(self.labels), "continuous" if len(self.bounds) else "classes")
+        return DecisionClasses(
+            codes.astype(np.int64), list(self.labels), "continuous" if len(self.bounds) else "classes"
+        )
 
 
 def variable_cuts(coder: Coder, variable: int) -> VariableCuts:

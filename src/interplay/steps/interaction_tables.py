@@ -57,9 +57,7 @@ class TupleTables:
         groups = classes.codes if strata is None else strata.codes * classes.n_classes + classes.codes
         self._filled, codes = np.unique(groups, return_inverse=True)  # classes that a stratum lacks have no words
         of_filled = DecisionClasses(codes.reshape(-1).astype(np.int64), self._filled.tolist())
-        planes = make_bit_planes(
-            [_codes_of(coder, discretization, self._variables)], of_filled, n_jobs=coder.n_jobs
-        )
+        planes = make_bit_planes([_codes_of(coder, discretization, self._variables)], of_filled, n_jobs=coder.n_jobs)
         self._words, self._first_plane = _planes_of_all_levels(planes)
         self._n_levels = planes.n_levels.copy()
         if omit_missing:  # the last level, where there is one, of those without a value

@@ -83,7 +83,9 @@ def _from_frame(frame: Any) -> dict[str, Any]:
     native = nw.from_native(frame, eager_only=True)
     columns = {str(name).lower(): name for name in native.columns}
     if "variable" not in columns or "position" not in columns:
-        raise ValueError(f"positions, as a table, must have the columns variable and position, not {shown(native.columns)}")
+        raise ValueError(
+            f"positions, as a table, must have the columns variable and position, not {shown(native.columns)}"
+        )
     names = [str(name) for name in native[columns["variable"]].to_list()]
     position = native[columns["position"]].to_list()
     if "chromosome" not in columns:
