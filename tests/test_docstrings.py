@@ -15,6 +15,7 @@ FUNCTIONS = [
     interplay.search_shard,
     interplay.MDFSSelector,
     interplay.interesting_tuples,
+    interplay.interactions,
 ]
 #: The older package has names of its own for other things: its `decision` is the outcome.
 COMPAT_FUNCTIONS = [
@@ -26,6 +27,8 @@ COMPAT_FUNCTIONS = [
 ]
 #: In an estimator `fit` is a method.
 SAME_ARGUMENT = {"null_fit": "fit"}
+#: What is said of p-values of tuples, where other functions speak of variables.
+OF_TUPLES = {"interactions": ("p_adjust", "level", "top")}
 
 
 def documented(function):
@@ -68,6 +71,7 @@ def test_an_argument_is_described_in_the_same_words_everywhere(functions):
     for function in functions:
         for name, text in documented(function).items():
             words = " ".join(text.strip().split("\n\n")[0].split())
+            name += " of tuples" * (name in OF_TUPLES.get(function.__name__, ()))
             where, before = first_seen.setdefault(SAME_ARGUMENT.get(name, name), (function.__name__, words))
             assert words == before, f"{name} is described differently in {where} and {function.__name__}"
 

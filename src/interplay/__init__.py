@@ -12,7 +12,9 @@ if _TYPE_CHECKING:
     from interplay import datasets, genetics, parquet, singlecell
     from interplay.arrays import MaxGains
     from interplay.engines.base import SearchInterrupted
+    from interplay.interacting.find import interactions
     from interplay.pipeline import select
+    from interplay.results.interactions import Interactions
     from interplay.results.saved import load
     from interplay.results.selection import Selection
     from interplay.search.checkpoint import Checkpoint
@@ -31,6 +33,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "Checkpoint",
     "FewSamplesWarning",
+    "Interactions",
     "MDFSSelector",
     "MaxGains",
     "NullFit",
@@ -44,6 +47,7 @@ __all__ = [
     "discretize",
     "fit_null",
     "genetics",
+    "interactions",
     "interesting_tuples",
     "load",
     "max_information_gain",
@@ -60,6 +64,7 @@ __all__ = [
 _HOME = {
     "Checkpoint": "interplay.search.checkpoint",
     "FewSamplesWarning": "interplay.statistics.few_samples",
+    "Interactions": "interplay.results.interactions",
     "MDFSSelector": "interplay.selector.selector",
     "MaxGains": "interplay.arrays",
     "NullFit": "interplay.statistics.null_fit",
@@ -71,6 +76,7 @@ _HOME = {
     "contrast_variables": "interplay.steps.contrast",
     "discretize": "interplay.steps.discrete_codes",
     "fit_null": "interplay.statistics.null_fit",
+    "interactions": "interplay.interacting.find",
     "interesting_tuples": "interplay.tuples.interesting",
     "load": "interplay.results.saved",
     "max_information_gain": "interplay.search.gains",

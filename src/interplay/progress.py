@@ -45,7 +45,9 @@ def check_progress(progress: Any) -> None:
 
 
 @contextmanager
-def show_progress(progress: Progress, *, n_tuples: float, what: str) -> Iterator[ShowDone | None]:
+def show_progress(
+    progress: Progress, *, n_tuples: float, what: str, min_tuples: float = _MIN_TUPLES_SHOWN
+) -> Iterator[ShowDone | None]:
     """Show on stderr what is done, the rate, the time left and the best finds; yields the function to tell them.
 
     Parameters
@@ -57,6 +59,8 @@ def show_progress(progress: Progress, *, n_tuples: float, what: str) -> Iterator
         All tuples of the search.
     what : str
         What is searched, in a few words.
+    min_tuples : float
+        With None, less is not shown.
     """
     if callable(progress):
         tell = progress
@@ -65,7 +69,7 @@ def show_progress(progress: Progress, *, n_tuples: float, what: str) -> Iterator
     in_notebook = "ipykernel" in sys.modules
     can_draw = in_notebook or _stderr_is_terminal()
     if progress is None:
-        progress = can_draw and n_tuples >= _MIN_TUPLES_SHOWN
+        progress = can_draw and n_tuples >= min_tuples
     if not progress or (sys.stderr is None and not in_notebook):
         yield None
     elif in_notebook:

@@ -35,12 +35,12 @@ _ABOUT_TUPLES = (
 
 def report_page(selection: Selection) -> str:
     """Return the whole report as HTML."""
-    style = _file("report.css")
+    style = page_file("report.css")
     # One function around all of them: nothing leaks into the page's global names.
-    script = "(() => {\n'use strict';\n" + "\n".join(_file(name) for name in _SCRIPTS) + "\n})();\n"
-    return Template(_file("report.html")).substitute(
-        style_hash=_csp_hash(style),
-        script_hash=_csp_hash(script),
+    script = "(() => {\n'use strict';\n" + "\n".join(page_file(name) for name in _SCRIPTS) + "\n})();\n"
+    return Template(page_file("report.html")).substitute(
+        style_hash=csp_hash(style),
+        script_hash=csp_hash(script),
         style=style,
         script=script,
         headline=html.escape(headline(selection)),
@@ -53,8 +53,8 @@ def report_page(selection: Selection) -> str:
         references="\n".join(
             f"<li>{html.escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))
         ),
-        settings=_rows(selection.settings.items()),
-        provenance=_rows(_flat(selection.provenance)),
+        settings=rows_of(selection.settings.items()),
+        provenance=rows_of(flat(selection.provenance)),
         repeat=html.escape(repeat(selection)),
         version=html.escape(str(selection.provenance["versions"]["interplay"])),
         data=embedded_json(report_content(selection)),
@@ -70,24 +70,27 @@ def embedded_json(content: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _csp_hash(text: str) -> str:
+def csp_hash(text: str) -> str:
     """Return what the content security policy calls this text: nothing else is allowed to run."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _file(name: str) -> str:
+def page_file(name: str) -> str:
+    """Return a file of the folder page/."""
     return (files("interplay.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def _rows(entries: Iterable[tuple[str, Any]]) -> str:
+def rows_of(entries: Iterable[tuple[str, Any]]) -> str:
+    """Return names and values as rows of a table."""
     return "\n".join(
         f'<tr><th scope="row">{html.escape(str(name))}</th><td>{html.escape(shown_value(value))}</td></tr>'
         for name, value in entries
     )
 
 
-def _flat(entries: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    flat: list[tuple[str, Any]] = []
+def flat(entries: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """Return a dict of dicts as names and values."""
+    found: list[tuple[str, Any]] = []
     for name, value in entries.items():
-        flat += _flat(value, f"{prefix}{name} ") if isinstance(value, dict) else [(f"{prefix}{name}", value)]
-    return flat
+        found += flat(value, f"{prefix}{name} ") if isinstance(value, dict) else [(f"{prefix}{name}", value)]
+    return found

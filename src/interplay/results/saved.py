@@ -1,4 +1,4 @@
-"""A Selection in one file: a zip of ``selection.json`` and ``*.npy``, which any tool can read. Never a pickle."""
+"""A Selection, or Interactions, in one file: a zip of a JSON and ``*.npy``, which any tool can read. Never a pickle."""
 
 from __future__ import annotations
 
@@ -7,26 +7,56 @@ import json
 import math
 import os
 import zipfile
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import MaxGains
 from interplay.checks import check_path
+from interplay.results.interactions import Interactions
 from interplay.results.loaded import check_loaded
+from interplay.results.loaded_interactions import check_interactions
 from interplay.results.selection import Run, Selection
 from interplay.results.synergy_table import Explanations
+from interplay.results.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
+from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.stored.whole_file import whole_file
 from interplay.stored.zip_content import DAMAGE, ZipContent, open_zip, parse_json, parse_npy
 
-_FORMAT = "interplay selection"
-#: 2 added the counts of the best tuples and the tuples that explain; files of version 1 are read without them. 3 added
-#: the exact p-values of 1D.
-_VERSION = 3
+
+class _Format(NamedTuple):
+    """How one kind of result is written.
+
+    Attributes
+    ----------
+    name : str
+        By which a file says what it is.
+    entry : str
+        The JSON file in the zip, and the first part of the names of arrays.
+    version : int
+    check : callable
+        Raises a ValueError if what was read does not hold together.
+    in_words : str
+    """
+
+    name: str
+    entry: str
+    version: int
+    check: Callable[[Any], None]
+    in_words: str
+
+
+#: By type. Of selections, version 2 added the counts of the best tuples and the tuples that explain; files of version 1
+#: are read without them. 3 added the exact p-values of 1D.
+_FORMATS: dict[type, _Format] = {
+    Selection: _Format("interplay selection", "selection", 3, check_loaded, "selection"),
+    Interactions: _Format("interplay interactions", "interactions", 1, check_interactions, "list of interactions"),
+}
 _NESTED: dict[str, type] = {
     "Run": Run,
     "MaxGains": MaxGains,
@@ -34,25 +64,39 @@ _NESTED: dict[str, type] = {
     "Selection": Selection,
     "TupleCounts": TupleCounts,
     "Explanations": Explanations,
+    "Interactions": Interactions,
+    "TestedTuples": TestedTuples,
+    "VariableCuts": VariableCuts,
+    "OutcomeCuts": OutcomeCuts,
 }
 
 
-def save_selection(selection: Selection, path: str | os.PathLike[str]) -> None:
-    """Write `selection` to `path`, whole or not at all."""
+def save_result(result: Selection | Interactions, path: str | os.PathLike[str]) -> None:
+    """Write a result to `path`, whole or not at all."""
+    written_as = _FORMATS[type(result)]
     arrays: dict[str, npt.NDArray[Any]] = {}
-    tree = _to_json(selection, "selection", arrays)
-    document = {"format": _FORMAT, "version": _VERSION, "content": tree}
+    tree = _to_json(result, written_as.entry, arrays)
+    document = {"format": written_as.name, "version": written_as.version, "content": tree}
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False).encode("utf-8", "surrogatepass")
     with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("selection.json", text)
+        archive.writestr(f"{written_as.entry}.json", text)
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)
             archive.writestr(f"{name}.npy", buffer.getvalue())
 
 
-def load(path: str | os.PathLike[str]) -> Selection:
-    """Read a Selection that ``Selection.save`` wrote.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a result that ``Selection.save`` or ``Interactions.save`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Selection or Interactions
 
     Examples
     --------
@@ -65,18 +109,20 @@ def load(path: str | os.PathLike[str]) -> Selection:
     True
     """
     shown = repr(check_path("path", path))
+    known = _FORMATS[Selection]
     try:
         with open_zip(path) as archive:
-            document = parse_json(archive.small_bytes("selection.json"))
-            if not isinstance(document, dict) or document.get("format") != _FORMAT:
+            known = next(form for form in _FORMATS.values() if archive.has(f"{form.entry}.json"))
+            document = parse_json(archive.small_bytes(f"{known.entry}.json"))
+            if not isinstance(document, dict) or document.get("format") != known.name:
                 raise ValueError("another format")
             version = document["version"]
-            if version <= _VERSION:
-                selection: Selection = _from_json(document["content"], archive)
-                check_loaded(selection)
-                return selection
-    except DAMAGE:
-        raise ValueError(f"{shown} is not a saved selection, or is damaged: save it again") from None
+            if version <= known.version:
+                result = _from_json(document["content"], archive)
+                known.check(result)
+                return result
+    except (StopIteration, *DAMAGE):
+        raise ValueError(f"{shown} is not a saved {known.in_words}, or is damaged: save it again") from None
     raise ValueError(f"{shown} was saved by a newer interplay (format {version}): upgrade to read it")
 
 

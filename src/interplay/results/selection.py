@@ -360,9 +360,9 @@ class Selection:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
-        from interplay.results.saved import save_selection
+        from interplay.results.saved import save_result
 
-        save_selection(self, path)
+        save_result(self, path)
 
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: summary, table, pictures, settings, methods. It needs no network.

@@ -6,15 +6,13 @@ by column, so that the result can show them without the data.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.steps.discrete_codes import Coder
+from interplay.steps.frozen_cuts import variable_cuts
 
 #: Tuples with more numbers than this (cells times classes) are not kept: nobody could read them off a picture.
 MAX_NUMBERS = 2048
@@ -66,7 +64,7 @@ class TupleCounter:
             members=np.array(members, dtype=np.int64),
             run=run,
             discretization=int(discretization),
-            level_names=[self._level_names(v, discretization) for v in numbers],
+            level_names=[variable_cuts(self._coder, v).level_names(discretization) for v in numbers],
             counts=np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64),
         )
 
@@ -74,25 +72,3 @@ class TupleCounter:
         codes = np.empty((1, self._coder.table.n_samples), dtype=np.uint8)
         self._coder.write_block(discretization, slice(v, v + 1), codes)
         return np.asarray(codes[0], dtype=np.int64)
-
-    def _level_names(self, v: int, discretization: int) -> list[str]:
-        coder, table = self._coder, self._coder.table
-        missing = ["missing"] if coder.missing == "level" and coder.n_missing[v] else []
-        levels = coder.level_thresholds[v]
-        if levels is None:
-            return _ranges([_number(t) for t in coder.thresholds[v, discretization]]) + missing
-        names = table.level_names(v)
-        last = np.nanmax(table.block(v, v + 1)) if coder.n_missing[v] < table.n_samples else 0
-        # Of a table's samples, only some levels may be there.
-        found = [_number(value) if names is None else names[int(value)] for value in (*levels, last)]
-        return found[: max(int(coder.n_levels[v]), 1) - len(missing)] + missing
-
-
-def _ranges(thresholds: Sequence[str]) -> list[str]:
-    """Name the levels between thresholds; a value on a threshold belongs to the level below."""
-    between = [f"({low}, {high}]" for low, high in pairwise(thresholds)]
-    return [f"≤ {thresholds[0]}", *between, f"> {thresholds[-1]}"]
-
-
-def _number(value: Any) -> str:
-    return f"{float(value):.4g}"

@@ -52,6 +52,10 @@ class ZipContent:
         if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
             raise ValueError("another compression")
 
+    def has(self, name: str) -> bool:
+        """Say whether there is an entry of that name."""
+        return name in self._archive.NameToInfo
+
     def small_bytes(self, name: str) -> bytes:
         """Return a small entry, such as JSON or a checksum."""
         return self._read(name, max(_MAX_JSON_BYTES, _MAX_RATIO * self._file_bytes))

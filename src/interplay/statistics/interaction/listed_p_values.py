@@ -55,7 +55,7 @@ def adjust_listed(p_values: npt.ArrayLike, method: str = "holm", *, n_tests: int
     elif method == "simes-hochberg":
         in_order = _smallest_from_here(p[order] * (n_tests - rank + 1))
     else:
-        factor = n_tests * (_harmonic(n_tests) if method == "fdr_by" else 1.0)
+        factor = n_tests * (harmonic_number(n_tests) if method == "fdr_by" else 1.0)
         in_order = _smallest_from_here(p[order] * (factor / rank))
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(in_order, 1.0)
@@ -66,7 +66,7 @@ def _smallest_from_here(values: FloatArray) -> FloatArray:
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
-def _harmonic(n: int) -> float:
+def harmonic_number(n: int) -> float:
     """1 + 1/2 + … + 1/n, also for the number of all tuples of a large table."""
     from scipy.special import digamma
 

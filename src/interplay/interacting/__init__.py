@@ -1,0 +1,10 @@
+"""A table and an outcome → the tuples that interact.
+
+::
+
+    find.py     `interactions`: arguments checked, samples split where some are held out
+    data.py     what is searched: table, outcome, strata, which tuples
+    search.py   screen → tests → adjustment, again with a wider screen where that could list too little → Interactions
+
+Statistics are in ``interplay.statistics.interaction``, what users hold in ``interplay.results.interactions``.
+"""

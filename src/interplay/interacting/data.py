@@ -1,0 +1,68 @@
+"""What a search for interactions is made in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from interplay.arrays import DecisionClasses, IntArray
+from interplay.search.provenance import data_fingerprint
+from interplay.search.tuple_family import TupleFamily
+from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.comparisons import Comparison
+from interplay.steps.decision import decision_classes, decision_column
+from interplay.steps.row_subset import RowSubset
+from interplay.steps.strata import Strata
+from interplay.steps.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class InteractionData:
+    """Samples, and which tuples of their variables to look at.
+
+    Attributes
+    ----------
+    table : Table
+    y : object
+        The outcome as it was given.
+    strata : Strata or None
+    classes : DecisionClasses
+    family : TupleFamily
+    """
+
+    table: Table
+    y: Any
+    strata: Strata | None
+    classes: DecisionClasses
+    family: TupleFamily
+
+    def of_samples(self, rows: IntArray, decision: str, decision_divisions: int) -> InteractionData:
+        """Keep some of the samples; a continuous outcome is cut anew, from these alone."""
+        column = decision_column(self.y)
+        y = replace(column, read=lambda: column.read()[rows])
+        kind = decision if decision != "auto" else self.classes.kind  # fewer samples might look otherwise
+        classes = decision_classes(y, n_samples=len(rows), decision=kind, decision_divisions=decision_divisions)
+        strata = None if self.strata is None else self.strata.of_samples(rows)
+        return replace(self, table=RowSubset(self.table, rows), y=y, strata=strata, classes=classes)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """What the engines search: the variables that tuples may hold, numbered anew where these are not all."""
+        columns = self.family.columns
+        table = self.table if columns is None else ColumnSubset(self.table, columns)
+        return Comparison("all classes", table, self.classes, self.strata)
+
+    def numbers(self, searched: IntArray) -> IntArray:
+        """Turn numbers of searched variables into numbers of variables of the table."""
+        return searched if self.family.columns is None else self.family.columns[searched]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return data_fingerprint(self.table, self.classes, self.strata)
+
+    @property
+    def strata_sizes(self) -> dict[str, int]:
+        """Samples in each stratum, by its label; nothing without strata."""
+        strata = self.strata
+        return {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True))

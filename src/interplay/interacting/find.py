@@ -1,0 +1,256 @@
+"""interactions(): table → codes → screened tuples → tests → adjusted p-values → Interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from interplay.checks import check_choice, check_int, check_list, check_real
+from interplay.engines.choice import AsEngine, check_engine
+from interplay.interacting.data import InteractionData
+from interplay.interacting.search import find_interactions
+from interplay.progress import Progress, check_progress
+from interplay.results.interactions import Interactions
+from interplay.results.replication import replicate_in
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.p_value_caps import PValueCaps, check_listed_method
+from interplay.search.settings import Discrete, check_search_settings
+from interplay.search.tuple_family import make_family
+from interplay.steps.decision import decision_classes
+from interplay.steps.discrete_codes import MISSING_CHOICES
+from interplay.steps.named_columns import take_columns
+from interplay.steps.sample_split import split_samples
+from interplay.steps.strata import check_strata, make_strata
+from interplay.steps.table import Table
+
+
+def interactions(
+    X: Any,
+    y: Any,
+    *,
+    dimensions: int = 2,
+    divisions: int = 1,
+    discretizations: int = 1,
+    range_: float | None = None,
+    variables: Iterable[Any] | None = None,
+    require: str = "any",
+    partners: Iterable[Any] | None = None,
+    min_distance: float | None = None,
+    positions: Any = None,
+    p_adjust: str = "holm",
+    level: float = 0.05,
+    max_p: float | None = None,
+    top: int | None = None,
+    holdout: float | int | None = None,
+    strata: Any = None,
+    decision: str = "auto",
+    decision_divisions: int = 1,
+    discrete: Discrete = "auto",
+    missing: str = "error",
+    random_state: Any = 0,
+    engine: AsEngine = "auto",
+    n_jobs: int | None = None,
+    progress: Progress = None,
+    checkpoint: AsCheckpoint = None,
+) -> Interactions:
+    """Find the tuples that interact: whose effect on the outcome is more than the effects of their parts.
+
+    Every `dimensions`-tuple of variables is tested against the hypothesis that the log odds of the classes are a sum of
+    effects of fewer than all of its members: for a pair, an effect of each. The search is exhaustive. Tuples that a
+    bound rules out are not looked at further; all others are counted and tested, and p-values are adjusted for all
+    tuples of the search.
+
+    Parameters
+    ----------
+    X : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
+        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
+        `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
+        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        A tuple must have at least two variables. The interaction of a triple is what no pair of its members has.
+    divisions : int
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+
+        A tuple is tested in the one in which χ² gives it the smallest p-value, and that is multiplied by their number.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
+    variables : iterable of names or numbers, optional
+        Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
+        consist of these variables (``require="all"``).
+
+        p-values are adjusted for these tuples only.
+    require : {"any", "all"}
+        Whether a tuple must contain at least one of `variables`, or must consist of them.
+    partners : iterable of names or numbers, optional
+        With `variables`: look only at tuples of one of `variables` and otherwise of these, set by set. The sets may
+        overlap.
+    min_distance : float, optional
+        Leave out tuples with two members on one chromosome that are nearer to each other than this, in the unit of
+        their positions (base pairs in a .bim file). Neighbours that are correlated can share the tag of one effect,
+        which looks like an interaction.
+    positions : array-like, dict or table, optional
+        For `min_distance`: one number, or one pair (chromosome, position), per variable; a dict of these by name; or a
+        table with columns variable, position and, if there are several, chromosome. A .bed file has its own.
+    p_adjust : str
+        How p-values are adjusted for the number of tuples: "holm" (default), "hochberg", "bonferroni", "BH", "BY" or
+        "none".
+    level : float
+        A tuple is significant if its adjusted p-value is below this significance level.
+    max_p : float, optional
+        List all tuples with a p-value, not adjusted, up to this one; 1 lists all tuples. By default those that are
+        significant are listed. The search goes up to the p-value that the adjustment could call significant: with
+        "holm" all of them are found; with "hochberg", "BH" and "BY", which also look at larger p-values, it goes on
+        while these could change the result, and never calls more significant than if all were known.
+    top : int, optional
+        List so many tuples with the smallest p-values, significant or not (of those that `max_p` allows).
+    holdout : float or int, optional
+        Share or number of samples that are kept out of the search, drawn at random within each class. The tuples that
+        the search lists are then tested once each in these samples, as `Interactions.replicate` does, and the result
+        is that of these tests, with those of the search beside.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
+        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
+        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
+        for `y`.
+
+        All effects may differ between strata, and an interaction may be in any of them.
+    decision : {"auto", "classes", "continuous"}
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
+
+        More than two classes are told apart all at once.
+    decision_divisions : int
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
+    missing : {"error", "level", "impute", "omit"}
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
+
+        With "level", that a value is missing can be part of an interaction. "omit" leaves each sample out of the tests
+        of the tuples of which it lacks a value, as PLINK does.
+    random_state : int, None, RandomState or Generator
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+
+        None draws a new seed, which the result records.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+
+        "dask" uses the current Dask client.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
+    checkpoint : path-like or Checkpoint, optional
+        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
+        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
+        search is refused. The file stays when the search is done, and the same call then returns at once.
+
+    Returns
+    -------
+    Interactions
+        ``.table``, ``.significant``, ``.plot``, ``.to_html()``, ``.replicate()``, ``.save()`` and more.
+
+    Notes
+    -----
+    With two levels and two classes p-values are exact (Zelen's test). Elsewhere they are the larger of χ²'s, at the
+    effective degrees of freedom, and of a bootstrap's (Bartlett's correction, 200 tables), which is made for p-values
+    of χ² up to 0.001 and for all that could be significant.
+
+    Numbers are cut into levels first. With more than about 12,000 samples, cutting can make an interaction of the
+    levels out of effects that add up before they are cut; the result then says so.
+
+    Examples
+    --------
+    Two variables that have an effect each, and two that matter together only:
+
+    >>> import numpy as np
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 20))
+    >>> logit = 2 * (X[:, 0] > 0) + 2 * (X[:, 1] > 0) + 3 * ((X[:, 4] > 0) ^ (X[:, 7] > 0)) - 3.5
+    >>> y = rng.random(600) < 1 / (1 + np.exp(-logit))
+    >>> found = interplay.interactions(X, y)
+    >>> found.significant
+    [('x4', 'x7')]
+    """
+    kept = as_checkpoint(checkpoint)
+    dimensions = check_int("dimensions", dimensions, low=2)
+    check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
+    table, y, strata = take_columns(X, y, strata)
+    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
+    within = make_strata(strata, n_samples=table.n_samples)
+    if within is not None:
+        check_strata(within, classes)
+    settings = check_search_settings(
+        table,
+        dimensions=dimensions,
+        divisions=divisions,
+        discretizations=discretizations,
+        range_=range_,
+        pseudocount=0.0,
+        discrete=discrete,
+        missing="level" if missing == "omit" else missing,
+        random_state=kept.seed if random_state is None and kept is not None else random_state,
+    )
+    family = make_family(
+        table,
+        dimensions,
+        variables=variables,
+        require=require,
+        partners=partners,
+        positions=positions,
+        min_distance=min_distance,
+    )
+    caps = PValueCaps(
+        method=check_listed_method(p_adjust),
+        level=check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True),
+        n_tests=family.n_tuples(),
+        max_p=None if max_p is None else check_real("max_p", max_p, low=0.0, high=1.0, low_open=True),
+        top=None if top is None else check_int("top", top, low=1),
+    )
+    caps.check()
+    split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
+    check_progress(progress)
+    choice = check_engine(
+        engine, n_jobs=n_jobs, to_screen=True
+    )  # refused, if it is not there, before a file is written
+    asked = {
+        "missing": missing,
+        "decision": classes.kind,
+        "decision_divisions": decision_divisions,
+        "variables": _names(table, variables, "variables"),
+        "require": require,
+        "partners": _names(table, partners, "partners"),
+        "min_distance": min_distance,
+        "p_adjust": p_adjust,
+        "level": level,
+        "max_p": max_p,
+        "top": top,
+        "holdout": holdout,
+    }
+    data = InteractionData(table, y, within, classes, family)
+    if split is None:
+        return find_interactions(data, settings, caps, choice, asked=asked, checkpoint=kept, progress=progress)
+    searched, held_out = (data.of_samples(rows, decision, decision_divisions) for rows in split)
+    found = find_interactions(searched, settings, caps, choice, asked=asked, checkpoint=kept, progress=progress)
+    return replicate_in(found, held_out.table, held_out.y, held_out.strata)
+
+
+def _names(table: Table, chosen: Iterable[Any] | None, argument: str) -> list[str] | None:
+    """Return what a list of names and numbers names, for the record."""
+    if chosen is None:
+        return None
+    return [table.names[v] for v in table.numbers_of(check_list(argument, chosen), argument)]

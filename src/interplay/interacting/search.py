@@ -1,0 +1,259 @@
+"""Screen → tests → adjustment → Interactions; again with a wider screen where the first could list too little."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import DecisionClasses, IntArray
+from interplay.engines.choice import EngineChoice
+from interplay.interacting.data import InteractionData
+from interplay.progress import Progress, show_progress
+from interplay.results.interactions import Interactions
+from interplay.results.replication import MAX_COUNTED
+from interplay.results.tested_tuples import METHODS, TestedTuples
+from interplay.search.checkpoint import Checkpoint, keeping
+from interplay.search.coders import Coders
+from interplay.search.gains import about_search
+from interplay.search.p_value_caps import PValueCaps
+from interplay.search.provenance import versions
+from interplay.search.settings import SearchSettings
+from interplay.search.tuple_screen import ScreenedTuples, screen_tuples
+from interplay.search.tuple_tests import make_tuple_tests
+from interplay.statistics.interaction.interaction_test import g2_thresholds
+from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.steps.discrete_codes import Coder
+from interplay.steps.frozen_cuts import outcome_cuts, variable_cuts
+from interplay.steps.interaction_tables import TupleTables, has_missing_level
+from interplay.steps.tuple_counts import TupleCounter, TupleCounts
+
+#: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
+#: significant: those of sparse tables can be too small by a factor of ten.
+_BOOTSTRAP_BELOW = 1e-3
+
+#: The share of the progress that is the search's; the rest is that of the tests.
+_SHARE_OF_SCREEN = 0.9
+
+#: From so many tests on it is worth while to show how far they have come.
+_MANY_TESTS = 1000
+
+
+def find_interactions(
+    data: InteractionData,
+    settings: SearchSettings,
+    caps: PValueCaps,
+    choice: EngineChoice,
+    *,
+    asked: dict[str, Any],
+    checkpoint: Checkpoint | None,
+    progress: Progress,
+) -> Interactions:
+    """Search all tuples of the family, test what may be wanted, and list what is.
+
+    `asked` are the arguments of `interactions` beyond the `settings` of its search, for the record.
+    """
+    started = time.perf_counter()
+    coders = Coders(settings, n_threads=choice.n_threads)
+    omit_missing = asked["missing"] == "omit"
+
+    def about() -> dict[str, Any]:
+        search = about_search(data.table, data.classes, settings, fingerprint=data.fingerprint)
+        return search | {name: value for name, value in asked.items() if name not in ("decision", "decision_divisions")}
+
+    with keeping(checkpoint, about):
+        cap, n_screens = caps.first(), 0
+        while True:
+            screened = screen_tuples(
+                data.comparison,
+                settings,
+                coders,
+                choice,
+                max_p=_screen_up_to(cap, data, settings, coders) if omit_missing else cap,
+                asked_for=data.family.asked_for,
+                require=data.family.require,
+                checkpoint=checkpoint,
+                name=f"screen{n_screens}",
+                progress=_part(progress, 0.0, _SHARE_OF_SCREEN),
+            )
+            test = _Tests(data, settings, coders, caps, screened, omit_missing)
+            found = test.adjusted(cap, _part(progress, _SHARE_OF_SCREEN, 1.0))
+            wider = caps.following(cap, found)
+            if wider is None:
+                break
+            cap, n_screens = wider, n_screens + 1
+    return _result(
+        data,
+        _wanted(found, caps),
+        coders,
+        caps,
+        settings={**settings.to_dict(), **asked, "max_p": cap},
+        provenance={
+            "n_samples": data.table.n_samples,
+            "n_vars": data.table.n_vars,
+            "data_fingerprint": data.fingerprint,
+            "strata": data.strata_sizes,
+            "engine": screened.engine,
+            "searchers": screened.searched,
+            "tested": len(screened.tuples),
+            "seconds": round(time.perf_counter() - started, 3),
+            "versions": versions(),
+        },
+    )
+
+
+class _Tests:
+    """The tests of the tuples that one screen has left."""
+
+    def __init__(
+        self,
+        data: InteractionData,
+        settings: SearchSettings,
+        coders: Coders,
+        caps: PValueCaps,
+        screened: ScreenedTuples,
+        omit_missing: bool,
+    ) -> None:
+        inside = data.family.holds(screened.tuples)
+        tuples, where = screened.tuples[inside], screened.discretization[inside]
+        self._tuples = [tuples[where == d] for d in range(settings.discretizations)]
+        variables = np.unique(tuples)
+        comparison = data.comparison
+        coder = coders.of(comparison.table, variables)
+        self._tables = [
+            TupleTables(
+                coder,
+                comparison.classes,
+                strata=comparison.strata,
+                discretization=d,
+                variables=variables,
+                omit_missing=omit_missing,
+            )
+            for d in range(settings.discretizations)
+        ]
+        self._caps, self._seed, self._has_strata = caps, settings.random_state, comparison.strata is not None
+
+    def adjusted(self, cap: float, progress: Progress) -> TestedTuples:
+        """Return all tuples with p up to `cap`, adjusted for all that were searched."""
+        caps = self._caps
+        bootstrap_below = max(_BOOTSTRAP_BELOW, caps.significant_up_to(), cap if caps.is_default else 0.0)
+        found = self._adjust(self._test(self._tuples, cap, bootstrap_below, progress))
+        # Where very many are significant, so are p-values that were not thought of.
+        rough = found.is_significant(caps.level) & (found.method == METHODS.index("chi2"))
+        if rough.any() and bootstrap_below < caps.level:
+            again = found.chosen(np.flatnonzero(found.p_value <= caps.level))
+            tuples = [again.tuples[again.discretization == d] for d in range(len(self._tables))]
+            rest = found.chosen(np.flatnonzero(found.p_value > caps.level))
+            corrected = self._test(tuples, cap, caps.level, progress)
+            found = self._adjust(TestedTuples.joined([corrected, rest]).by_p_value())
+        return found
+
+    def _test(self, tuples: list[IntArray], cap: float, bootstrap_below: float, progress: Progress) -> TestedTuples:
+        n_tuples = sum(map(len, tuples))
+        n_done = 0
+        what = f"testing {n_tuples} tuples"
+        with show_progress(progress, n_tuples=max(2 * n_tuples, 1), what=what, min_tuples=_MANY_TESTS) as show:
+
+            def tell(more: int) -> None:
+                nonlocal n_done
+                n_done += more
+                if show is not None:
+                    show(n_done)
+
+            return make_tuple_tests(
+                self._tables,
+                tuples,
+                max_p=cap,
+                bootstrap_below=bootstrap_below,
+                seed=self._seed,
+                has_strata=self._has_strata,
+                tell=tell,
+            )
+
+    def _adjust(self, found: TestedTuples) -> TestedTuples:
+        return found.adjusted(partial(adjust_listed, method=self._caps.method, n_tests=self._caps.n_tests))
+
+
+def _wanted(found: TestedTuples, caps: PValueCaps) -> TestedTuples:
+    """Leave out what was found and not asked for."""
+    if caps.top is not None:
+        return found.chosen(np.arange(min(caps.top, len(found))))
+    return found if caps.max_p is not None else found.chosen(np.flatnonzero(found.is_significant(caps.level)))
+
+
+def _result(
+    data: InteractionData,
+    tested: TestedTuples,
+    coders: Coders,
+    caps: PValueCaps,
+    *,
+    settings: dict[str, Any],
+    provenance: dict[str, Any],
+) -> Interactions:
+    """Give the tuples names, cells and cuts."""
+    coder = coders.of(data.comparison.table, np.unique(tested.tuples))
+    cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
+    labels, omit = outcome_cuts(data.y, data.classes), settings["missing"] == "omit"
+    return Interactions(
+        names=list(data.table.names),
+        tested=replace(tested, tuples=data.numbers(tested.tuples)),
+        n_tests=caps.n_tests,
+        outcome=labels,
+        class_sizes=dict(zip(labels.labels, data.classes.sizes.tolist(), strict=True)),
+        cuts=tuple(replace(cut, variable=int(data.numbers(np.array(cut.variable)))) for cut in cuts),
+        counts=tuple(
+            _with_numbers(data, counts) for counts in kept_counts(coder, data.classes, tested, omit_missing=omit)
+        ),
+        settings=settings,
+        provenance=provenance,
+    )
+
+
+def _with_numbers(data: InteractionData, counts: TupleCounts) -> TupleCounts:
+    return replace(counts, members=data.numbers(counts.members))
+
+
+def kept_counts(
+    coder: Coder, classes: DecisionClasses, tested: TestedTuples, *, omit_missing: bool
+) -> Iterator[TupleCounts]:
+    """Count the first tuples again, to be looked at."""
+    counter = TupleCounter(coder, classes)
+    for members, d in zip(tested.tuples[:MAX_COUNTED], tested.discretization[:MAX_COUNTED].tolist(), strict=True):
+        counts = counter.count(members, run=0, discretization=d)
+        if counts is not None:
+            yield _without_missing(counts) if omit_missing else counts
+
+
+def _without_missing(counts: TupleCounts) -> TupleCounts:
+    """Leave the last level of each member out that stands for missing values."""
+    names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in counts.level_names]
+    kept = tuple(slice(len(levels)) for levels in names)
+    return replace(counts, level_names=names, counts=np.ascontiguousarray(counts.counts[kept]))
+
+
+def _screen_up_to(cap: float, data: InteractionData, settings: SearchSettings, coders: Coders) -> float:
+    """Return the cap of a screen that counts missing values as a level, where the tests leave them out.
+
+    G² of the samples without gaps is never larger than that of all, but its p-value is at fewer degrees of freedom.
+    """
+    from scipy.special import chdtrc
+
+    coder = coders.of(data.comparison.table)
+    if not has_missing_level(coder).any():
+        return cap
+    largest = np.sort(np.maximum(coder.n_levels, 2))[-settings.dimensions :]
+    n_strata = 1 if data.strata is None else data.strata.n_strata
+    most_df = n_strata * (data.classes.n_classes - 1) * float(np.prod(largest - 1.0))
+    return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
+
+
+def _part(progress: Progress, begin: float, end: float) -> Progress:
+    """Let a function that is told the share done hear of one part of the work."""
+    if not callable(progress):
+        return progress
+    tell = progress
+    return lambda done: tell(begin + (end - begin) * done)

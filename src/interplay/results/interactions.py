@@ -1,0 +1,314 @@
+"""Interactions: which tuples interact, with all that is needed to read, check, keep and repeat it."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.arrays import BoolArray
+from interplay.checks import check_int, shown
+from interplay.plain_text import printable
+from interplay.results.interaction_table import first_columns, interaction_columns
+from interplay.results.tested_tuples import TestedTuples
+from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
+from interplay.steps.tuple_counts import TupleCounts
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+
+    from interplay.plots.interactions import InteractionPlots
+
+#: Rows of a result that is printed.
+_ROWS_SHOWN = 20
+
+#: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
+CUTS_INTERACT_FROM = 12_000
+
+#: Below this smallest fitted count a p-value of χ² is a rough one.
+_FEW_EXPECTED = 5.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
+    """The result of `interactions`: tuples whose effect on the outcome is more than that of their parts.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of all variables, in the order of the input.
+    tested : TestedTuples
+        The tuples that are listed, smallest p-value first; ``.table`` shows them with names.
+    n_tests : int
+        Tuples that were searched, for which p-values are adjusted; of a replication, the tuples that were tested.
+    outcome : OutcomeCuts
+        What the classes are.
+    class_sizes : dict
+        Samples of each class, by its label.
+    cuts : tuple of VariableCuts
+        How the variables in these tuples were cut into levels.
+    counts : tuple of TupleCounts
+        Number of samples of each class in each cell, for the first 300 tuples; see `counts_of`.
+    settings : dict
+        Every argument as it was used.
+    provenance : dict
+        Data fingerprint, sizes of the strata, engine, versions, seconds.
+    first : TestedTuples or None
+        Of a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
+    """
+
+    names: list[str]
+    tested: TestedTuples
+    n_tests: int
+    outcome: OutcomeCuts
+    class_sizes: dict[str, int]
+    cuts: tuple[VariableCuts, ...]
+    counts: tuple[TupleCounts, ...]
+    settings: dict[str, Any]
+    provenance: dict[str, Any]
+    first: TestedTuples | None = None
+
+    def __len__(self) -> int:
+        return len(self.tested)
+
+    @property
+    def dimensions(self) -> int:
+        """Members of a tuple."""
+        return int(self.tested.tuples.shape[1])
+
+    @property
+    def is_significant(self) -> BoolArray:
+        """Which of the listed tuples have an adjusted p-value below the significance level."""
+        return self.tested.is_significant(self.settings["level"])
+
+    @property
+    def significant(self) -> list[tuple[str, ...]]:
+        """Names of the members of the tuples that interact, smallest p-value first."""
+        return [self.members_of(row) for row in np.flatnonzero(self.is_significant).tolist()]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per listed tuple, smallest p-value first.
+
+        Columns: members (names); chi2, the likelihood ratio G² of the hypothesis that all effects are those of parts of
+        the tuple; df, its effective degrees of freedom; p_value; p_adjusted, for all tuples that were searched;
+        significant; method ("exact", "chi2", or "bootstrap" for the larger of χ²'s p-value and a bootstrap's);
+        min_expected, the smallest fitted count; log_or, ci_low, ci_high, for two levels and two classes the log odds
+        ratio of the interaction with a 95 % interval; residual and cell, elsewhere the largest adjusted residual and
+        where it is; n_samples; and for each member, by its place: gain_1, … (what it tells beyond the others, bits ×
+        samples), alone_1, … (what it tells by itself) and log_or_1, … (its log odds ratio by itself).
+
+        Of a replication, the columns first_p_value, first_log_or and so on are those of the samples in which the tuples
+        were found, and same_direction says whether both have their effect there.
+        """
+        return self._table.copy()  # to be sorted, cut and added to without harm
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = interaction_columns(self)
+        return pd.DataFrame(columns if self.first is None else columns | first_columns(self))
+
+    def members_of(self, row: int) -> tuple[str, ...]:
+        """Return the names of the members of the tuple in a row of the table."""
+        return tuple(self.names[v] for v in self.tested.tuples[row].tolist())
+
+    def cuts_of(self, variable: int) -> VariableCuts:
+        """Return how a variable, given by its number, was cut into levels."""
+        return self._cuts[variable]
+
+    @cached_property
+    def _cuts(self) -> dict[int, VariableCuts]:
+        return {cuts.variable: cuts for cuts in self.cuts}
+
+    def counts_of(self, row: int = 0) -> TupleCounts:
+        """Return the number of samples of each class in each cell of the tuple in a row of the table.
+
+        Counts are kept for the first 300 tuples, and for tables of at most 2048 cells times classes. Strata are added
+        up.
+        """
+        row = check_int("row", row, low=0, high=max(len(self) - 1, 0))
+        for counts in self.counts:
+            if len(self) and counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
+                return counts
+        raise ValueError(
+            f"the cells of row {shown(row)} were not kept: they are for the first 300 tuples, if a tuple has no more "
+            "than 2048 cells times classes"
+        )
+
+    def graph(self, *, only_significant: bool = True) -> nx.Graph:
+        """Return the tuples as a networkx graph: an edge between every two members of a tuple.
+
+        Nodes are names. Edges have members (the whole tuple), weight (G²), p_value, p_adjusted and, for two levels and
+        two classes, log_or; of several tuples with both members, those of the smallest p-value. Needs
+        ``interplay[graph]``.
+
+        Parameters
+        ----------
+        only_significant : bool
+            Leave out listed tuples that are not significant.
+        """
+        from interplay.results.interaction_table import interaction_graph
+
+        return interaction_graph(self, only_significant=only_significant)
+
+    @property
+    def plot(self) -> InteractionPlots:
+        """Pictures, each as matplotlib Axes: effects, network, why."""
+        from interplay.plots.interactions import InteractionPlots
+
+        return InteractionPlots(self)
+
+    def replicate(self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None) -> Interactions:
+        """Test the listed tuples, once each, in new samples.
+
+        Variables and outcome are cut at the thresholds of the first samples, and p-values are adjusted for the number
+        of these tuples only, as nothing was searched. Effects that were found because they are large come out too large
+        in the samples they were found in; those of new samples are not.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_vars)
+            The table of the new samples. Variables are known by their names; others may be there or not.
+        y : (n_samples,) array-like, or str
+            Their outcome, with the same classes, or the name of its column.
+        strata : (n_samples,) array-like, table-like, or str, optional
+            Strata of the new samples, to test within them.
+        p_adjust : str, optional
+            Another adjustment than in the search.
+
+        Returns
+        -------
+        Interactions
+            Tests in the new samples, smallest p-value first; ``.table`` has those of the first samples beside.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(800, 20))
+        >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0) ^ (rng.random(800) < 0.3)
+        >>> found = interplay.interactions(X[:400], y[:400])
+        >>> again = found.replicate(X[400:], y[400:])
+        >>> again.significant
+        [('x3', 'x11')]
+        """
+        from interplay.results.replication import replicate
+
+        return replicate(self, X, y, strata=strata, p_adjust=p_adjust)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
+        from interplay.results.saved import save_result
+
+        save_result(self, path)
+
+    def to_html(self, path: str | PathLike[str]) -> None:
+        """Write a report to one HTML file: what was found, the tuples cell by cell, notes, settings.
+
+        Examples
+        --------
+        >>> import interplay, tempfile, pathlib
+        >>> X, y, truth = interplay.datasets.make_madelon(n_samples=300, n_vars=20, random_state=1)
+        >>> report = pathlib.Path(tempfile.mkdtemp()) / "pairs.html"
+        >>> interplay.interactions(X, y, top=5).to_html(report)
+        >>> report.read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        from interplay.report.interactions import write_interactions
+
+        write_interactions(self, path)
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know of these numbers, in sentences."""
+        notes = []
+        tested = self.tested
+        if self.first is None and self.is_significant.any():
+            notes.append(
+                "Effects of tuples that were found because they are significant come out too large: replicate() in new "
+                "samples, or holdout=, gives estimates that do not."
+            )
+        rough = (tested.method == 1) & (tested.min_expected < _FEW_EXPECTED) & self.is_significant
+        if rough.any():
+            notes.append(f"{int(rough.sum())} p-values are those of χ² where counts below 5 are expected: rough ones.")
+        cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
+        if (
+            len(tested)
+            and int(tested.n_samples.max()) >= CUTS_INTERACT_FROM
+            and cut.intersection(tested.tuples.ravel())
+        ):
+            notes.append(
+                f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can make an interaction of "
+                "effects that add up before they are cut: look at these tuples with the numbers themselves."
+            )
+        return notes
+
+    def headline(self) -> str:
+        """Return what was found, in one sentence."""
+        s = self.settings
+        n_significant, tuples = int(self.is_significant.sum()), words_of_tuples(self.dimensions)
+        judged = f"{s['p_adjust']}-adjusted p < {s['level']:g}"
+        if self.first is not None:
+            return f"{n_significant} of {len(self)} {tuples} have an interaction in the new samples too ({judged})"
+        return f"{n_significant} of {self.n_tests:,} {tuples} have an interaction ({judged})"
+
+    def details(self) -> str:
+        """Return samples, classes and levels in one sentence."""
+        s = self.settings
+        listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(self.class_sizes.items())[:6])
+        classes = (
+            f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
+        )
+        n_strata = len(self.provenance.get("strata", {}))
+        return (
+            f"{sum(self.class_sizes.values())} samples; {classes}; "
+            + (f"within {n_strata} strata; " if n_strata else "")
+            + f"numbers cut into {s['divisions'] + 1} levels; seed {s['random_state']}"
+        )
+
+    def summary(self) -> str:
+        """Return the result in words."""
+        lines = [self.headline(), self.details()]
+        if len(self):
+            shown_rows = self._shown_rows()
+            lines += ["", shown_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
+            if len(self) > len(shown_rows):
+                lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
+        elif self.settings.get("top") is None and self.settings.get("max_p") is not None:
+            lines.append(
+                f"No p-value is below {self.settings['max_p']:.2g}, which it takes with so many tuples; "
+                "top=10 lists the smallest."
+            )
+        return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        rows = (
+            self._shown_rows().to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(self) else ""
+        )
+        more = len(self) - _ROWS_SHOWN
+        rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
+        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())
+        return f"<p><b>{html.escape(self.headline())}</b><br>{html.escape(self.details())}</p>{rows}{rest}{notes}"
+
+    def _shown_rows(self) -> pd.DataFrame:
+        has_odds = bool(np.isfinite(self.tested.log_or).any())
+        effect = ["log_or", "ci_low", "ci_high"] if has_odds else ["residual", "cell"]
+        first = [] if self.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
+        columns = ["members", "chi2", "df", "p_value", "p_adjusted", "method", *effect, *first]
+        rows = self._table.head(_ROWS_SHOWN)[columns]
+        return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])
+
+
+def words_of_tuples(dimensions: int) -> str:
+    """Return what tuples of so many members are called."""
+    return {2: "pairs", 3: "triples"}.get(dimensions, f"{dimensions}-tuples")

@@ -1,0 +1,116 @@
+"""Tuples that were found, and new samples → tests of these tuples in them, cut as they were first."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from interplay.arrays import DecisionClasses, IntArray
+from interplay.checks import shown
+from interplay.results.interactions import Interactions
+from interplay.results.table_tests import tested_tables
+from interplay.results.tested_tuples import TestedTuples
+from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.steps.frozen_cuts import NO_LEVEL
+from interplay.steps.named_columns import take_columns
+from interplay.steps.strata import Strata, make_strata
+from interplay.steps.table import Table
+from interplay.steps.tuple_counts import MAX_NUMBERS, TupleCounts
+
+#: Tuples whose cells are kept.
+MAX_COUNTED = 300
+
+
+def replicate(first: Interactions, X: Any, y: Any, *, strata: Any, p_adjust: str | None) -> Interactions:
+    """See `Interactions.replicate`."""
+    if first.first is not None:
+        raise ValueError("this is a replication already: replicate the result in which the tuples were found")
+    table, y, strata = take_columns(X, y, strata)
+    within = make_strata(strata, n_samples=table.n_samples)
+    return replicate_in(first, table, y, within, p_adjust=p_adjust)
+
+
+def replicate_in(
+    first: Interactions, table: Table, y: Any, strata: Strata | None, *, p_adjust: str | None = None
+) -> Interactions:
+    """Test the tuples of `first` in the samples of another table."""
+    started = time.perf_counter()
+    method = first.settings["p_adjust"] if p_adjust is None else p_adjust
+    if method not in LISTED_METHODS:
+        from interplay.checks import check_choice
+
+        check_choice("p_adjust", method, LISTED_METHODS)
+    number_of = {name: number for number, name in enumerate(table.names)}
+    for v in np.unique(first.tested.tuples).tolist():
+        if first.names[v] not in number_of:
+            raise ValueError(f"X lacks the variable {shown(first.names[v])}, which is in one of the tuples")
+    classes = first.outcome.classes(y, n_samples=table.n_samples)
+    tested, counts = _test_all(first, table, number_of, classes, strata)
+    n = len(tested)
+    tested = tested.adjusted(partial(adjust_listed, method=method, n_tests=n)) if n else tested
+    order = np.lexsort((np.arange(n), tested.log_p))
+    sizes = np.bincount(classes.codes, minlength=classes.n_classes).tolist()
+    from importlib.metadata import version
+
+    return replace(
+        first,
+        tested=tested.chosen(order),
+        first=first.tested.chosen(order),
+        n_tests=n,
+        counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_COUNTED],
+        class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
+        settings=first.settings | {"p_adjust": method},
+        provenance={
+            "n_samples": table.n_samples,
+            "n_vars": table.n_vars,
+            "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
+            "seconds": round(time.perf_counter() - started, 3),
+            "versions": {"interplay": version("interplay")},
+            "found in": first.provenance,
+        },
+    )
+
+
+def _test_all(
+    first: Interactions, table: Table, number_of: dict[str, int], classes: DecisionClasses, strata: Strata | None
+) -> tuple[TestedTuples, list[TupleCounts | None]]:
+    """Test the tuples one by one, in the order of `first`."""
+    omit = first.settings["missing"] == "omit"
+    parts = [TestedTuples.none(first.dimensions)]
+    kept: list[TupleCounts | None] = []
+    codes_of: dict[tuple[int, int], IntArray] = {}
+    for row, members in enumerate(first.tested.tuples.tolist()):
+        d = int(first.tested.discretization[row])
+        for v in members:
+            if (v, d) not in codes_of:
+                column = table.column(number_of[first.names[v]])
+                codes_of[v, d] = first.cuts_of(v).codes(column, d, omit_missing=omit)
+        levels = [first.cuts_of(v).n_levels(omit_missing=omit) for v in members]
+        counts = _counted([codes_of[v, d] for v in members], levels, classes, strata)
+        tested = tested_tables(
+            counts[np.newaxis],
+            np.array([members]),
+            bootstrap_below=first.settings["level"],
+            seed=first.settings["random_state"],
+            strata=strata is not None,
+        )
+        parts.append(replace(tested, discretization=np.array([d])))
+        pooled = counts if strata is None else counts.sum(axis=0)
+        names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
+        small = pooled.size <= MAX_NUMBERS
+        kept.append(TupleCounts(np.array(members), 0, d, names, pooled) if small else None)
+    return TestedTuples.joined(parts), kept
+
+
+def _counted(codes: list[IntArray], levels: list[int], classes: DecisionClasses, strata: Strata | None) -> IntArray:
+    known = np.all([code != NO_LEVEL for code in codes], axis=0)
+    shape: tuple[int, ...] = (*levels, classes.n_classes)
+    columns = [*codes, classes.codes]
+    if strata is not None:
+        shape, columns = (strata.n_strata, *shape), [strata.codes, *columns]
+    cell = np.ravel_multi_index([column[known] for column in columns], shape)
+    return np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
