@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -76,3 +78,20 @@ def _started(work: Callable[[], None], n_threads: int) -> list[Thread]:
             break
         threads.append(thread)
     return threads
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Have matrix products meanwhile done by the calling thread alone.
+
+    So they keep to `n_jobs`, and their last bits do not depend on the number of cores.
+    """
+    with _blas().limit(limits=1):
+        yield
+
+
+@cache  # to look for the libraries takes milliseconds
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # comes with scikit-learn
+
+    return ThreadpoolController().select(user_api="blas")

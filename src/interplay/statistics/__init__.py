@@ -10,6 +10,10 @@
     exact_test.py              two levels, two classes
     margin_tables.py           all tables with the same margins
     strata_convolution.py      sums over strata
+    score_test.py          scores of samples  → p-values of a difference between classes (ranks: Mann–Whitney)
+    level_score_test.py    counts             → the same for columns of few values, exact where they are few
+    given_test.py          scores of samples  → the same given other, strong variables
+    combined_p.py          several p-values   → one: their weighted harmonic mean
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search

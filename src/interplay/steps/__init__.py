@@ -7,6 +7,7 @@
     comparisons.py      DecisionClasses      → Comparisons      all classes at once, each pair, each against the rest
     contrast.py         Table                → ContrastTable    permuted columns, made when they are read
     discrete_codes.py   Table                → DiscreteCodes    (n_vars, n_samples) uint8, one per discretisation
+    rank_scores.py      Coder                → scores           (n_vars, n_samples) mid-ranks, block by block
     bit_planes.py       codes + classes      → BitPlanes        (n_planes, n_words) uint64, samples split by class
                         ... interplay.engines: planes → tuple counts → information gain → MaxGains ...
                         ... interplay.statistics: maxima → null fit → p-values ...

@@ -1,0 +1,133 @@
+"""Scores of samples and their classes → p-values of a difference between classes given other, strong variables.
+
+A variable of a small effect of its own is easier to see once the effects of stronger ones are taken out of the classes.
+Scores and class indicators are replaced by their residuals from a linear regression on the scores of the strong
+variables, and compared by the test of `score_test`. Under chance a variable is independent of the classes and of all
+other variables alike, so that what the others are chosen by does not matter. A strong variable is given the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.statistics.score_test import score_log_p
+
+#: At most so many variables are given: a tenth of the samples, and no more than this.
+_MAX_GIVEN = 200
+_GIVEN_PER_SAMPLE = 0.1
+
+#: A variable is strong if its own p-value is below this, or, of many variables, if chance would make one strong.
+_STRONG_P = 0.01
+
+#: What others leave of a variable that they say already, as a share of its variance.
+_NOTHING_LEFT = 1e-6
+
+
+def choose_strong(log_p: FloatArray, n_samples: int) -> IntArray:
+    """Return the numbers of the variables to be given, the strongest first.
+
+    Parameters
+    ----------
+    log_p : (n_vars,) float64
+        Of each variable alone; NaN where it has no scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> choose_strong(np.log([0.5, 1e-6, 1e-9]), n_samples=100).tolist()
+    [2, 1]
+    """
+    order = np.argsort(log_p, kind="stable")[: int(min(_MAX_GIVEN, _GIVEN_PER_SAMPLE * n_samples))]
+    limit = np.log(min(_STRONG_P, 1.0 / max(len(log_p), 1)))
+    return np.asarray(order[log_p[order] < limit])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenOthers:
+    """What strong variables leave of the classes, and of other variables.
+
+    Attributes
+    ----------
+    residuals : (n_targets, n_samples) float64
+        Of the class indicators.
+    is_kept : (n_strong,) bool
+        Strong variables that are not a sum of stronger ones.
+    n_fitted : int
+        Degrees of freedom that the strong variables, and the strata, take.
+    """
+
+    residuals: FloatArray
+    is_kept: BoolArray
+    n_fitted: int
+    _strata: IntArray
+    _targets: FloatArray  # (n_targets, n_samples), centred within strata
+    _basis: FloatArray  # (n_kept, n_samples), orthonormal
+    _kept: FloatArray  # (n_kept, n_samples), centred within strata
+
+    @classmethod
+    def of(cls, strong: FloatArray, targets: FloatArray, strata: IntArray | None = None) -> GivenOthers:
+        """Fit the strong variables.
+
+        Parameters
+        ----------
+        strong : (n_strong, n_samples) float64
+            Their scores, the strongest first.
+        targets : (n_targets, n_samples) float64
+            As `class_targets` gives them.
+        strata : (n_samples,) int64, optional
+            Scores and targets are centred within strata.
+        """
+        codes = np.zeros(targets.shape[1], dtype=np.int64) if strata is None else strata
+        centred = centred_within(strong, codes)
+        is_kept = np.zeros(len(strong), dtype=bool)
+        if len(strong):
+            # In QR, the diagonal is what a column has beyond those before it.
+            left = np.abs(np.diag(np.linalg.qr(centred.T, mode="r"))) ** 2
+            is_kept[: len(left)] = left > _NOTHING_LEFT * np.maximum((centred**2).sum(axis=1)[: len(left)], 1e-300)
+        kept = centred[is_kept]
+        basis = np.linalg.qr(kept.T)[0].T if len(kept) else np.empty((0, targets.shape[1]))
+        of_classes = centred_within(targets, codes)
+        n_fitted = len(kept) + int(codes.max(initial=0))
+        return cls(_without(of_classes, basis), is_kept, n_fitted, codes, of_classes, basis, kept)
+
+    def log_p(self, scores: FloatArray) -> FloatArray:
+        """Return ln p of other variables, (n_vars,), from their scores, (n_vars, n_samples)."""
+        centred = centred_within(scores, self._strata)
+        left = _without(centred, self._basis)
+        left[(left**2).sum(axis=1) <= _NOTHING_LEFT * (centred**2).sum(axis=1)] = 0.0
+        return score_log_p(left, self.residuals, n_fitted=self.n_fitted)
+
+    def log_p_of_kept(self) -> FloatArray:
+        """Return ln p of the strong variables that are kept, each given the others, (n_kept,)."""
+        if not len(self._kept):
+            return np.empty(0)
+        inverse = np.linalg.inv(self._kept @ self._kept.T)
+        # Residuals of each from the others.
+        own = (inverse / np.diag(inverse)[:, np.newaxis]) @ self._kept
+        log_p = np.empty(len(own))
+        for k, row in enumerate(own):
+            # Where a variable is part of the basis, its own share is missing from the residuals of the classes.
+            length = float(row @ row)
+            targets = self.residuals + np.outer(self._targets @ row, row) / length
+            log_p[k] = score_log_p(row[np.newaxis], targets, n_fitted=self.n_fitted - 1)[0]
+        return log_p
+
+
+def centred_within(scores: FloatArray, strata: IntArray) -> FloatArray:
+    """Return scores, (n_rows, n_samples), less their mean in each stratum."""
+    n_strata = int(strata.max(initial=0)) + 1
+    if n_strata == 1:
+        return scores - scores.mean(axis=1, keepdims=True)
+    centred = scores.copy()
+    for stratum in range(n_strata):
+        inside = np.flatnonzero(strata == stratum)
+        centred[:, inside] -= scores[:, inside].mean(axis=1, keepdims=True)
+    return centred
+
+
+def _without(rows: FloatArray, basis: FloatArray) -> FloatArray:
+    """Return what the basis leaves of the rows."""
+    return np.asarray(rows - (rows @ basis.T) @ basis)
