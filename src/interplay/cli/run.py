@@ -16,7 +16,7 @@ from interplay.cli.outputs import check_format, check_outputs, output_options, w
 from interplay.readers.data_file import FORMATS, read_data
 
 
-def _files_in_words() -> str:
+def files_in_words() -> str:
     """Say what files are read, for the help: one paragraph per format, in two columns."""
     lines = ["\b", "DATA is a file, known by its ending:"]
     for known in FORMATS:
@@ -25,7 +25,7 @@ def _files_in_words() -> str:
     return "\n".join([*lines, "Results replace existing files, at the end and as a whole.", "", ""])
 
 
-@click.command(epilog=_files_in_words() + EXIT_CODES)
+@click.command(epilog=files_in_words() + EXIT_CODES)
 @click.argument("data")
 @click.option("--target", metavar="COLUMN", help="The column to be explained.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")

@@ -280,6 +280,7 @@ class Interactions:
         n_strata = len(self.provenance.get("strata", {}))
         return (
             f"{sum(self.class_sizes.values())} samples; {classes}; "
+            + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
             + f"numbers cut into {s['divisions'] + 1} levels; seed {s['random_state']}"
         )
