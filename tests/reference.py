@@ -399,6 +399,71 @@ def interesting_tuples(
     return rows
 
 
+# --- Tuples of which every member gains ------------------------------------------------------------------------
+
+
+def fewest_interaction_df(table: Table, levels: Sequence[int]) -> int:
+    """Degrees of freedom that the interaction of a tuple has at least: of how many entries, less how many columns.
+
+    An entry (cell, class) counts if the cell has a sample, and each of its margins without one member has one of the
+    class. A cell with one such entry counts for nothing. There is a column for every choice of some members, not all,
+    of a level other than 0 for each of them, and of a class other than 0; it needs an entry that agrees with it.
+    """
+    margins = [summed_over(table, position) for position in range(len(levels))]
+    counting: dict[Cell, set[int]] = {}
+    for cell, counts in table.items():
+        classes = {
+            q
+            for q in range(len(counts))
+            if sum(counts) > 0 and all(margin[without(cell, i)][q] > 0 for i, margin in enumerate(margins))
+        }
+        if len(classes) > 1:
+            counting[cell] = classes
+    columns = {
+        (tuple(c if i in members else None for i, c in enumerate(cell)), q)
+        for size in range(len(levels))
+        for members in combinations(range(len(levels)), size)
+        for cell, classes in counting.items()
+        if all(cell[i] > 0 for i in members)
+        for q in classes - {0}
+    }
+    return max(sum(len(classes) - 1 for classes in counting.values()) - len(columns), 0)
+
+
+def screened_tuples(
+    codes: Sequence[Column],
+    levels: Sequence[int],
+    classes: Column,
+    n_classes: int,
+    dimensions: int,
+    pseudocount: float,
+    min_gain: Sequence[float],
+    *,
+    strata: Column | None = None,
+    variables: Sequence[int] | None = None,
+    require: str = "any",
+) -> list[tuple[tuple[int, ...], int, float, float]]:
+    """Every tuple, the member that gains least, its gain, and what every member must gain for the tuple to be listed.
+
+    `min_gain` is by the fewest degrees of freedom of the interaction, of all strata together.
+    """
+    n_fixed = 0 if strata is None else 1
+    rows = []
+    for members in admitted_tuples(len(codes), 0, dimensions, variables, require):
+        columns = [*([] if strata is None else [strata]), *(codes[v] for v in members)]
+        of_tuple = [*([] if strata is None else [max(strata) + 1]), *(levels[v] for v in members)]
+        counts = tuple_counts(columns, classes, n_classes, of_tuple)
+        parts: dict[Cell, Table] = {}
+        for cell, per_class in counts.items():
+            parts.setdefault(cell[:n_fixed], {})[cell[n_fixed:]] = per_class
+        df = sum(fewest_interaction_df(part, of_tuple[n_fixed:]) for part in parts.values())
+        needed = min_gain[min(max(df, 1), len(min_gain) - 1)]
+        gains = information_gain(columns, of_tuple, classes, n_classes, pseudocount)[n_fixed:]
+        least = min(range(dimensions), key=lambda m: gains[m])
+        rows.append((members, members[least], gains[least], needed))
+    return rows
+
+
 # --- The conditional test of single variables -----------------------------------------------------------------
 
 

@@ -3,11 +3,13 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "interplay/count_tables.hpp"
 #include "interplay/tuple_search.hpp"
 #include "search_data.hpp"
 #include "without_gil.hpp"
@@ -136,6 +138,57 @@ nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, 
   return rows_in_order(found, searched_by, k);
 }
 
+// Not so where a number is none.
+bool ascends(std::span<const double> values) {
+  const auto falls = [](double a, double b) { return !(a <= b); };
+  return !std::isnan(values.front()) && std::ranges::adjacent_find(values, falls) == values.end();
+}
+
+nb::tuple screen_tuples(const Planes& planes, const Tiles& tiles, const Job& job, double pseudocount,
+                        Array<const double> min_gain, bool has_stratum, Index max_rows, Array<std::uint8_t> searched_by,
+                        nb::object on_tick) {
+  SearchProblem problem = tiles.over(planes, pseudocount, 0);
+  const Index k = problem.tiles.dimensions;
+  require(problem.planes.n_rows() <= std::numeric_limits<std::int32_t>::max(), "too many variables");
+  require(problem.planes.n_rows() == problem.planes.n_vars, "contrast variables are not screened");
+  require(k >= 2 + has_stratum, "tuples must have at least two members beside the stratum");
+  require(min_gain.size() >= 2 && ascends(span_of(min_gain).subspan(1)),
+          "min_gain needs an ascending entry for each number of degrees of freedom from 0 to 1 at least");
+  require(searched_by.size() == static_cast<std::size_t>(problem.tiles.size()), "searched_by needs an entry per tile");
+  require(max_rows >= 1, "max_rows must be at least 1");
+  const EveryMember rule{span_of(min_gain), has_stratum};
+  problem.every_member = &rule;
+  TupleRowsByTile found(problem.tiles.size(), k, max_rows);
+  Ticker tick(on_tick);
+  {
+    WithoutGil without_gil;
+    interplay::screen_tuples(problem, job.options(tick), found, span_of(searched_by));
+  }
+  tick.raise_if_asked();
+  return rows_in_order(found, span_of(searched_by), k);
+}
+
+nb::object count_tables(const Planes& planes, Array<const Index> tuples, const std::string& instruction_set) {
+  const BitPlanes view = planes.view();
+  require(tuples.ndim() == 2 && tuples.shape(1) >= 1, "tuples must have a row for each, of its members");
+  const std::span<const Index> rows = span_of(tuples);
+  const Index k = static_cast<Index>(tuples.shape(1));
+  Index n_numbers = view.n_classes();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    require(0 <= rows[i] && rows[i] < view.n_rows(), "tuples: row out of range");
+    const Index first = rows[i % static_cast<std::size_t>(k)];
+    require(view.n_levels[rows[i]] == view.n_levels[first], "tuples must have members of the same numbers of levels");
+    if (static_cast<Index>(i) < k) n_numbers *= view.n_levels[first];
+  }
+  std::vector<Index> counts(static_cast<std::size_t>(n_numbers) * tuples.shape(0));
+  const SimdLevel level = simd_level_from_name(instruction_set);
+  {
+    WithoutGil without_gil;
+    interplay::count_tables(view, rows, k, level, counts);
+  }
+  return as_numpy(std::move(counts), {tuples.shape(0), static_cast<std::size_t>(n_numbers)});
+}
+
 std::span<const Index> checked(const Array<const Index>& class_sizes) {
   require(class_sizes.size() >= 1, "there must be a class");
   return span_of(class_sizes);
@@ -189,6 +242,12 @@ void define_search(nb::module_& module) {
   module.def("list_tuples", &list_tuples, "planes"_a, "tiles"_a, "job"_a, nb::kw_only(), "pseudocount"_a, "min_value"_a,
              "coefficient_of_size"_a, "with_decision"_a, "max_rows"_a, "on_tick"_a.none(),
              "List what exceeds a threshold: tuples, variables, values, and rows of each tile done.");
+  module.def("screen_tuples", &screen_tuples, "planes"_a, "tiles"_a, "job"_a, nb::kw_only(), "pseudocount"_a,
+             "min_gain"_a, "has_stratum"_a, "max_rows"_a, "searched_by"_a.noconvert(), "on_tick"_a.none(),
+             "List tuples of which every member gains enough for their degrees of freedom, once each: tuples, the "
+             "variables that gain least, their gains, and rows of each tile done.");
+  module.def("count_tables", &count_tables, "planes"_a, "tuples"_a, "simd_level"_a,
+             "Samples per cell and class of tuples of one shape: a row for each, the first member varying slowest.");
   module.def("tile_searchers", &tile_searchers, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
              "The number of the searcher that takes each tile: its place in SEARCHERS.");
   module.def(

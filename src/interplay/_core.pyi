@@ -86,6 +86,19 @@ def list_tuples(
     max_rows: int,
     on_tick: Callable[[int], None] | None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+def screen_tuples(
+    planes: Planes,
+    tiles: Tiles,
+    job: Job,
+    *,
+    pseudocount: float,
+    min_gain: npt.NDArray[np.float64],
+    has_stratum: bool,
+    max_rows: int,
+    searched_by: npt.NDArray[np.uint8],
+    on_tick: Callable[[int], None] | None,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]: ...
+def count_tables(planes: Planes, tuples: npt.NDArray[np.int64], simd_level: str) -> npt.NDArray[np.int64]: ...
 
 LANES: int
 TRIPLE_BLOCK: int

@@ -159,12 +159,18 @@ INTERPLAY_INLINE typename Simd::Floats least_to_beat(int n_parts, int n_prefix, 
     return Simd::add(Simd::load_floats(job.best_of_part[part] + first),
                      Simd::load_floats(job.without_part[part] + first));
   };
+  const auto of_member = [&](int member) {
+    return Simd::add(Simd::load_floats(job.without_member[member] + first),
+                     Simd::set_float(job.best_of_member[member]));
+  };
   typename Simd::Floats to_beat = of_part(0);
-  for (int part = 1; part < n_parts; ++part) to_beat = Simd::minimum(to_beat, of_part(part));
-  for (int member = 0; member < n_prefix; ++member) {
-    to_beat = Simd::minimum(to_beat, Simd::add(Simd::load_floats(job.without_member[member] + first),
-                                               Simd::set_float(job.best_of_member[member])));
+  if (job.every_member) {
+    for (int part = 1; part < n_parts; ++part) to_beat = Simd::maximum(to_beat, of_part(part));
+    for (int member = 0; member < n_prefix; ++member) to_beat = Simd::maximum(to_beat, of_member(member));
+    return to_beat;
   }
+  for (int part = 1; part < n_parts; ++part) to_beat = Simd::minimum(to_beat, of_part(part));
+  for (int member = 0; member < n_prefix; ++member) to_beat = Simd::minimum(to_beat, of_member(member));
   return to_beat;
 }
 

@@ -115,6 +115,29 @@ INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, c
   Simd::put_in_order(sums);
 }
 
+// What lanes lane … lane + 15 have to reach beyond the least: more where all counts of cells are positive. Reads the
+// cells that score_16_level_lanes left in the scratch buffer.
+template <class Simd>
+void more_to_reach(const interplay::LevelModel& model, const interplay::LevelScoreJob& job, float (&more)[16]) {
+  const interplay::LevelCounts& counts = job.counts;
+  const int n_upper = counts.shape.lane_levels - 1, n_patterns = counts.shape.n_patterns;
+  auto least = Simd::set_counts(1);
+  for (int q = 0; q < model.n_classes; ++q) {
+    for (int cell = 0; cell < n_patterns; ++cell) {
+      auto rest = Simd::set_counts(static_cast<interplay::LaneCount>(counts.prefix_cells[q * n_patterns + cell]));
+      for (int level = 0; level < n_upper; ++level) {
+        const auto count = Simd::load_counts(counts.scratch + ((q * n_upper + level) * n_patterns + cell) * 16);
+        rest = Simd::sub_counts(rest, count);
+        least = Simd::min_counts(least, count);
+      }
+      least = Simd::min_counts(least, rest);
+    }
+  }
+  alignas(32) interplay::LaneCount of_lanes[16];
+  Simd::store_counts(of_lanes, least);
+  for (int lane = 0; lane < 16; ++lane) more[lane] = of_lanes[lane] ? job.more_if_no_zero : 0.0f;
+}
+
 template <class Simd, int Classes, int LaneLevels, int Alike, class Score>
 int score_level_lanes(const interplay::LevelModel& model, const interplay::LevelScoreJob& job) {
   using Floats = typename Simd::Floats;
@@ -125,11 +148,18 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
     Floats sums[2];
     score_16_level_lanes<Simd, Classes, LaneLevels, Alike>(model, job.counts, score, lane, sums);
+    float more[16];
+    bool knows_more = false;
     for (int half = 0; half < 2; ++half) {
       const int first = lane + 8 * half;
-      const Floats to_beat = least_to_beat<Simd>(1, job.counts.shape.n_prefix, first, job);
-      n_survivors =
-          list_survivors<Simd>(Simd::multiply_add(sums[half], factor, slack), to_beat, first, job, n_survivors);
+      const Floats bound = Simd::multiply_add(sums[half], factor, slack);
+      Floats to_beat = least_to_beat<Simd>(1, job.counts.shape.n_prefix, first, job);
+      if (job.more_if_no_zero > 0 && Simd::at_least(bound, to_beat)) {
+        if (!knows_more) more_to_reach<Simd>(model, job, more);
+        knows_more = true;
+        to_beat = Simd::add(to_beat, Simd::load_floats(more + 8 * half));
+      }
+      n_survivors = list_survivors<Simd>(bound, to_beat, first, job, n_survivors);
     }
   }
   return n_survivors;

@@ -5,6 +5,7 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
+#include "search/degrees_of_freedom.hpp"
 #include "search/survivor_sink.hpp"
 #include "simd/tuple_counts.hpp"
 
@@ -93,6 +94,11 @@ class DirectSearcher final : public TileSearcher {
       statistic_->set_up(n_levels);
     } else {
       for (Index m = 0; m + 1 < k_; ++m) set_up_sub_informations(m);
+    }
+    if (const EveryMember* rule = problem_.every_member) {
+      std::vector<TableMember> members;
+      for (const Position& position : positions_) members.push_back({position.n_levels, position.inner});
+      degrees_of_freedom_.set_up(members, n_classes_, rule->has_stratum);
     }
     contrast_ = problem_.blocks.order[last.begin] >= planes_.n_vars;
     const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
@@ -211,6 +217,10 @@ class DirectSearcher final : public TileSearcher {
   }
 
   void score() {
+    if (problem_.every_member) {
+      list_if_every_gains(*problem_.every_member);
+      return;
+    }
     if (statistic_) {
       const double value = (*statistic_)(counts_.data());
       for (Index m = 0; m < k_; ++m) offer(m, value);
@@ -220,10 +230,26 @@ class DirectSearcher final : public TileSearcher {
     if (!contrast_) {  // a contrast variable neither helps nor hurts a real one
       for (Index m = 0; m + 1 < k_; ++m) offer(m, tables_.to_bits(whole - information_without(m)));
     }
-    offer(k_ - 1, tables_.to_bits(whole - prefix_information_));
+    offer(k_ - 1, tables_.to_bits(whole - information_without(k_ - 1)));
   }
 
+  void list_if_every_gains(const EveryMember& rule) {
+    const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, n_classes_);
+    SmallestGain smallest;
+    for (Index m = k_ - 1; m >= 0; --m) {
+      if (!rule.asks(m)) continue;
+      const double gain = tables_.to_bits(whole - information_without(m));
+      if (gain < rule.least()) return;
+      smallest.add(members_[m], gain);
+    }
+    const bool may_need_more = smallest.gain < rule.of_df(degrees_of_freedom_.full());
+    if (may_need_more && smallest.gain < rule.of_df(degrees_of_freedom_.fewest(counts_.data()))) return;
+    sink_.list(members_.data(), smallest.row, smallest.gain);
+  }
+
+  // The last member's is known of the prefix.
   Fixed information_without(Index m) {
+    if (m + 1 == k_) return prefix_information_;
     Position& at = positions_[m];
     if (at.sub_information.empty()) return sum_over(at);
     Index entry = 0;
@@ -272,6 +298,7 @@ class DirectSearcher final : public TileSearcher {
   std::vector<Count> counts_;         // n_cells * n_classes
   std::vector<Count> summed_;         // scratch
   Fixed prefix_information_ = 0;
+  DegreesOfFreedom degrees_of_freedom_;  // if every member must gain
   std::optional<TupleStatistic> statistic_;
 };
 

@@ -15,6 +15,7 @@ SurvivorScorer::SurvivorScorer(const SearchProblem& problem, const InformationTa
     : n_parts(n_parts_),
       n_prefix(static_cast<int>(problem.tiles.dimensions) - n_parts_),
       problem_(problem),
+      every_(problem.every_member),
       tables_(tables),
       trial_(trial),
       sink_(sink),
@@ -28,6 +29,7 @@ SurvivorScorer::SurvivorScorer(const SearchProblem& problem, const InformationTa
     job.best_of_part[part] = best_of_part_[part].data();
   }
   job.survivors = survivors_.data();
+  job.every_member = every_ != nullptr;
 }
 
 void SurvivorScorer::start_tile(const Levels& levels) {
@@ -38,6 +40,13 @@ void SurvivorScorer::start_tile(const Levels& levels) {
   const Index n_cells = n_patterns_ * n_layers_;
   for (int member = 0; member < k_; ++member) group_[member] = problem_.group_of(n_cells / levels[member]);
   offset_ = offset_of_(n_cells);
+  if (every_) {
+    std::array<TableMember, kMaxFastDimensions> members{};
+    Index inner = 1;
+    for (int member = 0; member < k_; inner *= levels[member], ++member) members[member] = {levels[member], inner};
+    degrees_of_freedom_.set_up(std::span(members).first(k_), n_classes_, every_->has_stratum);
+    job_.more_if_no_zero = rounded_down(every_->of_df(degrees_of_freedom_.full()) - every_->least());
+  }
   transformed_.resize(static_cast<std::size_t>(n_cells));
   cells_.resize(static_cast<std::size_t>(n_cells * n_classes_));
   summed_.resize(cells_.size());
@@ -67,20 +76,43 @@ float SurvivorScorer::information_of_prefix() const {
 
 // Offer what members gain by the tuple whose cells are gathered.
 void SurvivorScorer::offer_members(int first, int lane) {
-  const Index n_cells = n_patterns_ * n_layers_;
-  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_cells, n_classes_);
+  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, n_classes_);
   const double most = tables_.to_bits(whole) - offset_;
   Index inner = 1;
   for (int member = 0; member < k_; inner *= levels_[member], ++member) {
     // Mostly one member made the tuple survive; the others are told by the bounds at hand.
     if (member < first || !may_gain(member, lane, most)) continue;
-    const Index n_levels = levels_[member];
-    const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), n_cells / (inner * n_levels),
-                                             n_levels, inner, n_classes_, summed_.data());
     const Index row = members_[member];
-    sink_.offer(slot(member, row), tables_.to_bits(whole - without), members_.data());
+    sink_.offer(slot(member, row), gain_of(member, inner, whole), members_.data());
     if (member >= n_prefix) best_of_part_[member - n_prefix][lane] = best_so_far(member, row);
   }
+}
+
+// List the tuple whose cells are gathered if every member gains what its degrees of freedom ask for.
+void SurvivorScorer::list_if_every_gains(int lane, double bound) {
+  double needed = every_->least();
+  if (every_->of_df(degrees_of_freedom_.full()) > needed) {
+    needed = every_->of_df(degrees_of_freedom_.fewest(cells_.data()));
+    if (!every_may_gain(lane, bound, needed)) return;
+  }
+  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, n_classes_);
+  if (!every_may_gain(lane, tables_.to_bits(whole) - offset_, needed)) return;
+  SmallestGain smallest;
+  Index inner = 1;
+  for (int member = 0; member < k_; inner *= levels_[member], ++member) {
+    if (!every_->asks(member)) continue;
+    const double gain = gain_of(member, inner, whole);
+    if (gain < needed) return;
+    smallest.add(members_[member], gain);
+  }
+  sink_.list(members_.data(), smallest.row, smallest.gain);
+}
+
+double SurvivorScorer::gain_of(int member, Index inner, Fixed whole) {
+  const Index n_levels = levels_[member], outer = n_patterns_ * n_layers_ / (inner * n_levels);
+  const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), outer, n_levels, inner,
+                                           n_classes_, summed_.data());
+  return tables_.to_bits(whole - without);
 }
 
 }  // namespace interplay

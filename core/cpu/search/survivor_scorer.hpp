@@ -9,6 +9,7 @@
 #include "bounds/lane_model.hpp"
 #include "bounds/rounded_down.hpp"
 #include "rows/lane_rows.hpp"
+#include "search/degrees_of_freedom.hpp"
 #include "search/patterns.hpp"
 #include "search/survivor_sink.hpp"
 
@@ -70,6 +71,13 @@ class SurvivorScorer {
     const int n_survivors = kernel(model, job);
     for (int i = 0; i < n_survivors; ++i) {
       const auto [lane, bound] = survivors_[i];
+      set_parts(lane);
+      if (every_) {
+        if (!every_may_gain(lane, static_cast<double>(bound), every_->least())) continue;
+        gather_cells(form, lane, n_layers_);
+        list_if_every_gains(lane, static_cast<double>(bound));
+        continue;
+      }
       const int member = first_that_may_gain(lane, static_cast<double>(bound));
       if (member == k_) continue;
       gather_cells(form, lane, n_layers_);
@@ -105,14 +113,28 @@ class SurvivorScorer {
 
   // What a row has gained so far as this member of a tuple, and where that is kept.
   Index slot(int member, Index row) const { return row * n_groups_ + group_[member]; }
-  float best_so_far(int member, Index row) const { return rounded_down(sink_.to_beat(slot(member, row))); }
-  // Whether a member may gain more than it did so far by a tuple that has at most this much information.
-  bool may_gain(int member, int lane, double most) const {
-    const float* without = member < n_prefix ? job_.without_member[member] : job_.without_part[member - n_prefix];
-    return most - static_cast<double>(without[lane]) >= sink_.to_beat(slot(member, members_[member]));
+  float best_so_far(int member, Index row) const {
+    return rounded_down(every_ ? every_->least_of(member) : sink_.to_beat(slot(member, row)));
   }
-  int first_that_may_gain(int lane, double most) {
+  // Whether a member may gain so much by a tuple that has at most this much information.
+  bool may_gain(int member, int lane, double most, double gain) const {
+    const float* without = member < n_prefix ? job_.without_member[member] : job_.without_part[member - n_prefix];
+    return most - static_cast<double>(without[lane]) >= gain;
+  }
+  // Whether it may gain more than it did so far.
+  bool may_gain(int member, int lane, double most) const {
+    return may_gain(member, lane, most, sink_.to_beat(slot(member, members_[member])));
+  }
+  bool every_may_gain(int lane, double most, double gain) const {
+    for (int member = 0; member < k_; ++member) {
+      if (every_->asks(member) && !may_gain(member, lane, most, gain)) return false;
+    }
+    return true;
+  }
+  void set_parts(int lane) {
     for (int part = 0; part < n_parts; ++part) members_[n_prefix + part] = lane_members[lane][part];
+  }
+  int first_that_may_gain(int lane, double most) const {
     // A contrast variable, the last member if there is one, neither helps nor hurts a real one.
     int member = contrast_ ? k_ - 1 : 0;
     while (member < k_ && !may_gain(member, lane, most)) ++member;
@@ -120,8 +142,12 @@ class SurvivorScorer {
   }
   float information_of_prefix() const;
   void offer_members(int first, int lane);
+  void list_if_every_gains(int lane, double bound);
+  // What a member gains by the tuple whose cells are gathered, and which has this information.
+  double gain_of(int member, Index inner, Fixed whole);
 
   const SearchProblem& problem_;
+  const EveryMember* const every_;  // the rule, if that is the rule
   const InformationTables& tables_;
   BoundTrial& trial_;
   SurvivorSink& sink_;
@@ -130,7 +156,8 @@ class SurvivorScorer {
   const int k_;
   const Index n_classes_, n_groups_;
 
-  Levels levels_{}, group_{};  // by member
+  Levels levels_{}, group_{};            // by member
+  DegreesOfFreedom degrees_of_freedom_;  // if every member must gain
   Index n_patterns_ = 0, n_layers_ = 0;
   double offset_ = 0;
   bool contrast_ = false;

@@ -23,6 +23,8 @@ class SurvivorSink {
   void offer(Index slot, double gain, const Index* members) {
     if (gain >= to_beat(slot)) take(slot, gain, members);
   }
+  // A tuple of which every member gains enough, where that is the rule, and the smallest of these gains.
+  virtual void list(const Index* members, Index variable, double gain) = 0;
 
   // All tuples of a tile were offered.
   virtual void finish_tile(Index tile) = 0;
@@ -44,6 +46,7 @@ class MaximumSink final : public SurvivorSink {
   MaximumSink(MaxGains& best, std::mutex& mutex, Index discretization);
   void finish_tile(Index tile) override;
   void finish_thread() override;
+  void list(const Index*, Index, double) override {}
 
  private:
   void take(Index slot, double gain, const Index* members) override {
@@ -59,7 +62,7 @@ class MaximumSink final : public SurvivorSink {
   std::chrono::steady_clock::time_point handed_in_ = std::chrono::steady_clock::now();
 };
 
-// Lists a row for every gain above its threshold.
+// Lists a row for every gain above its threshold; or, without thresholds, for every tuple.
 class RowSink final : public SurvivorSink {
  public:
   // thresholds: of each slot, n_groups to a row; a threshold does not depend on the group
@@ -67,6 +70,8 @@ class RowSink final : public SurvivorSink {
       : n_groups_(n_groups), rows_(rows), of_tile_(rows.dimensions()) {
     to_beat_ = thresholds;
   }
+  explicit RowSink(TupleRowsByTile& rows) : RowSink({}, 1, rows) {}
+  void list(const Index* members, Index variable, double gain) override { of_tile_.add(members, variable, gain); }
   void finish_tile(Index tile) override;
   bool is_full() const override { return rows_.full(); }
 

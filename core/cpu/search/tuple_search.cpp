@@ -167,4 +167,10 @@ bool list_tuples(const SearchProblem& problem, const SearchOptions& options, std
   return search_tiles(problem, options, make_sink, searched_by);
 }
 
+bool screen_tuples(const SearchProblem& problem, const SearchOptions& options, TupleRowsByTile& rows,
+                   std::span<std::uint8_t> searched_by) {
+  const auto make_sink = [&](std::mutex&) { return std::make_unique<RowSink>(rows); };
+  return search_tiles(problem, options, make_sink, searched_by);
+}
+
 }  // namespace interplay

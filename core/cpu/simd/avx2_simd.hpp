@@ -110,6 +110,7 @@ struct Avx2Simd {
   }
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
+  static Counts min_counts(Counts a, Counts b) { return _mm256_min_epu16(a, b); }
 
   // Counts of two classes side by side: 8 lanes in a register.
   static Counts load_pairs(const std::uint32_t* pairs) {
@@ -143,6 +144,7 @@ struct Avx2Simd {
   static Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
   static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
   static Floats minimum(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+  static Floats maximum(Floats a, Floats b) { return _mm256_max_ps(a, b); }
   static Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
   static Floats negative_multiply_add(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
   static Floats reciprocal(Floats a) { return _mm256_rcp_ps(a); }  // to 1.5 · 2⁻¹²

@@ -87,12 +87,15 @@ struct Survivor {
 };
 
 // The lanes that a prefix meets, and what the bound of a tuple has to reach for the tuple to survive: for some member,
-// the best gain so far plus the information of the tuple without that member.
+// the best gain so far plus the information of the tuple without that member. Or for every member, where tuples are
+// listed of which every member gains; best gains are then what they must gain.
 struct LanesToBeat {
   const float* without_member[kMaxPrefix];  // IN per lane: lower bound of the information without that prefix member
   float best_of_member[kMaxPrefix];         // IN best gain of each prefix member so far
   const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
   const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
+  bool every_member;                        // for every member, not for some
+  float more_if_no_zero;                    // what is to be reached beyond that where no cell lacks a class
   int first_lane, last_lane;                // lanes to look at
   Survivor* survivors;                      // OUT room for all of them
 };

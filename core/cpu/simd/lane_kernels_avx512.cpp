@@ -41,6 +41,7 @@ struct WideSimd {
   static Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
   static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
   static Floats minimum(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+  static Floats maximum(Floats a, Floats b) { return _mm512_max_ps(a, b); }
   static Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
   static Floats negative_multiply_add(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }
   static Floats reciprocal(Floats a) { return _mm512_rcp14_ps(a); }

@@ -108,6 +108,9 @@ struct PortableSimd {
   static Counts sub_counts(const Counts& a, const Counts& b) {
     return each_lane<Counts>([&](int i) { return a.lane[i] - b.lane[i]; });
   }
+  static Counts min_counts(const Counts& a, const Counts& b) {
+    return each_lane<Counts>([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+  }
   static Counts load_pairs(const std::uint32_t* pairs) {
     return each_lane<Counts>([&](int i) { return pairs[i / 2] >> (i % 2 * 16); });
   }
@@ -153,6 +156,9 @@ struct PortableSimd {
   }
   static Floats minimum(const Floats& a, const Floats& b) {
     return each_lane<Floats>([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+  }
+  static Floats maximum(const Floats& a, const Floats& b) {
+    return each_lane<Floats>([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
   static Floats multiply_add(const Floats& a, const Floats& b, const Floats& c) {
     return each_lane<Floats>([&](int i) { return a.lane[i] * b.lane[i] + c.lane[i]; });

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 
+#include "interplay/every_member.hpp"
 #include "interplay/information_gain.hpp"
 #include "interplay/simd_level.hpp"
 #include "interplay/tuple_statistic.hpp"
@@ -23,6 +24,8 @@ struct SearchProblem {
   Index discretization;
   // If set, tuples are scored by this instead of by the gains of their members: by the direct searcher alone.
   const StatisticFormula* statistic = nullptr;
+  // If set, each tuple of which every member gains enough is listed, once, instead of every member that does.
+  const EveryMember* every_member = nullptr;
 
   // The block that a tile has at some place, as places in the order of variables.
   Index block_begin(const std::int32_t* tile, Index place) const {

@@ -37,4 +37,8 @@ bool search_max_gains(const SearchProblem& problem, const SearchOptions& options
 bool list_tuples(const SearchProblem& problem, const SearchOptions& options, std::span<const double> thresholds,
                  TupleRowsByTile& rows, std::span<std::uint8_t> searched_by);
 
+// List each tuple of which every member gains enough by `problem.every_member`, with its smallest gain.
+bool screen_tuples(const SearchProblem& problem, const SearchOptions& options, TupleRowsByTile& rows,
+                   std::span<std::uint8_t> searched_by);
+
 }  // namespace interplay

@@ -159,10 +159,8 @@ class Engine(ABC):
         planes : BitPlanes
             Real variables only, and a stratum before them where the tiles have one.
         min_gain : (max_df + 1,) float64
-            What every member must gain, by the degrees of freedom of the tuple's interaction, ascending; the last entry
-            is for more of them, too. Those of a tuple are ``(classes − 1) · Π (levels − 1)``, times the strata, where
-            each of its cells has a sample and so does each cell of all members but one in each class. Otherwise they
-            may be as few as 1, and that is what is asked for.
+            What every member must gain, by the fewest degrees of freedom that the tuple's interaction may have (see
+            `fewest_degrees_of_freedom`), ascending; the last entry is for more of them, the second for none, too.
         max_rows : int, optional
             Take no further tile once there are this many rows. At least one tile is done.
         """

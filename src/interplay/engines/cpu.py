@@ -46,6 +46,18 @@ def default_simd_level() -> str:
     return wanted
 
 
+def core_planes(planes: BitPlanes) -> _core.Planes:
+    """Return the planes as the compiled core takes them; it checks them."""
+    return _core.Planes(
+        words=planes.words,
+        plane_start=planes.plane_start,
+        n_levels=planes.n_levels,
+        class_word_start=planes.class_word_start,
+        class_sizes=planes.class_sizes,
+        n_vars=planes.n_vars,
+    )
+
+
 @dataclass(frozen=True)
 class CpuEngine(Engine):
     """All tiles on this machine's processor, handed out to threads one by one.
@@ -148,49 +160,27 @@ class CpuEngine(Engine):
         searched: SearcherCounts | None = None,
     ) -> TupleRows:
         """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple."""
-        has_stratum = tiles.only_of_stratum is not None
-        least = np.full(len(planes.n_levels), np.nextafter(min_gain[1], -np.inf))
-        least[:has_stratum] = np.inf
-        k = tiles.dimensions - has_stratum
-        rows = self.interesting_tuples(
-            planes,
-            tiles,
+        searched_by = np.zeros(len(tiles), dtype=np.uint8)
+        tuples, variable, value, rows_of_tile = _core.screen_tuples(
+            *self._job(planes, tiles),
             pseudocount=pseudocount,
-            min_value=least,
-            max_rows=None if max_rows is None else k * max_rows,
-            on_progress=on_progress,
+            min_gain=min_gain,
+            has_stratum=tiles.only_of_stratum is not None,
+            max_rows=np.iinfo(np.int64).max if max_rows is None else max_rows,
+            searched_by=searched_by,
+            on_tick=on_progress,
         )
-        tile = np.repeat(np.arange(len(rows.rows_of_tile)), rows.rows_of_tile)
-        new = np.ones(len(rows), dtype=bool)
-        new[1:] = (rows.tuples[1:] != rows.tuples[:-1]).any(axis=1)
-        start = np.flatnonzero(new)
-        full = np.diff(np.append(start, len(rows))) == k
-        start = start[full]
-        value = rows.value[start[:, np.newaxis] + np.arange(k)] if len(start) else np.empty((0, k))
-        first = value.argmin(axis=1) if len(start) else np.empty(0, dtype=np.int64)
         if searched is not None:
-            done = len(rows.rows_of_tile)
-            add_counts(searched, {self.name: {"tiles": done, "tuples": int(tiles.n_tuples[:done].sum())}})
-        return TupleRows(
-            tuples=rows.tuples[start],
-            variable=rows.variable[start + first],
-            value=value.min(axis=1) if len(start) else np.empty(0),
-            rows_of_tile=np.bincount(tile[start], minlength=len(rows.rows_of_tile)).astype(np.int64),
-        )
+            done = len(rows_of_tile)
+            add_counts(searched, count_searched(searched_by[:done], tiles.n_tuples[:done]))
+        return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
 
     def _job(
         self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False
     ) -> tuple[_core.Planes, _core.Tiles, _core.Job]:
         """Return what to search, and how, as the compiled core takes it; it checks them."""
         return (
-            _core.Planes(
-                words=planes.words,
-                plane_start=planes.plane_start,
-                n_levels=planes.n_levels,
-                class_word_start=planes.class_word_start,
-                class_sizes=planes.class_sizes,
-                n_vars=planes.n_vars,
-            ),
+            core_planes(planes),
             core_tiles(tiles, planes.n_levels, planes.n_vars),
             _core.Job(self.n_threads, self.simd_level or default_simd_level(), self.direct_only or direct_only),
         )

@@ -1,0 +1,68 @@
+#include "interplay/count_tables.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "interplay/bit_planes.hpp"
+#include "simd/tuple_counts.hpp"
+
+namespace interplay {
+namespace {
+
+// Samples of each cell of some members with each level of one more.
+void split_cells(const BitPlanes& planes, Index row, const std::vector<Word>& cells, std::vector<Word>& split) {
+  const Index n_words = planes.n_words, n_levels = planes.n_levels[row];
+  split.resize(cells.size() * static_cast<std::size_t>(n_levels));
+  Word* target = split.data();
+  for (const Word* cell = cells.data(); cell < cells.data() + cells.size(); cell += n_words) {
+    Word* rest = target;  // level 0 is what the other levels leave
+    std::copy(cell, cell + n_words, rest);
+    for (Index level = 1; level < n_levels; ++level) {
+      target += n_words;
+      const Word* plane = planes.plane(row, level);
+      for (Index w = 0; w < n_words; ++w) {
+        target[w] = cell[w] & plane[w];
+        rest[w] &= ~plane[w];
+      }
+    }
+    target += n_words;
+  }
+}
+
+}  // namespace
+
+void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index dimensions, SimdLevel level,
+                  std::span<Index> counts) {
+  if (tuples.empty()) return;
+  const CountKernel count = count_kernel(level);
+  const Index n_classes = planes.n_classes(), last = dimensions - 1, n_levels = planes.n_levels[tuples[last]];
+  std::vector<std::vector<Word>> cells(static_cast<std::size_t>(dimensions));  // [m]: of the first m members
+  cells[0].resize(static_cast<std::size_t>(planes.n_words));
+  mask_all_samples(planes, cells[0].data());
+  std::vector<const Word*> of_last(static_cast<std::size_t>(n_levels));
+  of_last[0] = cells[0].data();
+  std::vector<Count> found;
+  Index* table = counts.data();
+  for (const Index* members = tuples.data(); members < tuples.data() + tuples.size(); members += dimensions) {
+    Index shared = 0;
+    if (members > tuples.data()) {
+      while (shared < last && members[shared] == members[shared - dimensions]) ++shared;
+    }
+    for (Index m = shared; m < last; ++m) split_cells(planes, members[m], cells[m], cells[m + 1]);
+    for (Index at = 1; at < n_levels; ++at) of_last[at] = planes.plane(members[last], at);
+    const Index n_prefix = static_cast<Index>(cells[last].size()) / planes.n_words, n_of_level = n_prefix * n_classes;
+    found.resize(static_cast<std::size_t>(n_levels * n_of_level));
+    count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), n_classes,
+           planes.n_words, found.data()});
+    // The first were counted at any level.
+    for (Index i = 0; i < n_of_level; ++i) {
+      Index* of_cell = table + i / n_classes * n_levels * n_classes + i % n_classes;
+      Index rest = found[i];
+      for (Index at = 1; at < n_levels; ++at) rest -= of_cell[at * n_classes] = found[at * n_of_level + i];
+      *of_cell = rest;
+    }
+    table += n_levels * n_of_level;
+  }
+}
+
+}  // namespace interplay
