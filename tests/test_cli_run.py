@@ -106,7 +106,8 @@ def test_every_argument_of_select_is_an_option() -> None:
 def test_the_table_on_stdout_is_nothing_but_the_table(command, data: Path, where: list[str]) -> None:
     done = command("run", data, "--target", "outcome", "--seed", 1, *where)
     lines = done.out.splitlines()
-    assert lines[0] == "variable,gain,p_value,p_adjusted,relevant,partners,discretization,gain_alone,synergy"
+    of_gains = "variable,gain,p_value,p_adjusted,relevant,partners,discretization,gain_alone,synergy"
+    assert lines[0] == f"{of_gains},verdict,p_interaction"
     assert len(lines) == 21
     assert done.err == ""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import product
 from math import comb, prod
 
 import numpy as np
@@ -22,6 +21,7 @@ from interplay.statistics.interaction.null_model import (
     supported_entries,
 )
 from interplay.statistics.interaction.null_model_fit import fit_null_model, fit_proportionally, likelihood_ratio
+from likelihood_ratio import independent_columns, regression
 
 SHAPES = [(2, 2, 2), (3, 3, 2), (2, 4, 2), (3, 3, 3), (4, 2, 3), (2, 2, 2, 2), (3, 2, 3, 2), (2, 3, 2, 3), (3, 3, 3, 2)]
 
@@ -38,35 +38,6 @@ def as_reference_table(table):
 
 
 # --- G² and degrees of freedom ------------------------------------------------------------------------------------
-
-
-def independent_columns(cells, shape, largest_part):
-    """Dummy variables of all parts of up to so many members, in the cells that are there, if they add to the rank."""
-    kept = []
-    for size in range(largest_part + 1):
-        for members in combinations(range(len(shape)), size):
-            for levels in product(*(range(1, shape[i]) for i in members)):
-                column = np.prod([cells[:, i] == c for i, c in zip(members, levels, strict=True)], axis=0)
-                column = np.broadcast_to(column, len(cells)).astype(float)
-                if np.linalg.matrix_rank(np.column_stack([*kept, column])) > len(kept):
-                    kept.append(column)
-    return np.column_stack(kept)
-
-
-def regression(table, largest_part):
-    """Log-likelihood and number of parameters of the (multinomial) logistic regression of statsmodels."""
-    import statsmodels.api as sm
-
-    n_classes = table.shape[-1]
-    sizes = table.sum(axis=-1)
-    cells = np.argwhere(sizes > 0)
-    columns = independent_columns(cells, table.shape[:-1], largest_part)
-    row, y = np.divmod(np.repeat(np.arange(len(cells) * n_classes), table[sizes > 0].ravel()), n_classes)
-    model = (sm.Logit if n_classes == 2 else sm.MNLogit)(y, columns[row])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = model.fit(method="newton", maxiter=200, tol=1e-12, disp=0)
-    return fit.llf, columns.shape[1] * (n_classes - 1)
 
 
 @pytest.mark.parametrize("empty_cells", [0, 2])

@@ -61,7 +61,7 @@ def test_against_plain_loops(dimensions: int, discretizations: int) -> None:
             assert row["synergy"] == pytest.approx(whole - best_part, rel=1e-9, abs=1e-9)
             assert row["gain_alone"] == pytest.approx(gain((v,), v), rel=1e-9)
             df = reference.degrees_of_freedom([levels[m] for m in members], members.index(v), 2)
-            assert row["p_value"] == pytest.approx(result.null_fit.p_values([whole], df=[df])[0], rel=1e-6)
+            assert row["p_gain"] == pytest.approx(result.null_fit.p_values([whole], df=[df])[0], rel=1e-6)
 
 
 def test_first_tuple_is_the_best_one() -> None:
@@ -72,7 +72,7 @@ def test_first_tuple_is_the_best_one() -> None:
     for name in result.relevant:
         assert first.loc[name, "gain"] == table.loc[name, "gain"]
         assert first.loc[name, "partners"] == table.loc[name, "partners"]
-        assert first.loc[name, "p_value"] == pytest.approx(table.loc[name, "p_value"])
+        assert first.loc[name, "p_gain"] == pytest.approx(table.loc[name, "p_value"])
     # The pair tells part of what the three tell.
     assert 0 < first.loc["x2", "synergy"] < first.loc["x2", "gain"]
 
@@ -118,7 +118,7 @@ def test_graph() -> None:
     assert edge["members"] == ("x2", "x5", "x9")
     first = result.synergies(top=1).set_index("variable")
     assert edge["weight"] == max(first.loc["x2", "synergy"], first.loc["x9", "synergy"])
-    assert edge["p_value"] < 1e-6
+    assert edge["p_gain"] < 1e-6
 
 
 def test_messages(monkeypatch) -> None:

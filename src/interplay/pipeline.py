@@ -16,15 +16,18 @@ from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.searcher_counts import summed_counts
 from interplay.progress import Progress, check_progress
 from interplay.results.selection import Run, Selection
+from interplay.results.tested_tuples import TestedTuples
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
+from interplay.search.selected_tuple_tests import adjusted_tests, make_selected_tests
 from interplay.search.settings import Discrete, SelectionSettings
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
 from interplay.steps.comparisons import Comparison
+from interplay.steps.frozen_cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.table import Table
 from interplay.steps.tuple_counts import TupleCounter, TupleCounts
@@ -229,7 +232,7 @@ def select(
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
-        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine),
+        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine, task.y),
     )
     warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
     return found
@@ -264,12 +267,15 @@ class SearchedData:
     coders : Coders
     engine : Engine
         That of the search.
+    y : object
+        The outcome as it was given; None where only its classes are known.
     """
 
     table: Table
     comparisons: tuple[Comparison, ...]
     coders: Coders
     engine: Engine
+    y: Any
 
 
 def selection_from(
@@ -282,8 +288,8 @@ def selection_from(
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `data`, correlations between relevant variables, counts of their tuples and the tuples that explain them
-    are left out.
+    Without the `data`, correlations between relevant variables, counts and tests of their tuples and the tuples that
+    explain them are left out.
     """
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
@@ -367,7 +373,7 @@ def _combined_log_p(runs: list[Run]) -> FloatArray:
 def _looked_up(
     data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray
 ) -> tuple[list[Run], list[TupleCounts]]:
-    """Add to each run the tuples that explain the relevant variables, and count the best tuple of each of them.
+    """Add to each run the tuples that explain the relevant variables, test them, and count the best of each variable.
 
     One run after the other, so that the coder of its table serves both: explanations hold the best tuples.
     """
@@ -379,10 +385,29 @@ def _looked_up(
         explanations = None
         if comparison.strata is None:  # gains within strata are not listed
             explanations = explain(comparison, settings, data.coders, run.gains, ranked, engine=data.engine)
-        explained.append(replace(run, explanations=explanations))
+        shown = run.gains.tuples[ranked] if explanations is None else explanations.tuples
+        tested = make_selected_tests(comparison, settings, data.coders, shown, n_runs=len(runs))
+        cuts = _cuts(data, comparison, run, tested, n_runs=len(runs), kind=settings.decision)
+        explained.append(replace(run, explanations=explanations, tested=tested, **cuts))
         found = variables[best_run[variables] == number]
         counted += _tuple_counts(data.coders, comparison, run, found, number=number)
-    return explained, counted
+    adjusted = adjusted_tests([run.tested for run in explained], settings, data.table.n_vars)
+    return [replace(run, tested=tested) for run, tested in zip(explained, adjusted, strict=True)], counted
+
+
+def _cuts(
+    data: SearchedData, comparison: Comparison, run: Run, tested: TestedTuples | None, *, n_runs: int, kind: str
+) -> dict[str, Any]:
+    """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
+    if tested is None:
+        return {}
+    variables = np.unique(tested.tuples)
+    coder, classes = data.coders.of(comparison.table, variables), comparison.classes
+    cuts: dict[str, Any] = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
+    if data.y is not None and n_runs == 1:
+        return cuts | {"outcome": outcome_cuts(data.y, classes)}
+    # Of a continuous outcome only the classes are at hand, not where it was cut.
+    return cuts | {"outcome": OutcomeCuts(run.class_labels, np.empty(0)) if kind == "classes" else None}
 
 
 def _tuple_counts(

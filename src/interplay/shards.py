@@ -498,7 +498,7 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     if not same_shape or data_fingerprint(table, classes, strata, groups) != part.about["data fingerprint"]:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
     comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
-    return SearchedData(table, comparisons, Coders(settings, n_threads=n_threads), CpuEngine(n_threads=n_threads))
+    return SearchedData(table, comparisons, Coders(settings, n_threads=n_threads), CpuEngine(n_threads=n_threads), None)
 
 
 def _listed(numbers: Sequence[int]) -> str:

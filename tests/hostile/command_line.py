@@ -206,4 +206,4 @@ def with_variable(name: str, value: str) -> str:
 def _merged_table() -> str:
     for number in (1, 2):
         run("--shard", f"{number}/2", "--save", f"p{number}")
-    return command("merge", "p1", "p2", "--format", "csv")
+    return command("merge", "p1", "p2", "--data", "data.csv", "--target", "y", "--format", "csv")

@@ -14,6 +14,7 @@ from interplay.cli.completion import COMPLETE_VARIABLE, completion
 from interplay.cli.demo import demo
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.info import info
+from interplay.cli.interactions import interactions
 from interplay.cli.merge import merge
 from interplay.cli.report import report
 from interplay.cli.run import run
@@ -30,7 +31,7 @@ def commands() -> None:
     """  # noqa: D301 - click looks for that character
 
 
-for command in (run, merge, report, demo, bench, info, completion):
+for command in (run, interactions, merge, report, demo, bench, info, completion):
     commands.add_command(command)
 
 

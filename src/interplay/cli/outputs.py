@@ -14,6 +14,7 @@ from interplay.results.table_file import check_table_ending, table_bytes, write_
 from interplay.stored.whole_file import check_writable
 
 if TYPE_CHECKING:
+    from interplay.results.interactions import Interactions
     from interplay.results.selection import Selection
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -41,7 +42,7 @@ def check_format(out: str | None, format_: str | None) -> None:
 
 
 def write_selection(
-    selection: Selection,
+    selection: Selection | Interactions,
     *,
     out: str | None,
     format_: str | None,

@@ -11,7 +11,7 @@ from interplay.cli.errors import writing
 @click.argument("saved", type=click.Path(dir_okay=False))
 @click.argument("file", type=click.Path(dir_okay=False))
 def report(saved: str, file: str) -> None:
-    """Write the HTML report of the result SAVED (of `interplay run --save`) to FILE.
+    """Write the HTML report of the result SAVED (of `--save`) to FILE.
 
     The report is one file that needs nothing else. An existing FILE is replaced.
     """

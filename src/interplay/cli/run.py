@@ -18,7 +18,7 @@ from interplay.cli.repeated_command import repeated_command
 from interplay.readers.data_file import FORMATS, read_data
 
 
-def _files_in_words() -> str:
+def files_in_words() -> str:
     """Say what files are read, for the help: one paragraph per format, in two columns."""
     lines = ["\b", "DATA is a file, known by its ending:"]
     for known in FORMATS:
@@ -27,7 +27,7 @@ def _files_in_words() -> str:
     return "\n".join([*lines, "Results replace existing files, at the end and as a whole.", "", ""])
 
 
-@click.command(epilog=_files_in_words() + EXIT_CODES)
+@click.command(epilog=files_in_words() + EXIT_CODES)
 @click.argument("data")
 @data_options
 @select_options

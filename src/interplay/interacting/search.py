@@ -164,7 +164,7 @@ class _Tests:
                 if show is not None:
                     show(n_done)
 
-            return make_tuple_tests(
+            found = make_tuple_tests(
                 self._tables,
                 tuples,
                 max_p=cap,
@@ -173,6 +173,9 @@ class _Tests:
                 has_strata=self._has_strata,
                 tell=tell,
             )
+            if show is not None:
+                show(max(2 * n_tuples, 1))
+            return found
 
     def _adjust(self, found: TestedTuples) -> TestedTuples:
         return found.adjusted(partial(adjust_listed, method=self._caps.method, n_tests=self._caps.n_tests))

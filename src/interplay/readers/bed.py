@@ -52,6 +52,13 @@ class BedTable(Table):
         phenotype: npt.NDArray[Any] = self.sample_columns["phenotype"]
         return phenotype
 
+    @property
+    def positions(self) -> list[tuple[str, float]]:
+        """Chromosome and base pair of each variant, from the .bim file."""
+        chromosomes = np.asarray(self._bed.chromosome)[self._variants].tolist()
+        base_pairs = np.asarray(self._bed.bp_position)[self._variants].tolist()
+        return [(str(c), float(at)) for c, at in zip(chromosomes, base_pairs, strict=True)]
+
     def columns(self, which: Which) -> Values:
         """Return the chosen variants; see `Table.columns`."""
         chosen = self._variants[which]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,9 @@ class Interactions:
         Data fingerprint, sizes of the strata, engine, versions, seconds.
     first : TestedTuples or None
         Of a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
+    is_exhaustive : bool
+        Whether every tuple that was searched and has a p-value as small as those listed is listed: not of a selection,
+        which tests the tuples of its relevant variables only.
     """
 
     names: list[str]
@@ -72,6 +75,7 @@ class Interactions:
     settings: dict[str, Any]
     provenance: dict[str, Any]
     first: TestedTuples | None = None
+    is_exhaustive: bool = True
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -114,6 +118,10 @@ class Interactions:
 
         columns = interaction_columns(self)
         return pd.DataFrame(columns if self.first is None else columns | first_columns(self))
+
+    def only_significant(self) -> Interactions:
+        """Return the same without the tuples that are listed and not significant."""
+        return replace(self, tested=self.tested.chosen(np.flatnonzero(self.is_significant)))
 
     def members_of(self, row: int) -> tuple[str, ...]:
         """Return the names of the members of the tuple in a row of the table."""
@@ -257,6 +265,9 @@ class Interactions:
         judged = f"{s['p_adjust']}-adjusted p < {s['level']:g}"
         if self.first is not None:
             return f"{n_significant} of {len(self)} {tuples} have an interaction in the new samples too ({judged})"
+        if not self.is_exhaustive:
+            found = f"{n_significant} of {len(self)} {tuples} of relevant variables have an interaction"
+            return f"{found} ({judged}, for all {self.n_tests:,} {tuples})"
         return f"{n_significant} of {self.n_tests:,} {tuples} have an interaction ({judged})"
 
     def details(self) -> str:
@@ -269,6 +280,7 @@ class Interactions:
         n_strata = len(self.provenance.get("strata", {}))
         return (
             f"{sum(self.class_sizes.values())} samples; {classes}; "
+            + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
             + f"numbers cut into {s['divisions'] + 1} levels; seed {s['random_state']}"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.results.loaded_interactions import are_classes_of, are_tests_of, is_cut_of
 from interplay.results.selection import Run, Selection
 from interplay.statistics.null_fit import MODES
 from interplay.statistics.p_values import CHI2_PER_UNIT
@@ -66,6 +67,10 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and run.contrast_sources.shape == gains.contrast_gain.shape
         and _are_below(run.contrast_sources, n_vars)
         and run.class_sizes.shape == (len(run.class_labels),)
+        and (run.outcome is None or are_classes_of(run.outcome, len(run.class_labels)))
+        and all(is_cut_of(cuts, n_vars) for cuts in run.cuts)
+        and (run.tested is None or are_tests_of(run.tested, gains.dimensions, n_vars))
+        and (run.tested is None or {cuts.variable for cuts in run.cuts} >= set(run.tested.tuples.ravel().tolist()))
         and (
             found is None
             or (

@@ -9,7 +9,7 @@ import numpy as np
 from interplay.arrays import IntArray
 from interplay.results.interactions import Interactions
 from interplay.results.tested_tuples import METHODS, TestedTuples
-from interplay.steps.frozen_cuts import VariableCuts
+from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.stored.types import fits
 
@@ -38,12 +38,12 @@ def check_interactions(result: Interactions) -> None:
         and result.settings["dimensions"] >= 2
         and result.n_tests >= len(result.tested)
         and len(result.class_sizes) == n_classes >= 2
-        and result.outcome.bounds.shape in ((0,), (n_classes - 1,))
+        and are_classes_of(result.outcome, n_classes)
         and are_tests_of(result.tested, result.settings["dimensions"], n_vars)
         and (result.first is None or are_tests_of(result.first, result.settings["dimensions"], n_vars))
         and (result.first is None or np.array_equal(result.first.tuples, result.tested.tuples))
         and {cuts.variable for cuts in result.cuts} >= set(result.tested.tuples.ravel().tolist())
-        and all(is_cut_of(cuts, n_vars, result.settings["discretizations"]) for cuts in result.cuts)
+        and all(is_cut_of(cuts, n_vars) for cuts in result.cuts)
         and all(_is_count_of(counts, n_vars, n_classes) for counts in result.counts)
         and _are_places(result, n_classes)
     ):
@@ -65,13 +65,17 @@ def are_tests_of(tested: TestedTuples, dimensions: int, n_vars: int) -> bool:
     )
 
 
-def is_cut_of(cuts: VariableCuts, n_vars: int, discretizations: int) -> bool:
+def are_classes_of(outcome: OutcomeCuts, n_classes: int) -> bool:
+    """Say whether these can be so many classes."""
+    return len(outcome.labels) == n_classes and outcome.bounds.shape in ((0,), (n_classes - 1,))
+
+
+def is_cut_of(cuts: VariableCuts, n_vars: int) -> bool:
     """Say whether these can be the cuts of one of so many variables."""
     return (
         0 <= cuts.variable < n_vars
         and cuts.thresholds.ndim == 2
         and cuts.values.ndim == 1
-        and (len(cuts.thresholds) in (0, discretizations))
         and (not cuts.is_cut or cuts.thresholds.shape[1] > 0)
         and sum([cuts.is_cut, len(cuts.values) > 0, len(cuts.labels) > 0]) <= 1
     )
@@ -80,13 +84,14 @@ def is_cut_of(cuts: VariableCuts, n_vars: int, discretizations: int) -> bool:
 def _are_places(result: Interactions, n_classes: int) -> bool:
     """Say whether cells, classes and strata of residuals are there."""
     tested, cuts = result.tested, {cuts.variable: cuts for cuts in result.cuts}
+    cut_ones = [cut for cut in result.cuts if cut.is_cut]
     n_levels = np.array([[cuts[v].n_levels() for v in row] for row in tested.tuples.tolist()], dtype=np.int64)
     return (
         bool((tested.residual_cell < n_levels.reshape(tested.residual_cell.shape)).all())
         and _are_within(tested.residual_class, -1, n_classes)
         and _are_within(tested.residual_stratum, -1, max(len(result.provenance["strata"]), 1))
         and bool((np.isnan(tested.residual) | (tested.residual_class >= 0)).all())
-        and _are_within(tested.discretization, 0, result.settings["discretizations"])
+        and _are_within(tested.discretization, 0, min(len(cut.thresholds) for cut in cut_ones) if cut_ones else 2**31)
     )
 
 

@@ -52,9 +52,9 @@ class _Format(NamedTuple):
 
 
 #: By type. Of selections, version 2 added the counts of the best tuples and the tuples that explain; files of version 1
-#: are read without them. 3 added the exact p-values of 1D.
+#: are read without them. 3 added the exact p-values of 1D. 4 added the tests of tuples.
 _FORMATS: dict[type, _Format] = {
-    Selection: _Format("interplay selection", "selection", 3, check_loaded, "selection"),
+    Selection: _Format("interplay selection", "selection", 4, check_loaded, "selection"),
     Interactions: _Format("interplay interactions", "interactions", 1, check_interactions, "list of interactions"),
 }
 _NESTED: dict[str, type] = {

@@ -16,8 +16,11 @@ from interplay.checks import shown
 from interplay.chi_squared import log_chi2_tail
 from interplay.plain_text import printable
 from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
+from interplay.results.tested_tuples import TestedTuples
+from interplay.results.verdicts import UNTESTED, Verdict, verdicts_of
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.null_fit import NullFit
+from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from interplay.plots import SelectionPlots
+    from interplay.results.interactions import Interactions
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,13 @@ class Run:
         The best tuples of each relevant variable; None in 1D.
     df_alone : (n_vars,) int64 or None
         Degrees of freedom of `gain_alone`; None in results of earlier versions.
+    tested : TestedTuples or None
+        Tests of the interactions of these tuples, adjusted for all tuples of the search and all runs; None in 1D, and
+        where they were not made.
+    cuts : tuple of VariableCuts
+        How the members of these tuples were cut into levels.
+    outcome : OutcomeCuts or None
+        What the classes are.
     """
 
     decision: str
@@ -58,6 +69,9 @@ class Run:
     null_fit: NullFit
     explanations: Explanations | None = None
     df_alone: IntArray | None = None
+    tested: TestedTuples | None = None
+    cuts: tuple[VariableCuts, ...] = ()
+    outcome: OutcomeCuts | None = None
 
     @property
     def log_p_alone(self) -> FloatArray | None:
@@ -162,6 +176,11 @@ class Selection:
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
         with the smallest p-value, which the column decision names.
+
+        In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction", "additive" (every
+        member matters by itself, no interaction was found), "unclear" (no interaction was found, and not every member
+        matters by itself: a partner by chance, or an interaction too weak to be shown) or "untested"; p_interaction is
+        the p-value of the interaction, adjusted for all tuples of the search.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
 
@@ -189,9 +208,75 @@ class Selection:
             "gain_alone": alone,
             "synergy": gain - alone,
         }
+        if self.settings["dimensions"] > 1:
+            verdicts = self._verdicts_of_best(tuples)
+            columns["verdict"] = [one.verdict for one in verdicts]
+            columns["p_interaction"] = [one.p_adjusted for one in verdicts]
         if len(self.runs) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
         return pd.DataFrame(columns)
+
+    def _verdicts_of_best(self, tuples: IntArray) -> list[Verdict]:
+        """Return what the best tuples of all variables are; only those of relevant variables are looked up."""
+        verdicts = [Verdict()] * len(self.names)
+        for number in range(len(self.runs)):
+            variables = self.ranked[self.best_run[self.ranked] == number]
+            for v, verdict in zip(variables.tolist(), verdicts_of(self, number, tuples[variables]), strict=True):
+                verdicts[v] = verdict
+        return verdicts
+
+    def verdict_of(self, variable: str | int) -> Verdict:
+        """Return what the best tuple of a variable is: an interaction or not, with its p-value and log odds ratio."""
+        number = self._number_of(variable)
+        run = int(self.best_run[number])
+        return verdicts_of(self, run, self.runs[run].gains.tuples[number : number + 1])[0]
+
+    def interactions(self, *, run: int | str | None = None) -> Interactions:
+        """Return the tests of the tuples of this selection: those that explain the relevant variables.
+
+        p-values are adjusted for all tuples of the search, as the tuples were chosen by looking at all of them.
+        `interplay.interactions` tests all tuples, not only those of relevant variables.
+
+        Parameters
+        ----------
+        run : int or str, optional
+            With several runs, the number of one or what it tells apart.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+        >>> interplay.select(X, y, dimensions=2, random_state=0).interactions().significant
+        [('x3', 'x11')]
+        """
+        from interplay.results.selection_interactions import selection_interactions
+
+        return selection_interactions(self, run)
+
+    def replicate(
+        self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None, run: int | str | None = None
+    ) -> Interactions:
+        """Test the tuples that are significant interactions here, once each, in new samples.
+
+        See `Interactions.replicate`; ``.interactions().replicate()`` tests all tuples of the selection.
+
+        Parameters
+        ----------
+        X : table-like, (n_samples, n_vars)
+            The table of the new samples. Variables are known by their names; others may be there or not.
+        y : (n_samples,) array-like, or str
+            Their outcome, with the same classes, or the name of its column.
+        strata : (n_samples,) array-like, table-like, or str, optional
+            Strata of the new samples, to test within them.
+        p_adjust : str, optional
+            Another adjustment than in the search.
+        run : int or str, optional
+            With several runs, the number of one or what it tells apart.
+        """
+        return self.interactions(run=run).only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.
@@ -251,10 +336,12 @@ class Selection:
         DataFrame
             Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain
             in 1D; gain_in_part, its largest gain in a smaller tuple of these members, including the variable alone;
-            synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_value, the
+            synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_gain, the
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
-            ``.table``). All gains are maxima over the discretisations. With several runs, the column decision names
+            ``.table``), and says nothing of an interaction: variables with an effect each have small ones too. verdict
+            and p_interaction, as in ``.table``, say whether there is one, and log_or its log odds ratio (two levels,
+            two classes). All gains are maxima over the discretisations. With several runs, the column decision names
             the run.
 
         Examples
@@ -276,7 +363,8 @@ class Selection:
         """Return `synergies` as a networkx graph: an edge from each relevant variable to each of its partners.
 
         Nodes are names, with relevant, gain, gain_alone and p_adjusted. Edges have weight (the synergy; of several
-        tuples the largest), gain, p_value and members, the whole tuple. Needs ``interplay[graph]``.
+        tuples the largest), gain, p_gain, verdict, p_interaction and members, the whole tuple. Needs
+        ``interplay[graph]``.
         """
         return synergy_graph(self, top)
 
@@ -340,6 +428,8 @@ class Selection:
         table = table.reindex([str(name) for name in adata.var_names])
         table["relevant"] = table["relevant"].eq(True)
         table["partners"] = table["partners"].fillna("")
+        if "verdict" in table:
+            table["verdict"] = table["verdict"].fillna(UNTESTED)
         for name in table.columns:
             adata.var[prefix + name] = table[name].to_numpy()
 

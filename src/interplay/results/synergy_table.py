@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
 from interplay.checks import check_int
+from interplay.results.verdicts import verdicts_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -50,14 +51,15 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
     if selection.settings["dimensions"] < 2:
         raise ValueError("synergies need tuples: run select with dimensions=2 or more")
     rows: list[dict[str, Any]] = []
-    for run in selection.runs:
+    for number, run in enumerate(selection.runs):
         found = run.explanations
         if found is None:
             raise ValueError(
                 "this selection came without its tuples (within strata, merged from parts without X, or saved by an "
                 "older version): give X to merge_parts, or run select() without strata, to have synergies"
             )
-        p_value = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
+        p_gain = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
+        verdicts = verdicts_of(selection, number, found.tuples)
         for v in selection.ranked.tolist():
             for row in np.flatnonzero(found.variable == v)[:top].tolist():
                 members = found.tuples[row]
@@ -68,10 +70,14 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                     "gain_alone": float(run.gain_alone[v]),
                     "gain_in_part": float(found.sub_gain[row]),
                     "synergy": float(found.gain[row] - found.sub_gain[row]),
-                    "p_value": float(p_value[row]),
+                    "p_gain": float(p_gain[row]),
+                    "verdict": verdicts[row].verdict,
+                    "p_interaction": verdicts[row].p_adjusted,
+                    "log_or": verdicts[row].log_or,
                 }
                 rows.append({"decision": run.decision, **entry} if len(selection.runs) > 1 else entry)
-    columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_value"]
+    columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_gain", "verdict"]
+    columns += ["p_interaction", "log_or"]
     return pd.DataFrame(rows, columns=["decision", *columns] if len(selection.runs) > 1 else columns)
 
 
@@ -99,7 +105,9 @@ def synergy_graph(selection: Selection, top: int) -> nx.Graph:
                     partner,
                     weight=row["synergy"],
                     gain=row["gain"],
-                    p_value=row["p_value"],
+                    p_gain=row["p_gain"],
+                    verdict=row["verdict"],
+                    p_interaction=row["p_interaction"],
                     members=tuple(sorted((row["variable"], *row["partners"]))),
                 )
     return graph

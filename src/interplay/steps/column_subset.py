@@ -18,6 +18,12 @@ class ColumnSubset(Table):
         self._table = table
         self._kept = kept
 
+    @property
+    def positions(self) -> list[tuple[str, float]] | None:
+        """Chromosome and position of each variable, where they are known."""
+        known = self._table.positions
+        return None if known is None else [known[v] for v in self._kept.tolist()]
+
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         chosen = self._kept[which]

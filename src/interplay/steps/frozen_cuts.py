@@ -65,7 +65,7 @@ class VariableCuts:
         values = column.read()
         is_missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         if self.labels:
-            codes = _places(_texts(column), {label: level for level, label in enumerate(self.labels)})
+            codes = _places(_texts(column), {plain_label(label): level for level, label in enumerate(self.labels)})
         elif column.kind == ColumnKind.LABEL:
             codes = np.full(len(values), NO_LEVEL, dtype=np.int64)
         elif self.is_cut:
@@ -107,7 +107,7 @@ class OutcomeCuts:
             codes = np.searchsorted(self.bounds, values.astype(np.float64), side="left")
         else:
             texts = _texts(column)
-            codes = _places(texts, {label: number for number, label in enumerate(self.labels)})
+            codes = _places(texts, {plain_label(label): number for number, label in enumerate(self.labels)})
             unknown = sorted({text for text, code in zip(texts, codes.tolist(), strict=True) if code == NO_LEVEL})
             if unknown:
                 raise ValueError(
@@ -142,19 +142,24 @@ def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
 
 def outcome_cuts(y: Any, classes: DecisionClasses) -> OutcomeCuts:
     """Return what the classes of an outcome are."""
-    labels = [label_text(label) for label in classes.labels]
+    labels = [str(label) for label in classes.labels]
     if classes.kind != "continuous":
         return OutcomeCuts(labels, np.empty(0))
     values = decision_column(y).read().astype(np.float64)
     bounds = [float(values[classes.codes == q].max()) for q in range(classes.n_classes - 1)]
-    return OutcomeCuts([str(label) for label in classes.labels], np.array(bounds))
+    return OutcomeCuts(labels, np.array(bounds))
 
 
-def label_text(label: Any) -> str:
-    """Return a label as text, the same for 1 and 1.0: files differ in how they write whole numbers."""
-    if isinstance(label, float | np.floating) and float(label).is_integer():
-        return str(int(label))
-    return str(label)
+def plain_label(label: Any) -> str:
+    """Return a label as text, the same for 1 and 1.0: files differ in how they write whole numbers.
+
+    Examples
+    --------
+    >>> plain_label(1.0), plain_label("1"), plain_label("ill")
+    ('1', '1', 'ill')
+    """
+    text = str(label)
+    return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdecimal() else text
 
 
 def number_text(value: Any) -> str:
@@ -171,9 +176,9 @@ def _range_names(thresholds: Sequence[str]) -> list[str]:
 def _texts(column: Column) -> list[str]:
     values = column.read()
     if column.levels is None:
-        return [label_text(value) for value in values.tolist()]
-    levels = column.levels
-    return ["" if value != value else label_text(levels[int(value)]) for value in values.tolist()]
+        return [plain_label(value) for value in values.tolist()]
+    levels = [plain_label(level) for level in column.levels]
+    return ["" if value != value else levels[int(value)] for value in values.tolist()]
 
 
 def _places(texts: list[str], place_of: dict[str, int]) -> IntArray:

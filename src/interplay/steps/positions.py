@@ -51,7 +51,7 @@ def make_positions(positions: Any, table: Table) -> Positions:
     [0, -1, 1]
     """
     if positions is None:
-        positions = getattr(table, "positions", None)
+        positions = table.positions
         if positions is None:
             raise ValueError(f"positions of the variables are not known: give positions, {_WANTED}")
     if isinstance(positions, Positions):

@@ -20,6 +20,11 @@ class RowSubset(Table):
         self._table = table
         self._rows = rows
 
+    @property
+    def positions(self) -> list[tuple[str, float]] | None:
+        """Chromosome and position of each variable, where they are known."""
+        return self._table.positions
+
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         return np.ascontiguousarray(self._table.columns(which)[:, self._rows])

@@ -26,10 +26,10 @@ def split_samples(
 
     Examples
     --------
-    >>> classes = DecisionClasses(np.repeat([0, 1], [8, 4]), ["a", "b"])
+    >>> classes = DecisionClasses(np.repeat([0, 1], [80, 40]), ["a", "b"])
     >>> searched, held_out = split_samples(0.25, classes, None, seed=0)
     >>> np.bincount(classes.codes[held_out]).tolist()
-    [2, 1]
+    [20, 10]
     """
     n_samples = len(classes.codes)
     if isinstance(holdout, float | np.floating):

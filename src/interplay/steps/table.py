@@ -76,6 +76,11 @@ class Table(ABC):
         is_label: BoolArray = self.kinds != ColumnKind.NUMBER
         return is_label
 
+    @property
+    def positions(self) -> list[tuple[str, float]] | None:
+        """Chromosome and position of each variable, where they are known."""
+        return None
+
     @abstractmethod
     def columns(self, which: Which) -> Values:
         """Return the variables `which` as a C-contiguous (n_chosen, n_samples) array of `dtype`.

@@ -1,0 +1,140 @@
+"""`interplay interactions`: a file in, the tuples that interact out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from interplay.cli.errors import EXIT_CODES
+from interplay.cli.options import SELECT_OPTIONS, select_arguments
+from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
+from interplay.cli.run import files_in_words
+from interplay.readers.data_file import read_data
+from interplay.steps.discrete_codes import MISSING_CHOICES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+#: Options that mean the same here as for `interplay run`, by the names of their arguments.
+_SHARED = (
+    "dimensions", "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "discrete",
+    "random_state", "engine", "n_jobs", "checkpoint", "progress",
+)  # fmt: skip
+
+_OWN = (
+    click.option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error", show_default=True,
+                 help="Missing values: refuse, a level of their own, draw from the others, or leave the sample out of "
+                 "the tests of the tuple."),
+    click.option("--variables", metavar="NAME|@FILE", multiple=True,
+                 help="Only tuples with one of these variables; may be repeated; @FILE names one a line."),
+    click.option("--require", type=click.Choice(["any", "all"]), default="any", show_default=True,
+                 help="Whether a tuple must have one of --variables, or consist of them."),
+    click.option("--partners", metavar="NAME|@FILE", multiple=True,
+                 help="With --variables: the other members of a tuple must be of these."),
+    click.option("--min-distance", type=float, metavar="N",
+                 help="Leave out tuples with members on one chromosome that are nearer than this."),
+    click.option("--positions", metavar="FILE",
+                 help="For --min-distance: .bim, or a table with the columns variable, position and chromosome.  "
+                 "[default: those of a .bed]"),
+    click.option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
+                 metavar="METHOD", default="holm", show_default=True,
+                 help="holm, hochberg, bonferroni, BH, BY or none; for all tuples that are searched."),
+    click.option("--level", type=float, default=0.05, show_default=True, help="Significant: adjusted p below this."),
+    click.option("--max-p", type=float, help="List all tuples with p, not adjusted, up to this; 1 lists all.  "
+                 "[default: what is significant]"),
+    click.option("--top", type=int, metavar="N", help="List the N tuples with the smallest p."),
+    click.option("--holdout", metavar="SHARE|N", help="Search without this share, or number, of the samples, and test "
+                 "in them what is found."),
+)  # fmt: skip
+
+
+def _interaction_options(command: Command) -> Command:
+    """Give a command the options that `run` has too, then those of its own."""
+
+    def with_all() -> None: ...
+
+    for option in reversed(SELECT_OPTIONS):
+        option(with_all)
+    shared = [option for option in getattr(with_all, "__click_params__", []) if option.name in _SHARED]
+    for own in reversed(_OWN):
+        command = own(command)
+    own_params: list[click.Parameter] = command.__dict__.setdefault("__click_params__", [])
+    own_params.extend(shared)
+    return command
+
+
+@click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples that interact: more than their parts.")
+@click.argument("data")
+@click.option("--target", metavar="COLUMN", help="The column to be explained.")
+@click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
+@click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
+@click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
+@_interaction_options
+@output_options
+@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+def interactions(
+    data: str,
+    target: str | None,
+    drop: tuple[str, ...],
+    delimiter: str | None,
+    decimal: str | None,
+    out: str | None,
+    format_: str | None,
+    report: str | None,
+    save: str | None,
+    quiet: bool,
+    **values: Any,
+) -> None:
+    """Find the tuples of variables in the file DATA that interact about a target.
+
+    An interaction is an effect that no sum of effects of the parts of a tuple explains. Without --out or --format, a
+    summary goes to stdout. Progress and notes go to stderr.
+
+    \b
+    interplay interactions data.csv --target outcome -k 2 --out pairs.csv --report pairs.html
+    interplay interactions study.bed --missing omit --min-distance 1000000 --top 100
+    """  # noqa: D301 - click looks for that character
+    check_format(out, format_)
+    outputs = {"out": None if out == "-" else out, "report": report, "save": save, "checkpoint": values["checkpoint"]}
+    inputs = [data, values["positions"]]
+    check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
+    arguments = select_arguments(values)
+    arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
+    arguments["holdout"] = _holdout(values["holdout"])
+    if values["positions"] is not None:
+        from interplay.readers.position_file import read_positions
+
+        arguments["positions"] = read_positions(values["positions"])
+    if quiet:
+        arguments["progress"] = False
+    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
+
+    from interplay.interacting.find import interactions as find_interactions
+
+    found = find_interactions(X, y, **arguments)
+    write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
+
+
+def _listed(given: tuple[str, ...]) -> list[str] | None:
+    """Return names, those in files too; None for none."""
+    names: list[str] = []
+    for entry in given:
+        if entry.startswith("@"):
+            names += [line.strip() for line in Path(entry[1:]).read_text(encoding="utf-8").splitlines() if line.strip()]
+        else:
+            names.append(entry)
+    return names or None
+
+
+def _holdout(given: str | None) -> float | int | None:
+    """Return a share where there is a decimal point, else a number."""
+    if given is None:
+        return None
+    try:
+        return float(given) if "." in given or "e" in given.lower() else int(given)
+    except ValueError:
+        raise click.UsageError(
+            f"--holdout {given!r} is neither a share, such as 0.3, nor a number of samples"
+        ) from None

@@ -1,0 +1,57 @@
+"""A Selection → the tests of its tuples, as Interactions."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import TYPE_CHECKING
+
+from interplay.checks import check_choice, check_int
+from interplay.results.interactions import Interactions
+from interplay.steps.tuple_counts import TupleCounts
+
+if TYPE_CHECKING:
+    from interplay.results.selection import Selection
+
+
+def selection_interactions(selection: Selection, run: int | str | None) -> Interactions:
+    """See `Selection.interactions`."""
+    if selection.settings["dimensions"] < 2:
+        raise ValueError("interactions need tuples: run select with dimensions=2 or more")
+    number = run_number(selection, run)
+    chosen = selection.runs[number]
+    if chosen.tested is None or chosen.outcome is None:
+        raise ValueError(
+            "the tuples of this selection were not tested (merged from parts without X, or saved by an older version): "
+            "give X to merge_parts, or run select() again"
+        )
+    s = selection.settings
+    kept = [counts for counts in selection.tuple_counts if counts.run == number]
+    members = {
+        tuple(row): int(d) for row, d in zip(chosen.tested.tuples.tolist(), chosen.tested.discretization, strict=True)
+    }
+    return Interactions(
+        names=selection.names,
+        tested=chosen.tested.by_p_value(),
+        n_tests=comb(len(selection.names), s["dimensions"]) * len(selection.runs),
+        outcome=chosen.outcome,
+        class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
+        cuts=chosen.cuts,
+        counts=tuple(
+            TupleCounts(one.members, 0, one.discretization, one.level_names, one.counts)
+            for one in kept
+            if members.get(tuple(one.members.tolist())) == one.discretization
+        ),
+        settings={**s, "top": None, "max_p": None},
+        provenance={"strata": {}, **selection.provenance},
+        is_exhaustive=False,
+    )
+
+
+def run_number(selection: Selection, run: int | str | None) -> int:
+    """Return the number of a run, given by that or by what it tells apart."""
+    decisions = [one.decision for one in selection.runs]
+    if run is None and len(decisions) > 1:
+        raise ValueError(f"run must say which of the {len(decisions)} is meant: a number, or one of {decisions}")
+    if isinstance(run, str):
+        return decisions.index(check_choice("run", run, decisions))
+    return 0 if run is None else check_int("run", run, low=0, high=len(decisions) - 1)
