@@ -107,7 +107,8 @@ def test_order_keeps_groups_whole() -> None:
 
 
 def test_synergy_network_joins_partners(xor) -> None:
-    nodes, edges, weight = synergy_network(xor)
+    nodes, edges, weight, interacts = synergy_network(xor)
+    assert interacts.all()
     table = xor.table.set_index("variable")
     drawn = {frozenset(xor.names[nodes[i]] for i in edge): w for edge, w in zip(edges, weight, strict=True)}
     expected: dict[frozenset[str], float] = {}

@@ -104,7 +104,8 @@ def test_summary_in_words(xor) -> None:
     assert headline(xor) == "2 of 22 variables are relevant"
     text = " ".join(summary_sentences(xor))
     assert "looking at all pairs: 231 tuples, 2 classes" in text
-    assert "For both, more than half of the gain comes only with partners" in text
+    assert "Both interact with their partners" in text
+    assert "The clearest case is v0 and v1" in text or "The clearest case is v1 and v0" in text
     assert "Holm's method keeps the chance of even one false find below 0.05" in text
     page = text_of(report_page(xor))
     assert all(sentence in page for sentence in summary_sentences(xor))
@@ -323,3 +324,50 @@ def test_every_class_has_a_colour_of_its_own_in_plots(n_classes: int) -> None:
     for ordered in (False, True):
         colours = [to_hex(colour) for colour in class_colours(n_classes, ordered=ordered)]
         assert len(set(colours)) == n_classes
+
+
+@pytest.fixture(scope="module")
+def three_kinds() -> interplay.Selection:
+    """Effects that add up (v1, v2), a pure interaction (v10, v11), a modifier (v20 alone, more with v21)."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(1500, 40)), columns=[f"v{i}" for i in range(40)])
+    half = (X > 0) - 0.5
+    logit = 2.2 * half["v1"] + 2.2 * half["v2"] + 6 * half["v10"] * half["v11"]
+    logit += 1.6 * half["v20"] + 3.5 * half["v20"] * half["v21"]
+    y = np.where(rng.random(1500) < 1 / (1 + np.exp(-logit)), "case", "control")
+    return interplay.select(X, y, dimensions=2, random_state=0)
+
+
+def test_the_report_tells_interactions_from_effects_that_add_up(three_kinds) -> None:
+    verdicts = three_kinds.table.set_index("variable").loc[three_kinds.relevant, "verdict"].to_dict()
+    assert verdicts == {
+        "v1": "additive", "v2": "additive", "v10": "interaction", "v11": "interaction", "v20": "interaction",
+        "v21": "interaction",
+    }  # fmt: skip
+    words = " ".join(summary_sentences(three_kinds))
+    assert "4 of them interact with their partners" in words
+    assert "For 2 of them the effects add up" in words
+    data = embedded(report_page(three_kinds))
+    shown = dict(zip(data["names"], data["rows"]["verdict"], strict=False))
+    assert {name: shown[name] for name in verdicts} == verdicts
+    assert set(data["rows"]["verdict"][len(verdicts) :]) == {""}
+    joined = {
+        tuple(sorted(data["names"][data["network"]["nodes"][end]] for end in edge)): kind
+        for edge, kind in zip(data["network"]["edges"], data["network"]["interacts"], strict=True)
+    }
+    assert joined == {("v1", "v2"): 0, ("v10", "v11"): 1, ("v20", "v21"): 1}
+    assert "verdict" in three_kinds.summary()
+
+
+def test_plots_say_what_the_partner_is(three_kinds) -> None:
+    assert "effects add up" in three_kinds.plot.why("v1").get_title()
+    assert "interaction (adjusted p" in three_kinds.plot.why("v10").get_title()
+    assert "2 of 3 lines are interactions" in three_kinds.plot.synergies().get_title()
+
+
+def test_nothing_is_called_an_interaction_without_a_test(three_kinds) -> None:
+    untested = replace(three_kinds, runs=tuple(replace(run, tested=None) for run in three_kinds.runs))
+    words = " ".join(summary_sentences(untested)) + untested.plot.why("v10").get_title()
+    assert "interact with" not in words
+    assert "was not tested" in words
+    assert set(untested.table["verdict"]) == {"untested"}

@@ -13,11 +13,20 @@ from interplay.plots.p_values import plot_p_histogram, plot_p_values
 from interplay.plots.style import shortened
 from interplay.plots.synergies import plot_synergies
 from interplay.plots.why import plot_tuple
+from interplay.results.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from interplay.results.selection import Run, Selection
+
+
+_VERDICT_TITLES = {
+    INTERACTION: "interaction",
+    ADDITIVE: "effects add up, no interaction found",
+    UNCLEAR: "no interaction found",
+    UNTESTED: "interaction not tested",
+}
 
 
 class SelectionPlots:
@@ -85,6 +94,9 @@ class SelectionPlots:
         title = f"{shortened(s.names[number])}{with_whom}\ngain {run.gains.gain[number]:.3g} bits × samples"
         if partners:
             title += f", alone {run.gain_alone[number]:.3g}"
+            verdict = s.verdicts[number]
+            tested = "" if np.isnan(verdict.p_adjusted) else f" (adjusted p {verdict.p_adjusted:.2g})"
+            title += f"\n{_VERDICT_TITLES[verdict.verdict]}{tested}"
         if len(s.runs) > 1:
             title += f"; {shortened(run.decision, 40)}"
         return plot_tuple(

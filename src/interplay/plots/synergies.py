@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.plots.style import IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
+from interplay.results.verdicts import INTERACTION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,32 +28,43 @@ class SynergyNetwork(NamedTuple):
     weight : (m,) float64
         What a variable gains with its tuple beyond its gain alone, bits × samples; the larger, where both have the
         other as a partner.
+    interacts : (m,) bool
+        Whether both are members of a tuple whose interaction is significant.
     """
 
     nodes: IntArray
     edges: IntArray
     weight: FloatArray
+    interacts: BoolArray
 
 
 def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNetwork:
     """Join the first `max_variables` relevant variables to the partners of their best tuples."""
     weight: dict[tuple[int, int], float] = {}
+    interacting: set[tuple[int, int]] = set()
     chosen = selection.ranked[:max_variables].tolist()
     for v in chosen:
         run = selection.runs[selection.best_run[v]]
         synergy = float(run.gains.gain[v] - run.gain_alone[v])
         members = run.gains.tuples[v].tolist()
-        if synergy <= 0:
+        interacts = selection.verdicts[v].verdict == INTERACTION
+        if synergy <= 0 and not interacts:
             continue
         for u in members:
             if u >= 0 and u != v:
                 a, b = sorted((v, u))
                 weight[a, b] = max(weight.get((a, b), 0.0), synergy)
+                interacting |= {(a, b)} if interacts else set()
     joined = {v for pair in weight for v in pair}
     nodes = [v for v in chosen if v in joined] + sorted(joined.difference(chosen))
     place = {v: i for i, v in enumerate(nodes)}
     edges = np.array([(place[a], place[b]) for a, b in weight], dtype=np.int64).reshape(-1, 2)
-    return SynergyNetwork(np.array(nodes, dtype=np.int64), edges, np.array(list(weight.values())))
+    return SynergyNetwork(
+        nodes=np.array(nodes, dtype=np.int64),
+        edges=edges,
+        weight=np.array(list(weight.values())),
+        interacts=np.array([pair in interacting for pair in weight], dtype=np.bool_),
+    )
 
 
 def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
@@ -81,7 +93,9 @@ def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
 
 
 def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | None = None) -> Axes:
-    """Draw the network of synergies: the thicker a line, the more a variable gains only together with the other.
+    """Draw the relevant variables and their partners as a network: whole lines are interactions, dotted ones are not.
+
+    The thicker a line, the larger the synergy: what a variable gains with its tuple beyond its gain alone.
 
     Parameters
     ----------
@@ -90,15 +104,16 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
         The most significant so many relevant variables are drawn, with their partners.
     """
     ax = axes_or_new(ax, 5.5, 5)
-    nodes, edges, weight = synergy_network(selection, max_variables)
+    nodes, edges, weight, interacts = synergy_network(selection, max_variables)
     if not len(edges):
         return say_instead(ax, "no synergies: no relevant variable gains more in a tuple than alone")
     from matplotlib.patheffects import withStroke
 
     place = spring_layout(len(nodes), edges)
     strength = weight / weight.max()
-    for (a, b), share in zip(edges, strength, strict=True):
-        ax.plot(*place[[a, b]].T, color="0.6", linewidth=0.6 + 4 * share, zorder=1, solid_capstyle="round")
+    for (a, b), share, tested in zip(edges, strength, interacts, strict=True):
+        style = {"color": RELEVANT, "alpha": 0.6} if tested else {"color": "0.7", "linestyle": ":"}
+        ax.plot(*place[[a, b]].T, linewidth=0.8 + 4 * share, zorder=1, **style)
     relevant = selection.is_relevant[nodes]
     for mask, fill, label in ((relevant, RELEVANT, "relevant"), (~relevant, "white", "partner, not relevant itself")):
         if mask.any():
@@ -122,6 +137,7 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
         written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
     ax.margins(0.1)
     ax.set_axis_off()
-    ax.set_title(f"synergy: strongest line {weight.max():.3g} bits × samples", fontsize=10)
+    shown = f"{int(interacts.sum())} of {len(interacts)} lines are interactions (whole lines)"
+    ax.set_title(f"{shown}\nthickest line: synergy {weight.max():.3g} bits × samples", fontsize=10)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2)
     return ax

@@ -19,6 +19,7 @@ from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
 from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
+from interplay.report.verdict_words import verdict_sentence
 from interplay.statistics.p_values import significance_order
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
     partners = [
         [names.place_of(u) for u in members if u not in (v, -1)] for v, members in zip(rows, tuples, strict=True)
     ]
+    verdicts = [selection.verdicts[v] for v in rows]
     return {
         "number": rows,
         "gain": numbers(table["gain"]),
@@ -126,6 +128,12 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
         "alone": numbers(table["gain_alone"]),
         "discretization": table["discretization"].tolist(),
         "run": best.tolist(),
+        # Of a variable that is not relevant, nobody asks what its partner is.
+        "verdict": [one.verdict if selection.is_relevant[v] else "" for v, one in zip(rows, verdicts, strict=True)],
+        "pInteraction": numbers([one.p_adjusted for one in verdicts]),
+        "said": [
+            verdict_sentence(one) if selection.is_relevant[v] else "" for v, one in zip(rows, verdicts, strict=True)
+        ],
     }
 
 
@@ -202,7 +210,7 @@ def _groups(selection: Selection, names: ReportNames) -> list[list[int]]:
 
 
 def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
-    nodes, edges, weight = synergy_network(selection, MAX_IN_NETWORK)
+    nodes, edges, weight, interacts = synergy_network(selection, MAX_IN_NETWORK)
     place: FloatArray = spring_layout(len(nodes), edges) if len(edges) else np.empty((0, 2))
     return {
         "nodes": [names.place_of(v) for v in nodes.tolist()] if len(edges) else [],
@@ -211,6 +219,7 @@ def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
         "y": numbers(place[:, 1], 4),
         "edges": edges.tolist(),
         "weight": numbers(weight, 5),
+        "interacts": interacts.astype(int).tolist(),
         "nDrawn": min(len(selection.ranked), MAX_IN_NETWORK),
         "nRelevant": len(selection.ranked),
     }

@@ -28,7 +28,8 @@ _SCRIPTS = (
 _ABOUT_ALONE = "Gains are in bits × samples. Choose a variable to see how the classes are spread over its levels."
 _ABOUT_TUPLES = (
     "Gains are in bits × samples. <em>Alone</em> is the gain without partners, <em>synergy</em> what the best tuple "
-    "adds to it; it is negative where the partners tell part of the same. Choose a variable to see "
+    "adds to it; it is negative where the partners tell part of the same. <em>Together</em> says what partners are: "
+    "an interaction is tested and adjusted for all tuples of the search. Choose a variable to see "
     "its tuples and why they matter."
 )
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from interplay.report import study_words
 from interplay.report.about import date_of, dropped_columns, file_of, samples_left_out, target_of
+from interplay.report.numbers import counted, p_text, short
+from interplay.report.verdict_words import partner_sentence
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
@@ -99,44 +101,6 @@ def methods_paragraph(selection: Selection) -> str:
     )
 
 
-def p_text(p: float) -> str:
-    """Return a p-value as the scripts of the page write it.
-
-    Examples
-    --------
-    >>> p_text(0.0421), p_text(1.234e-7)
-    ('0.042', '1.2e-7')
-    """
-    if p >= 0.001 or p == 0:
-        return f"{p:.2g}"
-    mantissa, exponent = f"{p:.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
-
-
-def gain_text(gain: float) -> str:
-    """Return a gain as the scripts of the page write it.
-
-    Examples
-    --------
-    >>> gain_text(0.01234), gain_text(12.345), gain_text(1234.5), gain_text(-2.5)
-    ('0.0123', '12.3', '1234', '−2.5')
-    """
-    size = abs(gain)
-    text = f"{size:.2e}" if size >= 1e5 else f"{size:.0f}" if size >= 100 else "0" if size < 0.001 else f"{size:.3g}"
-    return f"−{text}" if gain < 0 and text != "0" else text
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def short(name: str, length: int = 60) -> str:
-    """Return a name that does not break a sentence."""
-    line = " ".join(name.split()) or "(blank)"
-    return line if len(line) <= length else line[: length - 1] + "…"
-
-
 def _what_was_searched(selection: Selection) -> str:
     k, n, p = selection.settings["dimensions"], len(selection.ranked), len(selection.names)
     carries = "carries" if n == 1 else "carry"
@@ -211,20 +175,7 @@ def _listed_strata(selection: Selection) -> str:
 def _synergy(selection: Selection) -> str:
     if selection.settings["dimensions"] == 1:
         return "Each variable was tested alone: what matters only together with others cannot be seen here."
-    rows = selection.table.iloc[selection.ranked].to_dict("records")
-    together = [row for row in rows if row["synergy"] > row["gain"] / 2]
-    if not together:
-        return "All of them tell at least half of what they tell without a partner."
-    best = max(together, key=lambda row: float(row["synergy"]))
-    who = f"{len(together):,} of them"
-    if len(together) == len(rows):
-        who = {1: "it", 2: "both"}.get(len(rows), f"all {len(rows):,} of them")
-    partners = " and ".join(short(name) for name in best["partners"])
-    return (
-        f"For {who}, more than half of the gain comes only with partners. The strongest "
-        f"case is {short(best['variable'])} with {partners}: a gain of {gain_text(best['gain'])} bits × samples, and "
-        f"{gain_text(best['gain_alone'])} alone."
-    )
+    return partner_sentence(selection)
 
 
 def _groups(selection: Selection) -> str:

@@ -209,27 +209,27 @@ class Selection:
             "synergy": gain - alone,
         }
         if self.settings["dimensions"] > 1:
-            verdicts = self._verdicts_of_best(tuples)
-            columns["verdict"] = [one.verdict for one in verdicts]
-            columns["p_interaction"] = [one.p_adjusted for one in verdicts]
+            columns["verdict"] = [one.verdict for one in self.verdicts]
+            columns["p_interaction"] = [one.p_adjusted for one in self.verdicts]
         if len(self.runs) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
         return pd.DataFrame(columns)
 
-    def _verdicts_of_best(self, tuples: IntArray) -> list[Verdict]:
-        """Return what the best tuples of all variables are; only those of relevant variables are looked up."""
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """What the best tuples of all variables are; only those of relevant variables were tested."""
         verdicts = [Verdict()] * len(self.names)
-        for number in range(len(self.runs)):
+        for number, run in enumerate(self.runs):
             variables = self.ranked[self.best_run[self.ranked] == number]
-            for v, verdict in zip(variables.tolist(), verdicts_of(self, number, tuples[variables]), strict=True):
+            for v, verdict in zip(
+                variables.tolist(), verdicts_of(self, number, run.gains.tuples[variables]), strict=True
+            ):
                 verdicts[v] = verdict
         return verdicts
 
     def verdict_of(self, variable: str | int) -> Verdict:
         """Return what the best tuple of a variable is: an interaction or not, with its p-value and log odds ratio."""
-        number = self._number_of(variable)
-        run = int(self.best_run[number])
-        return verdicts_of(self, run, self.runs[run].gains.tuples[number : number + 1])[0]
+        return self.verdicts[self._number_of(variable)]
 
     def interactions(self, *, run: int | str | None = None) -> Interactions:
         """Return the tests of the tuples of this selection: those that explain the relevant variables.
@@ -485,7 +485,9 @@ class Selection:
         ]
         if len(self.ranked):
             top = self.ranked[:20]
-            shown = self._table.iloc[top][["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]]
+            columns = ["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]
+            columns += ["verdict", "p_interaction"] if s["dimensions"] > 1 else []
+            shown = self._table.iloc[top][columns]
             shown = shown.assign(
                 variable=[printable(name) for name in shown["variable"]],
                 partners=[", ".join(map(printable, names)) for names in shown["partners"]],

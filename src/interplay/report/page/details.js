@@ -29,6 +29,8 @@ function numbersOf(row) {
   return el("dl", { class: "numbers" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
+const verdictOf = (row) => (data.dimensions > 1 && rows.said[row] ? [el("p", { class: `verdict ${rows.verdict[row]}` }, rows.said[row])] : []);
+
 function whySection(row) {
   const tuple = bestTuple(row);
   if (!tuple) {
@@ -36,7 +38,10 @@ function whySection(row) {
     return [el("p", { class: "note" }, reason)];
   }
   const chart = el("div", { class: "chart", id: "why" });
-  return [el("h3", {}, data.dimensions > 1 ? "Why this tuple" : "Why this variable"), chart, el("p", { class: "why-words" }, whyWords(tuple, row))];
+  return [
+    el("h3", {}, data.dimensions > 1 ? "Why this tuple" : "Why this variable"), ...verdictOf(row), chart,
+    el("p", { class: "why-words" }, whyWords(tuple, row)),
+  ];
 }
 
 function tuplesSection(row) {

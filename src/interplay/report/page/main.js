@@ -45,17 +45,17 @@ chooseFit(0);
 byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (several ? `${decision}\n${words}` : words)).join("\n\n")
   + (data.runs.length > data.nullFits.length ? `\n\n(the first ${data.nullFits.length} of ${data.runs.length} comparisons)` : "");
 
-// The strongest case of the summary is shown at once, so that a reader sees what this is about.
-const mostlyTogether = (row) => Number(synergyOf(row) > rows.gain[row] / 2);
+// The clearest case of the summary is shown at once, so that a reader sees what this is about.
+const interacts = (row) => Number(rows.verdict[row] === "interaction");
 const first = [...rows.gain.keys()].filter((row) => rows.relevant[row] && bestTuple(row))
-  .sort((a, b) => mostlyTogether(b) - mostlyTogether(a) || synergyOf(b) - synergyOf(a) || a - b)[0];
+  .sort((a, b) => interacts(b) - interacts(a) || (interacts(a) ? rows.pInteraction[a] - rows.pInteraction[b] || synergyOf(b) - synergyOf(a) : 0) || a - b)[0];
 if (first !== undefined) {
   const chart = el("div", { class: "chart" });
   const partners = rows.partners[first].map((u) => cut(names[u], 30)).join(", ");
   byId("first-why").append(
     el("figcaption", {}, el("h2", {}, cut(names[first], 30) + (partners ? ` with ${partners}` : "")),
       el("p", {}, partners ? `Gain ${gainText(rows.gain[first])} together, ${gainText(rows.alone[first])} alone.` : `Gain ${gainText(rows.gain[first])}.`)),
-    chart, el("button", { type: "button", class: "link", onclick: () => openVariable(first) }, "More about this variable"),
+    ...verdictOf(first), chart, el("button", { type: "button", class: "link", onclick: () => openVariable(first) }, "More about this variable"),
   );
   byId("first-why").hidden = false;
   drawnToFit(chart, (width) => drawWhy(width, bestTuple(first), first));

@@ -1,4 +1,4 @@
-// Who needs whom. The places were worked out when the report was made.
+// Who is joined to whom: whole lines are interactions, dotted ones are not. The places were worked out when the report was made.
 
 // Names that would lie on another one, or on a circle, are left out, those of the most joined variables last; pointing shows them.
 function labelsThatFit(boxes, edges) {
@@ -16,7 +16,7 @@ function labelsThatFit(boxes, edges) {
 }
 
 function drawNetwork(width, open) {
-  const { nodes, relevant, x, y, edges, weight } = data.network;
+  const { nodes, relevant, x, y, edges, weight, interacts } = data.network;
   if (!nodes.length) return el("p", {}, data.dimensions === 1 ? "Each variable was tested alone, so there are no tuples." : "No relevant variable gains more in a tuple than alone.");
   // Few variables need little room.
   const height = Math.min(nodes.length > 40 ? 620 : 440, width * (nodes.length > 40 ? 1.1 : 0.85), 110 + 26 * nodes.length);
@@ -24,11 +24,11 @@ function drawNetwork(width, open) {
   const span = Math.min(width - 88, 150 * Math.sqrt(nodes.length));
   const px = x.map((place) => (width - span) / 2 + place * span);
   const py = y.map((place) => above + place * (height - 2 * above));
-  const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": `Network of ${nodes.length} variables and ${edges.length} synergies` });
+  const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": `Network of ${nodes.length} variables; ${interacts.filter(Boolean).length} of ${edges.length} lines are interactions` });
   const most = weight.reduce((a, b) => Math.max(a, b));
   const label = (place) => cut(names[place], nodes.length > 30 ? 10 : 14);
   const written = labelsThatFit(nodes.map((place, i) => ({ x: px[i], y: py[i] - 11, width: 7 * label(place).length })), edges);
-  const lines = edges.map(([a, b], i) => svg("line", { class: "edge", x1: px[a], y1: py[a], x2: px[b], y2: py[b], "stroke-width": 1 + (6 * weight[i]) / most }));
+  const lines = edges.map(([a, b], i) => svg("line", { class: interacts[i] ? "edge interaction" : "edge", x1: px[a], y1: py[a], x2: px[b], y2: py[b], "stroke-width": 1 + (6 * weight[i]) / most }));
   const circles = nodes.map((place, i) => {
     const mates = edges.flatMap(([a, b], e) => (a === i ? [[b, e]] : b === i ? [[a, e]] : []));
     const text = place < nRows ? describeRow(place) : cut(names[place], 80);

@@ -2,12 +2,13 @@
 
 const columns = [
   { title: "Variable", value: (row) => names[row], text: true },
-  { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true },
+  { title: "Gain", value: (row) => rows.gain[row], show: (row) => gainText(rows.gain[row]), down: true, extra: data.dimensions > 1 },
   { title: "p", value: (row) => rows.log10p[row], show: (row) => pText(rows.log10p[row]), extra: data.adjusted },
   ...(data.adjusted ? [{ title: "Adjusted p", value: (row) => rows.pAdjusted[row], show: (row) => adjustedText(rows.pAdjusted[row]) }] : []),
   { title: "Relevant", value: (row) => rows.relevant[row], down: true, extra: true },
   ...(data.dimensions > 1 ? [
     { title: "Partners", value: (row) => rows.partners[row].map((u) => names[u]).join(", "), text: true },
+    { title: "Together", value: (row) => rows.verdict[row], text: true },
     { title: "Alone", value: (row) => rows.alone[row], show: (row) => gainText(rows.alone[row]), down: true, extra: true },
     { title: "Synergy", value: synergyOf, show: (row) => gainText(synergyOf(row)), down: true, extra: true },
   ] : []),
@@ -48,6 +49,7 @@ function cellOf(row, column) {
   const kind = column.extra ? "extra" : "";
   if (column.title === "Variable") return el("td", { class: "names" }, nameButton(row));
   if (column.title === "Partners") return el("td", { class: "names" }, cut(column.value(row) || "–", 90));
+  if (column.title === "Together") return el("td", {}, rows.verdict[row] ? el("span", { class: `badge ${rows.verdict[row]}`, title: rows.said[row] }, rows.verdict[row]) : "–");
   if (column.title === "Relevant") return el("td", { class: kind }, el("span", { class: rows.relevant[row] ? "badge" : "badge no" }, rows.relevant[row] ? "yes" : "no"));
   if (column.text) return el("td", { class: kind }, cut(column.value(row), 60));
   return el("td", { class: `number ${kind}` }, column.show(row));
@@ -88,11 +90,12 @@ function sortBy(column) {
 }
 
 function variablesCsv() {
-  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", ...(several ? ["decision"] : [])];
+  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", "verdict", "p_interaction", ...(several ? ["decision"] : [])];
   const exactP = (log10) => (log10 === null ? "" : log10 > -300 ? 10 ** log10 : pText(log10));
   const lines = [...rows.number.keys()].sort((a, b) => rows.number[a] - rows.number[b]).map((row) => [
     names[row], rows.gain[row] ?? "", exactP(rows.log10p[row]), rows.pAdjusted[row] ?? "", rows.relevant[row] ? "True" : "False",
     rows.partners[row].map((u) => names[u]).join("; "), rows.discretization[row], rows.alone[row] ?? "", synergyOf(row) ?? "",
+    rows.verdict[row] || "untested", rows.pInteraction[row] ?? "",
     ...(several ? [data.runs[rows.run[row]].decision] : []),
   ]);
   return csvText([header, ...lines]);

@@ -1,0 +1,41 @@
+"""Numbers and names as the report writes them, in Python; the scripts of the page write them alike (base.js)."""
+
+from __future__ import annotations
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as the scripts of the page write it.
+
+    Examples
+    --------
+    >>> p_text(0.0421), p_text(1.234e-7)
+    ('0.042', '1.2e-7')
+    """
+    if p >= 0.001 or p == 0:
+        return f"{p:.2g}"
+    mantissa, exponent = f"{p:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def gain_text(gain: float) -> str:
+    """Return a gain as the scripts of the page write it.
+
+    Examples
+    --------
+    >>> gain_text(0.01234), gain_text(12.345), gain_text(1234.5), gain_text(-2.5)
+    ('0.0123', '12.3', '1234', '−2.5')
+    """
+    size = abs(gain)
+    text = f"{size:.2e}" if size >= 1e5 else f"{size:.0f}" if size >= 100 else "0" if size < 0.001 else f"{size:.3g}"
+    return f"−{text}" if gain < 0 and text != "0" else text
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def short(name: str, length: int = 60) -> str:
+    """Return a name that does not break a sentence."""
+    line = " ".join(name.split()) or "(blank)"
+    return line if len(line) <= length else line[: length - 1] + "…"

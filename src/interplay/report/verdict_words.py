@@ -1,0 +1,83 @@
+"""What a tuple of a selection is, in words: an interaction, effects that add up, or not known."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from interplay.report.numbers import p_text, short
+from interplay.results.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED, Verdict
+
+if TYPE_CHECKING:
+    from interplay.results.selection import Selection
+
+#: What each verdict means, for a reader who has not seen the manual.
+MEANINGS = {
+    INTERACTION: "together these variables have an effect beyond the sum of their separate effects",
+    ADDITIVE: "each of these variables has an effect by itself, and no interaction between them was found",
+    UNCLEAR: "no interaction was found, and not each of these variables has an effect by itself: a partner may be "
+    "there by chance, or the interaction too weak to be shown",
+    UNTESTED: "the interaction of these variables was not tested",
+}
+
+
+def verdict_sentence(verdict: Verdict) -> str:
+    """Return the verdict with its p-value and effect.
+
+    Examples
+    --------
+    >>> verdict_sentence(Verdict("untested"))
+    'Untested: the interaction of these variables was not tested.'
+    """
+    numbers = []
+    if not math.isnan(verdict.p_adjusted):
+        numbers.append(f"adjusted p {p_text(verdict.p_adjusted)}")
+    if verdict.verdict == INTERACTION and not math.isnan(verdict.log_or):
+        odds, low, high = (_signed(value) for value in (verdict.log_or, verdict.ci_low, verdict.ci_high))
+        numbers.append(f"log odds ratio {odds}, 95 % interval {low} to {high}")
+    in_brackets = f" ({'; '.join(numbers)})" if numbers else ""
+    name = verdict.verdict[:1].upper() + verdict.verdict[1:]
+    return f"{name}: {MEANINGS[verdict.verdict]}{in_brackets}."
+
+
+def partner_sentence(selection: Selection) -> str:
+    """Say how many of the relevant variables interact with their partners, and name the clearest case."""
+    rows = selection.table.iloc[selection.ranked].to_dict("records")
+    by_verdict = {word: [row for row in rows if row["verdict"] == word] for word in MEANINGS}
+    found = []
+    if together := by_verdict[INTERACTION]:
+        best = min(together, key=lambda row: (row["p_interaction"], -row["synergy"]))
+        names = _joined([best["variable"], *best["partners"]])
+        found.append(
+            f"{_who(len(together), len(rows))} {'interacts' if len(together) == 1 else 'interact'} with "
+            f"{'its' if len(together) == 1 else 'their'} partners: together they have an effect beyond the sum "
+            f"of their separate effects. The clearest case is {names} (adjusted p {p_text(best['p_interaction'])})."
+        )
+    if additive := by_verdict[ADDITIVE]:
+        found.append(
+            f"For {_who(len(additive), len(rows)).lower()} the effects add up: each variable matters by itself, and no "
+            "interaction with its partners was found."
+        )
+    if unclear := by_verdict[UNCLEAR]:
+        found.append(
+            f"For {_who(len(unclear), len(rows)).lower()} no interaction was found, and a partner may be there by "
+            "chance."
+        )
+    if untested := by_verdict[UNTESTED]:
+        found.append(f"For {_who(len(untested), len(rows)).lower()} the interaction with partners was not tested.")
+    return " ".join(found)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _who(n: int, of: int) -> str:
+    if n == of:
+        return {1: "It", 2: "Both"}.get(of, f"All {of:,} of them")
+    return f"{n:,} of them"
+
+
+def _joined(names: list[str]) -> str:
+    shown = [short(name) for name in names]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
