@@ -144,7 +144,8 @@ class WorkPlan:
             of_kind = np.flatnonzero(self._kind == kind)
             worth_it, n_samples = self._is_worth_compiling([kind]), self._planes.n_samples
             of_levels = [i for i, levels in enumerate(self._kinds) if levels[:2] == (row_levels, column_levels)]
-            if n_samples >= _MAX_SAMPLES or not (self._is_worth_compiling(of_levels) or row_levels == column_levels == 2):
+            two_levels = row_levels == column_levels == 2
+            if n_samples >= _MAX_SAMPLES or not (two_levels or self._is_worth_compiling(of_levels)):
                 yield which, None
                 continue
             products = choose_products(
@@ -155,7 +156,7 @@ class WorkPlan:
                 counting=self._limits.counting,
             )
             # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
-            few = not worth_it and not row_levels == column_levels == 2
+            few = not worth_it and not two_levels
             if few or (products is not None and n_samples >= _MANY_SAMPLES):
                 yield which, products
                 continue
