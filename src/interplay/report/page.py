@@ -97,10 +97,11 @@ def _shown(value: Any) -> str:
 def _data_arguments(selection: Selection) -> str:
     """Return the arguments that are data, as they stand in a call."""
     provenance = selection.provenance
-    given = [name for name in ("strata", "groups") if provenance.get(name, {})]
+    given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
     if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
         given = [name for name in given if name != "groups"]
-    return "".join(f" {name}={name}," for name in given)
+    y = "(time, event)," if "survival" in provenance else "y,"
+    return y + "".join(f" {name}={name}," for name in given)
 
 
 def _call(settings: dict[str, Any], *, data: str) -> str:
@@ -108,4 +109,4 @@ def _call(settings: dict[str, Any], *, data: str) -> str:
     lines = "".join(
         f"    {name}={_shown(value) if isinstance(value, list) else repr(value)},\n" for name, value in settings.items()
     )
-    return f"import interplay\n\nresult = interplay.select(\n    X, y,{data}\n{lines})"
+    return f"import interplay\n\nresult = interplay.select(\n    X, {data}\n{lines})"

@@ -53,12 +53,18 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
 def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
     """Return `X` as a table, and what is `given`, `y` first, as values, in its order.
 
-    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`.
+    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`. A list of such names,
+    for covariates, becomes a dict of columns.
     """
     table = as_table(X)
     warn_of_another_order(X, **given)
     taken: list[int] = []
-    values = tuple(_value(table, entry, argument, taken) for argument, entry in given.items())
+    values = tuple(
+        {name: _value(table, name, argument, taken) for name in ([entry] if isinstance(entry, str) else entry)}
+        if argument == "covariates" and _are_names(entry, table)
+        else _value(table, entry, argument, taken)
+        for argument, entry in given.items()
+    )
     if taken:
         kept = np.setdiff1d(np.arange(table.n_vars), taken)
         if not len(kept):
@@ -109,6 +115,15 @@ def _say_the_same(one: Column, other: Column) -> bool:
     if n_levels[0] != n_levels[1] or n_levels[0] > min(MAX_LEVELS, len(values[0]) // 2):
         return False
     return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
+
+
+def _are_names(given: Any, table: Table) -> bool:
+    """Say whether this is a name of a column or a list of such, rather than a text for each sample."""
+    if isinstance(given, str):
+        return True
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(entry, str) for entry in given):
+        return False
+    return len(given) != table.n_samples or all(name in table.sample_columns or name in table.names for name in given)
 
 
 def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
