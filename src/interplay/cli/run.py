@@ -28,6 +28,8 @@ def _files_in_words() -> str:
 @click.command(epilog=_files_in_words() + EXIT_CODES)
 @click.argument("data")
 @click.option("--target", metavar="COLUMN", help="The column to be explained.")
+@click.option("--time", metavar="COLUMN", help="Instead of --target: times to an event, some of them censored.")
+@click.option("--event", metavar="COLUMN", help="With --time: 1 where the event was seen, 0 where it was not.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
 @click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
@@ -41,6 +43,8 @@ def _files_in_words() -> str:
 def run(
     data: str,
     target: str | None,
+    time: str | None,
+    event: str | None,
     drop: tuple[str, ...],
     delimiter: str | None,
     decimal: str | None,
@@ -73,10 +77,15 @@ def run(
     arguments = select_arguments(values)
     if quiet:
         arguments["progress"] = False
-    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
+    _check_times(target, time, event)
+    X, y = read_data(data, target=target or time, drop=drop, delimiter=delimiter, decimal=decimal)
+    if event is not None:
+        y = (y, event)
     record = {
         "data": data,
         "target": target,
+        "time": time,
+        "event": event,
         "drop": list(drop) or None,
         "delimiter": delimiter,
         "decimal": decimal,
@@ -116,6 +125,13 @@ def run(
         quiet=quiet,
         others={} if config_out is None else {"write-config": (config_out, lambda path: _record(path, recorded))},
     )
+
+
+def _check_times(target: str | None, time: str | None, event: str | None) -> None:
+    if (time is None) != (event is None):
+        raise click.UsageError("--time and --event belong together: times, and whether the event was seen at them")
+    if time is not None and target is not None:
+        raise click.UsageError("--target does not go with --time and --event: what is explained is the time")
 
 
 def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
