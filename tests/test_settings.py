@@ -34,9 +34,9 @@ def test_the_selector_has_the_defaults_of_select() -> None:
     assert selector.pop("null_fit") == SELECT["fit"]
     assert selector.pop("max_features") is None
     assert selector == {name: SELECT[name] for name in selector}
-    # A client cannot be copied, strata and groups are data of fit(), and a search for parameters has no use for a
+    # A client cannot be copied, strata, groups and covariates are data, and a search for parameters has no use for a
     # checkpoint.
-    assert set(SELECT) - set(selector) == {"fit", "strata", "groups", "checkpoint"}
+    assert set(SELECT) - set(selector) == {"fit", "strata", "groups", "covariates", "checkpoint"}
 
 
 def test_the_command_line_has_the_defaults_of_select() -> None:
@@ -76,7 +76,7 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     assert type(found) is dict
     assert found | {"fit": "auto"} == settings.to_dict()
     # Whatever decides the result can be given again.
-    decides = set(SELECT) - {"strata", "groups", "engine", "n_jobs", "progress", "checkpoint"}
+    decides = set(SELECT) - {"strata", "groups", "covariates", "engine", "n_jobs", "progress", "checkpoint"}
     of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
     assert set(found) == decides - of_permutations
     assert set(interplay.select(*data, permutations=True, random_state=3).settings) == decides

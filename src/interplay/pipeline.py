@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -15,11 +16,14 @@ from interplay.engines.base import Engine
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.searcher_counts import summed_counts
 from interplay.progress import Progress, check_progress
+from interplay.results.retests import Retest
 from interplay.results.selection import Run, Selection
+from interplay.results.survival_curves import SurvivalCurves, survival_curves
 from interplay.results.tested_tuples import TestedTuples
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import now, versions
+from interplay.search.retests import beyond_covariates, in_log_rank, retested
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
 from interplay.search.selected_tuple_tests import adjusted_tests, make_selected_tests
 from interplay.search.settings import Discrete, SelectionSettings
@@ -27,8 +31,10 @@ from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
 from interplay.steps.comparisons import Comparison
+from interplay.steps.covariates import Covariates
 from interplay.steps.frozen_cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.steps.named_columns import warn_of_decision_in_table
+from interplay.steps.survival import Survival
 from interplay.steps.table import Table
 from interplay.steps.tuple_counts import TupleCounter, TupleCounts
 from interplay.tuples.explanations import explain
@@ -63,6 +69,7 @@ def select(
     groups: Any = None,
     permutations: bool | None = None,
     n_permutations: int = 199,
+    covariates: Any = None,
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = None,
@@ -86,6 +93,9 @@ def select(
     y : (n_samples,) array-like, or str
         The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
         `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
+
+        Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
+        scikit-survival's. Their martingale residuals are cut by rank, and what is found must pass a log-rank test.
     dimensions : int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
     divisions : int
@@ -142,6 +152,11 @@ def select(
     n_permutations : int
         Number of permutations. If there are no more than that, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
+    covariates : table-like, (n_samples,) array-like, str or list of str, optional
+        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
+        then not variables. The search does not use them: the variables that it finds are tested again, each in its
+        best tuple, by the likelihood ratio of logistic models with covariates, with and without the variable. The
+        columns ``p_covariates`` and ``holds_with_covariates`` of the table say what remains.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
@@ -206,6 +221,7 @@ def select(
         groups=groups,
         permutations=permutations,
         n_permutations=n_permutations,
+        covariates=covariates,
         discrete=discrete,
         missing=missing,
         random_state=kept.seed if random_state is None and kept is not None else random_state,
@@ -227,12 +243,21 @@ def select(
             "data_fingerprint": task.fingerprint,
             "strata": task.strata_sizes,
             "groups": task.exchanged,
+            **task.study,
             "engine": loops[0].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
-        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine, task.y),
+        data=SearchedData(
+            task.table,
+            task.comparisons,
+            coders,
+            loops[0].engine,
+            task.y,
+            covariates=task.covariates,
+            survival=task.survival,
+        ),
     )
     warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
     return found
@@ -269,6 +294,8 @@ class SearchedData:
         That of the search.
     y : object
         The outcome as it was given; None where only its classes are known.
+    covariates : Covariates, optional
+    survival : Survival, optional
     """
 
     table: Table
@@ -276,6 +303,8 @@ class SearchedData:
     coders: Coders
     engine: Engine
     y: Any
+    covariates: Covariates | None = None
+    survival: Survival | None = None
 
 
 def selection_from(
@@ -308,6 +337,10 @@ def selection_from(
         p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
         order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     relevant = relevant_mask(p_adjusted, level=settings.level)
+    retests = [] if data is None else _retests(data, runs, settings, order[relevant[order]], p_values)
+    for retest in retests:
+        if retest.kind == "log_rank":  # what follows from censoring alone is no find
+            relevant[retest.failed(settings.level)] = False
     ranked = order[relevant[order]]
     runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
     # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
@@ -322,6 +355,8 @@ def selection_from(
         ranked=ranked,
         correlation=np.empty((0, 0)) if data is None else _correlation(data.table, ranked),
         tuple_counts=tuple(counted),
+        retests=tuple(retests),
+        survival_curves=() if data is None else tuple(_survival_curves(data, counted)),
         settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 else settings.fit},
         provenance=provenance,
     )
@@ -368,6 +403,39 @@ def _combined_log_p(runs: list[Run]) -> FloatArray:
     """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
+
+
+def _retests(
+    data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray, p_values: FloatArray
+) -> list[Retest]:
+    """Test the variables that were found again: in a log-rank test where there are times, and with covariates."""
+    again = partial(
+        retested,
+        runs=runs,
+        comparisons=data.comparisons,
+        coders=data.coders,
+        settings=settings,
+        variables=ranked,
+        p_values=p_values,
+    )
+    found = []
+    if data.survival is not None:
+        found.append(again("log_rank", [], in_log_rank(data.survival)))
+    if data.covariates is not None:
+        test = beyond_covariates(data.covariates, data.survival)
+        found.append(again("covariates", data.covariates.names, test))
+    return found
+
+
+def _survival_curves(data: SearchedData, counted: list[TupleCounts]) -> Iterator[SurvivalCurves]:
+    """Return the curves of the cells of the tuples that were counted, where there are times."""
+    if data.survival is None:
+        return
+    for counts in counted:
+        comparison = data.comparisons[counts.run]
+        counter = TupleCounter(data.coders.of(comparison.table, counts.members), comparison.classes)
+        here = data.survival if comparison.rows is None else data.survival.of_samples(comparison.rows)
+        yield survival_curves(here.time, here.event, counter.numbered_cells(counts), counts)
 
 
 def _looked_up(

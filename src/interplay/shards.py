@@ -29,8 +29,10 @@ from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.comparisons import make_comparisons
+from interplay.steps.covariates import Covariates
 from interplay.steps.groups import Groups
 from interplay.steps.strata import Strata
+from interplay.steps.survival import Survival
 from interplay.steps.table import Table, as_table
 from interplay.stored.archive import (
     Arrays,
@@ -67,6 +69,9 @@ class Part:
         The stratum of each sample; empty without strata.
     group_codes : (n_samples,) int64
         The group of each sample; empty without groups.
+    covariates : Covariates, optional
+    survival : Survival, optional
+        The times that the classes are made of.
     runs : tuple of SearchedRun
         The maxima over this part's tuples.
     """
@@ -80,6 +85,8 @@ class Part:
     strata_codes: IntArray
     group_codes: IntArray
     runs: tuple[SearchedRun, ...]
+    covariates: Covariates | None = None
+    survival: Survival | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the part to one file, for `merge_parts`."""
@@ -90,12 +97,17 @@ class Part:
             "settings": self.settings,
             "provenance": self.provenance,
             "runs": [_words_of(run) for run in self.runs],
+            "covariates": None if self.covariates is None else self.covariates.names,
         }
         arrays: dict[str, Any] = {
             "decision_codes": self.decision_codes,
             "strata_codes": self.strata_codes,
             "group_codes": self.group_codes,
         }
+        if self.covariates is not None:
+            arrays["covariates"] = self.covariates.design
+        if self.survival is not None:
+            arrays |= {"time": self.survival.time, "event": self.survival.event}
         for number, run in enumerate(self.runs):
             arrays[f"run{number}.class_sizes"] = run.class_sizes
             arrays[f"run{number}.contrast_sources"] = run.contrast_sources
@@ -134,8 +146,11 @@ class Part:
             )
             for number, run in enumerate(content.pop("runs"))
         ]
+        covariates = content.pop("covariates", None)
         return cls(
             shard=Shard.parse(content.pop("shard")),
+            covariates=None if covariates is None else Covariates(covariates, arrays["covariates"]),
+            survival=Survival(arrays["time"], arrays["event"]) if "time" in arrays else None,
             decision_codes=arrays["decision_codes"],
             strata_codes=arrays["strata_codes"],
             group_codes=arrays.get("group_codes", np.empty(0, dtype=np.int64)),  # earlier parts have none
@@ -158,6 +173,8 @@ class Part:
             and self.about["n_samples"] == n_samples
             and self.decision_codes.ndim == self.strata_codes.ndim == self.group_codes.ndim == 1
             and {len(self.strata_codes), len(self.group_codes)} <= {0, n_samples}
+            and (self.covariates is None or self.covariates.design.shape[:1] == (n_samples,))
+            and (self.survival is None or self.survival.time.shape == self.survival.event.shape == (n_samples,))
             and all(_is_searched(run, n_vars) for run in self.runs)
             and len(self.runs) > 0
             and all(run.gains.dimensions == self.settings["dimensions"] for run in self.runs)
@@ -308,6 +325,11 @@ def search_shard(
     n_permutations : int
         Number of permutations. If there are no more than that, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
+    covariates : table-like, (n_samples,) array-like, str or list of str, optional
+        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
+        then not variables. The search does not use them: the variables that it finds are tested again, each in its
+        best tuple, by the likelihood ratio of logistic models with covariates, with and without the variable. The
+        columns ``p_covariates`` and ``holds_with_covariates`` of the table say what remains.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
@@ -355,6 +377,7 @@ def search_shard(
             "target": task.target,
             "strata": task.strata_sizes,
             "groups": task.exchanged,
+            "study": task.study,
             "engine": loops[0].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
@@ -364,6 +387,8 @@ def search_shard(
         strata_codes=np.empty(0, dtype=np.int64) if task.strata is None else task.strata.codes,
         group_codes=np.empty(0, dtype=np.int64) if task.groups is None else task.groups.codes,
         runs=runs,
+        covariates=task.covariates,
+        survival=task.survival,
     )
 
 
@@ -428,6 +453,10 @@ def merge_parts(
     if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
         verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
+    if X is None and first.survival is not None:
+        raise ValueError(
+            "X is needed to merge parts of a search for times: what they found has to pass a log-rank test"
+        )
     settings = SelectionSettings.of(first.settings)
     return selection_from(
         merged,
@@ -441,6 +470,7 @@ def merge_parts(
             "data_fingerprint": first.about["data fingerprint"],
             "strata": first.provenance["strata"],
             "groups": first.provenance.get("groups", {}),
+            **first.provenance.get("study", {}),
             "engine": {
                 "name": ", ".join(sorted({entry["engine"]["name"] for entry in provenances})),
                 "shards": first.shard.of,
@@ -498,7 +528,15 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     if not same_shape or data_fingerprint(table, classes, strata, groups) != part.about["data fingerprint"]:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
     comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
-    return SearchedData(table, comparisons, Coders(settings, n_threads=n_threads), CpuEngine(n_threads=n_threads), None)
+    return SearchedData(
+        table,
+        comparisons,
+        Coders(settings, n_threads=n_threads),
+        CpuEngine(n_threads=n_threads),
+        None,
+        covariates=part.covariates,
+        survival=part.survival,
+    )
 
 
 def _listed(numbers: Sequence[int]) -> str:

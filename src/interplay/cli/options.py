@@ -58,6 +58,8 @@ SELECT_OPTIONS = (
     _option("--permutations/--no-permutations", default=None,
             help="p-values from permutations instead of contrast variables.  [default: with --groups]"),
     _option("--n-permutations", type=int, default=199, help="How many; all where there are fewer."),
+    _option("--covariate", "covariates", multiple=True, metavar="COLUMN",
+            help="Test what is found again with this column in the model: age, sex; may be repeated."),
     _option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
             help="Columns to take as they are, level by level; may be repeated."),
     _option("--missing", type=click.Choice(["error", "level", "impute"]), default="error",
@@ -85,4 +87,5 @@ def select_arguments(values: dict[str, Any]) -> dict[str, Any]:
     rules = [entry for entry in discrete if entry in ("auto", "none", "all")]
     if rules and len(discrete) > 1:
         raise click.UsageError(f"--discrete {rules[0]} stands for all columns: give it alone, or only names of columns")
-    return {**values, "discrete": rules[0] if rules else discrete}
+    covariates = list(values["covariates"]) or None
+    return {**values, "discrete": rules[0] if rules else discrete, "covariates": covariates}

@@ -30,6 +30,8 @@ def files_in_words() -> str:
 @click.command(epilog=files_in_words() + EXIT_CODES)
 @click.argument("data")
 @data_options
+@click.option("--time", metavar="COLUMN", help="Instead of --target: times to an event, some of them censored.")
+@click.option("--event", metavar="COLUMN", help="With --time: 1 where the event was seen, 0 where it was not.")
 @select_options
 @output_options
 @click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
@@ -39,6 +41,8 @@ def files_in_words() -> str:
 @click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
 def run(
     data: str,
+    time: str | None,
+    event: str | None,
     out: str | None,
     format_: str | None,
     report: str | None,
@@ -69,8 +73,11 @@ def run(
     arguments = select_arguments(values)
     if quiet:
         arguments["progress"] = False
-    X, y = read_data(data, **how_to_read)
-    record = {"data": data, **to_record(how_to_read), **arguments}
+    _check_times(how_to_read["target"], time, event)
+    X, y = read_data(data, **how_to_read | {"target": how_to_read["target"] or time})
+    if event is not None:
+        y = (y, event)
+    record = {"data": data, **to_record(how_to_read), "time": time, "event": event, **arguments}
 
     if dry_run:
         from interplay.cli.expected_work import expected_work
@@ -107,6 +114,13 @@ def run(
         quiet=quiet,
         others={} if config_out is None else {"write-config": (config_out, lambda path: _record(path, recorded))},
     )
+
+
+def _check_times(target: str | None, time: str | None, event: str | None) -> None:
+    if (time is None) != (event is None):
+        raise click.UsageError("--time and --event belong together: times, and whether the event was seen at them")
+    if time is not None and target is not None:
+        raise click.UsageError("--target does not go with --time and --event: what is explained is the time")
 
 
 def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:

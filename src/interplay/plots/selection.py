@@ -11,6 +11,7 @@ from interplay.plots.correlation import plot_correlation
 from interplay.plots.gains import plot_gains
 from interplay.plots.p_values import plot_p_histogram, plot_p_values
 from interplay.plots.style import shortened
+from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
 from interplay.plots.why import plot_tuple
 from interplay.results.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
@@ -107,6 +108,16 @@ class SelectionPlots:
             title=title,
             ax=ax,
         )
+
+    def survival(self, variable: str | int, ax: Axes | None = None) -> Axes:
+        """Draw Kaplan and Meier's curves of the cells of a relevant variable's best tuple, if the outcome is a time."""
+        s = self._selection
+        if not s.survival_curves:
+            raise ValueError("curves of survival are there only if the outcome was a time: y=(time, event)")
+        counts = s.counts_of(variable)
+        curves = next(c for c in s.survival_curves if c.is_of(counts.members, counts.run, counts.discretization))
+        names = [s.names[v] for v in counts.members.tolist()]
+        return plot_survival(curves, names, counts.level_names, title=", ".join(map(shortened, names)), ax=ax)
 
     def _run(self, run: int | str | None) -> Run:
         runs = self._selection.runs

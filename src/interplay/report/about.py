@@ -72,16 +72,17 @@ def _call(selection: Selection) -> str:
         f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"
         for name, value in selection.settings.items()
     )
-    return f"import interplay\n\nresult = interplay.select(\n    X, y,{_data_arguments(selection)}\n{lines})"
+    return f"import interplay\n\nresult = interplay.select(\n    X, {_data_arguments(selection)}\n{lines})"
 
 
 def _data_arguments(selection: Selection) -> str:
     """Return the arguments that are data, as they stand in a call."""
     provenance = selection.provenance
-    given = [name for name in ("strata", "groups") if provenance.get(name, {})]
+    given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
     if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
         given = [name for name in given if name != "groups"]
-    return "".join(f" {name}={name}," for name in given)
+    y = "(time, event)," if "survival" in provenance else "y,"
+    return y + "".join(f" {name}={name}," for name in given)
 
 
 def shown_value(value: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
 from interplay.report.verdict_words import verdict_sentence
 from interplay.statistics.p_values import significance_order
+from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
     from interplay.results.selection import Run, Selection
@@ -72,6 +74,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
             for run in selection.runs
         ],
         "rows": _table(selection, rows, names),
+        "retests": _retests(selection, rows),
         "tuples": _tuples(selection, names),
         "contrast": _contrast(selection),
         "nullFits": [_null_fit(run, _points_per_fit(selection)) for run in selection.runs[:MAX_FITS]],
@@ -149,7 +152,38 @@ def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
             "discretization": counts.discretization,
             "levels": [[_cut(level, 40) for level in levels] for levels in counts.level_names],
             "counts": counts.counts.ravel().tolist(),
+            **_curves(selection, counts),
         })  # fmt: skip
+    return found
+
+
+def _curves(selection: Selection, counts: TupleCounts) -> dict[str, Any]:
+    """Return the curves of survival in the cells of a tuple, if there are any."""
+    for curves in selection.survival_curves:
+        if curves.is_of(counts.members, counts.run, counts.discretization):
+            steps = [slice(start, end) for start, end in pairwise(curves.start.tolist())]
+            return {
+                "curves": [
+                    {
+                        "cell": int(curves.cell[i]),
+                        "n": int(curves.n_samples[i]),
+                        "events": int(curves.n_events[i]),
+                        "time": numbers(curves.time[steps[i]], 5),
+                        "survival": numbers(curves.survival[steps[i]], 5),
+                    }
+                    for i in range(len(steps))
+                ]
+            }
+    return {}
+
+
+def _retests(selection: Selection, rows: list[int]) -> list[dict[str, Any]]:
+    """Return the p-values of second tests, None where a variable was not tested."""
+    found = []
+    for retest in selection.retests:
+        p_value, p_adjusted, _ = retest.columns(len(selection.names), selection.settings["level"]).values()
+        name = "with covariates" if retest.kind == "covariates" else "log-rank"
+        found.append({"name": name, "p": numbers(p_value[rows]), "pAdjusted": numbers(p_adjusted[rows])})
     return found
 
 

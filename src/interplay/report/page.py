@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: In this order: each may use what stands before it.
 _SCRIPTS = (
-    "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "why.js", "details.js",
-    "table.js", "main.js",
+    "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "why.js",
+    "survival.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
 _ABOUT_ALONE = "Gains are in bits × samples. Choose a variable to see how the classes are spread over its levels."

@@ -1,4 +1,4 @@
-"""What the study's design adds to the sentences: groups, permutations."""
+"""What the study's design adds to the sentences: groups, permutations, covariates, censored times."""
 
 from __future__ import annotations
 
@@ -61,6 +61,53 @@ def adjustment_method(selection: Selection) -> str:
     if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
         return ""
     return f"Variables with an adjusted p < {settings['level']:g} were considered relevant."
+
+
+def retest_sentences(selection: Selection) -> list[str]:
+    """Say what second tests left of the finds, in the summary."""
+    said = []
+    for retest in selection.retests:
+        failed = [selection.names[v] for v in retest.failed(selection.settings["level"]).tolist()]
+        listed = ", ".join(" ".join(name.split())[:40] for name in failed[:8]) + ", …" * (len(failed) > 8)
+        if retest.kind == "covariates" and len(retest.variable):
+            n_held = len(retest.variable) - len(failed)
+            rest = f"; not {listed}" if failed else ""
+            said.append(
+                f"With {_covariates(retest.about)} in the model, {n_held} of {len(retest.variable)} relevant variables "
+                f"hold{rest}."
+            )
+        elif retest.kind == "log_rank" and failed:
+            said.append(f"Left out, as a log-rank test does not confirm them: {listed}.")
+    return said
+
+
+def retest_methods(selection: Selection) -> list[str]:
+    """Say how finds were tested again, for a methods section."""
+    said = []
+    is_survival = "survival" in selection.provenance
+    for retest in selection.retests:
+        if retest.kind == "log_rank":
+            said.append(
+                "Times were represented by the martingale residuals of the null model (Nelson–Aalen), cut by rank; "
+                "variables that the search found had to pass a log-rank test over the levels of the variable within "
+                "the cells of its partners, judged by the null distribution of the search."
+            )
+        else:
+            model = (
+                "partial likelihoods of proportional hazards models"
+                if is_survival
+                else "likelihoods of logistic or multinomial models"
+            )
+            said.append(
+                f"Relevant variables were tested again with covariates ({', '.join(retest.about)}): by the ratio of "
+                f"the {model} with and without the variable, beside its partners; the search did not use them."
+            )
+    return said
+
+
+def _covariates(names: list[str]) -> str:
+    shown = ", ".join(names[:6]) + ", …" * (len(names) > 6)
+    return f"covariates ({shown})" if len(names) > 1 else f"the covariate {shown}"
 
 
 def references(selection: Selection) -> tuple[str, ...]:

@@ -43,6 +43,11 @@ def check_loaded(selection: Selection) -> None:
         and all(_is_run_of(run, n_vars) for run in selection.runs)
         and all(run.gains.dimensions == selection.settings["dimensions"] for run in selection.runs)
         and all(_is_count_of(counts, selection) for counts in selection.tuple_counts)
+        and all(retest.is_of(n_vars) for retest in selection.retests)
+        and all(
+            curves.is_consistent() and _are_below(curves.members, n_vars) and 0 <= curves.run < len(selection.runs)
+            for curves in selection.survival_curves
+        )
     ):
         raise ValueError("fields that do not belong together")
 

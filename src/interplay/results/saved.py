@@ -19,7 +19,9 @@ from interplay.checks import check_path
 from interplay.results.interactions import Interactions
 from interplay.results.loaded import check_loaded
 from interplay.results.loaded_interactions import check_interactions
+from interplay.results.retests import Retest
 from interplay.results.selection import Run, Selection
+from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations
 from interplay.results.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
@@ -52,7 +54,8 @@ class _Format(NamedTuple):
 
 
 #: By type. Of selections, version 2 added the counts of the best tuples and the tuples that explain; files of version 1
-#: are read without them. 3 added the exact p-values of 1D. 4 added the tests of tuples.
+#: are read without them. 3 added the exact p-values of 1D. 4 added the tests of tuples,
+#: permutations, second tests and curves of survival.
 _FORMATS: dict[type, _Format] = {
     Selection: _Format("interplay selection", "selection", 4, check_loaded, "selection"),
     Interactions: _Format("interplay interactions", "interactions", 1, check_interactions, "list of interactions"),
@@ -68,6 +71,8 @@ _NESTED: dict[str, type] = {
     "TestedTuples": TestedTuples,
     "VariableCuts": VariableCuts,
     "OutcomeCuts": OutcomeCuts,
+    "Retest": Retest,
+    "SurvivalCurves": SurvivalCurves,
 }
 
 

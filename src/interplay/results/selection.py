@@ -15,6 +15,8 @@ from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.chi_squared import log_chi2_tail
 from interplay.plain_text import printable
+from interplay.results.retests import Retest
+from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
 from interplay.results.tested_tuples import TestedTuples
 from interplay.results.verdicts import UNTESTED, Verdict, verdicts_of
@@ -116,6 +118,10 @@ class Selection:
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
+    retests : tuple of Retest
+        Second tests of the variables that the search found: with covariates, or of times that may be censored.
+    survival_curves : tuple of SurvivalCurves
+        Kaplan and Meier's curves of the cells of the same tuples, if the outcome is a time.
     """
 
     names: list[str]
@@ -129,6 +135,8 @@ class Selection:
     settings: dict[str, Any]
     provenance: dict[str, Any]
     tuple_counts: tuple[TupleCounts, ...] = ()
+    retests: tuple[Retest, ...] = ()
+    survival_curves: tuple[SurvivalCurves, ...] = ()
 
     @property
     def relevant(self) -> list[str]:
@@ -175,7 +183,8 @@ class Selection:
 
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
-        with the smallest p-value, which the column decision names.
+        with the smallest p-value, which the column decision names. With covariates, p_covariates (of the second test),
+        p_covariates_adjusted and holds_with_covariates follow; with times that may be censored, p_log_rank and so on.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction", "additive" (every
         member matters by itself, no interaction was found), "unclear" (no interaction was found, and not every member
@@ -211,6 +220,8 @@ class Selection:
         if self.settings["dimensions"] > 1:
             columns["verdict"] = [one.verdict for one in self.verdicts]
             columns["p_interaction"] = [one.p_adjusted for one in self.verdicts]
+        for retest in self.retests:
+            columns |= retest.columns(len(self.names), self.settings["level"])
         if len(self.runs) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
         return pd.DataFrame(columns)
@@ -495,7 +506,8 @@ class Selection:
             lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
             if len(self.ranked) > len(top):
                 lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
-        elif s["dimensions"] > 1:
+        lines += self._retests_in_words()
+        if not len(self.ranked) and s["dimensions"] > 1:
             run = min(self.runs, key=lambda run: int(run.class_sizes.min()))
             note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=s["dimensions"])
             lines += [note] if note else []
@@ -532,6 +544,20 @@ class Selection:
         # Results saved by earlier versions do not say.
         n_strata = len(self.provenance.get("strata", {}))
         return f"within {n_strata} strata; " if n_strata else ""
+
+    def _retests_in_words(self) -> list[str]:
+        """What second tests left of the finds, a line each."""
+        lines = []
+        for retest in self.retests:
+            failed = [printable(self.names[v]) for v in retest.failed(self.settings["level"])]
+            listed = ", ".join(failed[:6]) + ", …" * (len(failed) > 6)
+            n_held = len(retest.variable) - len(failed)
+            if retest.kind == "covariates" and len(retest.variable):
+                what = f"{n_held} of {len(retest.variable)} hold with covariates ({', '.join(retest.about)})"
+                lines.append(f"{what}; not: {listed}" if failed else what)
+            elif retest.kind == "log_rank" and failed:
+                lines.append(f"{len(failed)} left out that the log-rank test does not confirm: {listed}")
+        return lines
 
     def _null_in_words(self) -> str:
         """What p-values come from, in a few words."""

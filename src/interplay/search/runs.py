@@ -26,10 +26,12 @@ from interplay.statistics.permutations.reach import check_reach
 from interplay.steps.clustered_samples import warn_of_clusters
 from interplay.steps.comparisons import Comparison, make_comparisons
 from interplay.steps.contrast import ContrastTable, contrast_table
+from interplay.steps.covariates import Covariates, make_covariates
 from interplay.steps.decision import decision_classes
 from interplay.steps.groups import Groups, make_groups
 from interplay.steps.named_columns import take_named
 from interplay.steps.strata import Strata, make_strata
+from interplay.steps.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.steps.table import Table
 
 
@@ -47,9 +49,13 @@ class SelectionTask:
     comparisons : tuple of Comparison
         One for each run.
     y : object
-        The decision as it was given.
+        The decision as it was given; the residuals of times that may be censored.
     target : str or None
         What the outcome is called: the column that was named, or the name of a pandas or polars Series.
+    covariates : Covariates, optional
+        With which the variables that are found are tested again.
+    survival : Survival, optional
+        The times, where the decision is made of such.
     """
 
     table: Table
@@ -60,6 +66,8 @@ class SelectionTask:
     comparisons: tuple[Comparison, ...]
     y: Any
     target: str | None
+    covariates: Covariates | None = None
+    survival: Survival | None = None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -78,6 +86,16 @@ class SelectionTask:
         search = about_search(self.table, self.classes, settings, fingerprint=self.fingerprint)
         permuted = {"permutations": settings.n_permutations} if settings.permutations else {}
         return search | {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass} | permuted
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """What a record should say of covariates and censored times; nothing where there are neither."""
+        about: dict[str, Any] = {}
+        if self.covariates is not None:
+            about["covariates"] = self.covariates.names
+        if self.survival is not None:
+            about["survival"] = {"n_events": int(self.survival.event.sum()), "last": float(self.survival.time.max())}
+        return about
 
     @property
     def exchanged(self) -> dict[str, Any]:
@@ -136,15 +154,38 @@ class SearchedRun:
 
 
 def check_selection(
-    X: Any, y: Any, *, strata: Any, groups: Any, decision: str, decision_divisions: int, **settings: Any
+    X: Any,
+    y: Any,
+    *,
+    strata: Any,
+    groups: Any,
+    covariates: Any,
+    decision: str,
+    decision_divisions: int,
+    **settings: Any,
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
+    times = split_survival(y)
+    y, event = (y, None) if times is None else times
     target = y if isinstance(y, str) else getattr(y, "name", None)
-    taken = [given for given in (y, strata) if isinstance(given, str)]
-    table, (y, strata, groups) = take_named(X, y=y, strata=strata, groups=groups)
-    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    within = make_strata(strata, n_samples=table.n_samples)
-    together = make_groups(groups, n_samples=table.n_samples)
+    taken = [given for given in (y, event, strata, covariates) if isinstance(given, str)]
+    taken += covariates if isinstance(covariates, list) else []
+    y_name = y if isinstance(y, str) else None
+    table, (y, event, strata, groups, covariates) = take_named(
+        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates
+    )
+    n_samples = table.n_samples
+    survival = None if times is None else make_survival(y, event, n_samples=n_samples)
+    how: dict[str, Any] = {"decision": decision, "decision_divisions": decision_divisions}
+    if survival is None:
+        classes = decision_classes(y, n_samples=n_samples, **how)
+        warn_of_censoring(table, y, classes, name=y_name)
+    else:
+        classes = survival_classes(survival, **how)
+        y = survival.residuals()
+    known = make_covariates(covariates, n_samples=n_samples)
+    within = make_strata(strata, n_samples=n_samples)
+    together = make_groups(groups, n_samples=n_samples)
     checked = check_selection_settings(
         table,
         decision=classes.kind,
@@ -165,7 +206,16 @@ def check_selection(
     if together is None:
         warn_of_clusters(table, classes, within, taken=taken)
     return SelectionTask(
-        table, classes, within, together, checked, comparisons, y, None if target is None else str(target)
+        table,
+        classes,
+        within,
+        together,
+        checked,
+        comparisons,
+        y,
+        None if target is None else str(target),
+        covariates=known,
+        survival=survival,
     )
 
 

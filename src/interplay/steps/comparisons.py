@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses
+from interplay.arrays import DecisionClasses, IntArray
 from interplay.steps.groups import Groups
 from interplay.steps.row_subset import RowSubset
 from interplay.steps.strata import Strata, check_strata
@@ -30,6 +30,8 @@ class Comparison:
     classes : DecisionClasses
     strata : Strata, optional
     groups : Groups, optional
+    rows : (n,) int64, optional
+        Which samples these are; all if not given.
     """
 
     decision: str
@@ -37,6 +39,7 @@ class Comparison:
     classes: DecisionClasses
     strata: Strata | None
     groups: Groups | None = None
+    rows: IntArray | None = None
 
 
 def make_comparisons(
@@ -67,4 +70,6 @@ def _comparisons(
             pair = DecisionClasses((classes.codes[rows] == b).astype(np.int64), labels, classes.kind)
             part_strata = None if strata is None else strata.of_samples(rows)
             part_groups = None if groups is None else groups.of_samples(rows)
-            yield Comparison(f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata, part_groups)
+            yield Comparison(
+                f"{labels[0]} vs {labels[1]}", RowSubset(table, rows), pair, part_strata, part_groups, rows
+            )

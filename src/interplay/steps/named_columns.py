@@ -56,7 +56,8 @@ def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
 def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
     """Return `X` as a table, and what is `given`, `y` first, as values, in its order.
 
-    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`.
+    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`. A list of such names,
+    for covariates, becomes a dict of columns.
     """
     warn_of_another_order(X, **given)
     table, values = without_named(as_table(X), **given)
@@ -68,7 +69,12 @@ def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
 def without_named(table: Table, **given: Any) -> tuple[Table, tuple[Any, ...]]:
     """Do the same with a table, without a word on what is in it."""
     taken: list[int] = []
-    values = tuple(_value(table, entry, argument, taken) for argument, entry in given.items())
+    values = tuple(
+        {name: _value(table, name, argument, taken) for name in ([entry] if isinstance(entry, str) else entry)}
+        if argument == "covariates" and _are_names(entry, table)
+        else _value(table, entry, argument, taken)
+        for argument, entry in given.items()
+    )
     if taken:
         kept = np.setdiff1d(np.arange(table.n_vars), taken)
         if not len(kept):
@@ -136,6 +142,15 @@ def _say_the_same(one: Column, other: Column) -> bool:
     if n_levels[0] != n_levels[1] or n_levels[0] > min(MAX_LEVELS, len(values[0]) // 2):
         return False
     return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
+
+
+def _are_names(given: Any, table: Table) -> bool:
+    """Say whether this is a name of a column or a list of such, rather than a text for each sample."""
+    if isinstance(given, str):
+        return True
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(entry, str) for entry in given):
+        return False
+    return len(given) != table.n_samples or all(name in table.sample_columns or name in table.names for name in given)
 
 
 def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:

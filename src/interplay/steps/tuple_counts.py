@@ -6,6 +6,7 @@ by column, so that the result can show them without the data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +56,7 @@ class TupleCounter:
     def count(self, members: IntArray, *, run: int, discretization: int) -> TupleCounts | None:
         """Return the counts of a tuple, or None if they are too many to look at."""
         numbers = members.tolist()
-        shape = (*(max(int(self._coder.n_levels[v]), 1) for v in numbers), self._classes.n_classes)
+        shape = (*self._n_levels(numbers), self._classes.n_classes)
         if np.prod([float(size) for size in shape]) > MAX_NUMBERS:
             return None
         codes = [self._codes(v, discretization) for v in numbers]
@@ -67,6 +68,23 @@ class TupleCounter:
             level_names=[variable_cuts(self._coder, v).level_names(discretization) for v in numbers],
             counts=np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64),
         )
+
+    def cells(self, members: IntArray, discretization: int) -> IntArray:
+        """Return the number of each sample's cell in a tuple, (n_samples,)."""
+        cell = np.zeros(self._coder.table.n_samples, dtype=np.int64)
+        for v in members.tolist():
+            cell = cell * max(int(self._coder.n_levels[v]), 1) + self._codes(v, discretization)
+            cell = np.unique(cell, return_inverse=True)[1].reshape(-1).astype(np.int64)  # keeps numbers small
+        return cell
+
+    def numbered_cells(self, counts: TupleCounts) -> IntArray:
+        """Return the number of each sample's cell, as the flattened cells of `counts` are numbered, (n_samples,)."""
+        numbers = counts.members.tolist()
+        codes = tuple(self._codes(v, counts.discretization) for v in numbers)
+        return np.asarray(np.ravel_multi_index(codes, self._n_levels(numbers)), dtype=np.int64)
+
+    def _n_levels(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        return tuple(max(int(self._coder.n_levels[v]), 1) for v in numbers)
 
     def _codes(self, v: int, discretization: int) -> IntArray:
         codes = np.empty((1, self._coder.table.n_samples), dtype=np.uint8)

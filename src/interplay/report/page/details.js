@@ -24,6 +24,9 @@ function numbersOf(row) {
     ...(data.adjusted ? [["adjusted p", adjustedText(rows.pAdjusted[row])]] : []),
     ["relevant", rows.relevant[row] ? "yes" : "no"],
   ];
+  for (const { name, p, pAdjusted } of data.retests) {
+    if (p[row] !== null) entries.push([`p, ${name}`, pText(log10Of(p[row]))], [`adjusted p, ${name}`, adjustedText(pAdjusted[row])]);
+  }
   if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);
   return el("dl", { class: "numbers" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
@@ -38,9 +41,10 @@ function whySection(row) {
     return [el("p", { class: "note" }, reason)];
   }
   const chart = el("div", { class: "chart", id: "why" });
+  const curves = tuple.curves ? [el("h3", {}, "Survival in its cells"), el("div", { class: "chart", id: "survival" })] : [];
   return [
     el("h3", {}, data.dimensions > 1 ? "Why this tuple" : "Why this variable"), ...verdictOf(row), chart,
-    el("p", { class: "why-words" }, whyWords(tuple, row)),
+    el("p", { class: "why-words" }, whyWords(tuple, row)), ...curves,
   ];
 }
 
@@ -72,6 +76,8 @@ function openVariable(row) {
   byId("details-close").focus();
   const chart = byId("why");
   if (chart) drawnToFit(chart, (width) => drawWhy(width, bestTuple(row), row));
+  const curves = byId("survival");
+  if (curves) drawnToFit(curves, (width) => drawSurvival(width, bestTuple(row), row));
 }
 
 byId("details-close").addEventListener("click", () => dialog.close());

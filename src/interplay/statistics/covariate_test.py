@@ -1,0 +1,108 @@
+"""Classes, cells of a tuple, covariates → does the tuple tell something that covariates do not?"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import FloatArray, IntArray
+
+#: Columns that others explain up to this share of their length are left out.
+_DEPENDENT = 1e-8
+
+
+def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, design: FloatArray) -> tuple[float, int]:
+    """Compare two models of the classes by their likelihoods: covariates with all cells, and with those of a part.
+
+    The logistic (two classes) or multinomial model of statsmodels. With part cells that are all the same, this is what
+    the cells tell beyond covariates; with cells of all members of a tuple but one, what this one adds.
+
+    Parameters
+    ----------
+    codes : (n_samples,) int64
+        Classes.
+    cells, part_cells : (n_samples,) int64
+        Number of the cell of each sample; each cell of the whole lies in one of the part.
+    design : (n_samples, n_columns) float64
+        Covariates.
+
+    Returns
+    -------
+    chi2 : float
+        Twice the difference of the log-likelihoods.
+    df : int
+        Its degrees of freedom: columns of the one model that are not in the other, times the classes but one.
+    """
+    n_classes = int(codes.max()) + 1
+    smaller, larger = (_independent(np.hstack([_dummies(each), design])) for each in (part_cells, cells))
+    df = (larger.shape[1] - smaller.shape[1]) * (n_classes - 1)
+    if df <= 0:
+        return 0.0, 0
+    with warnings.catch_warnings():
+        # A cell of one class only has an infinite coefficient: the likelihood converges all the same.
+        warnings.simplefilter("ignore")
+        chi2 = 2.0 * (_log_likelihood(codes, larger, n_classes) - _log_likelihood(codes, smaller, n_classes))
+    return max(chi2, 0.0), df
+
+
+def hazard_test(
+    time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray, design: FloatArray
+) -> tuple[float, int]:
+    """Return the same for times that may be censored: the partial likelihoods of Cox's proportional hazards.
+
+    Parameters
+    ----------
+    time, event : (n_samples,) float64, bool
+    cells, part_cells, design
+        As in `covariate_test`.
+    """
+    import statsmodels.api as sm
+
+    constant = np.ones((len(time), 1))
+    # Hazards have no constant: it stands first, and is left out again.
+    smaller, larger = (
+        _independent(np.hstack([constant, _dummies(each)[:, 1:], design]))[:, 1:] for each in (part_cells, cells)
+    )
+    df = larger.shape[1] - smaller.shape[1]
+    if df <= 0:
+        return 0.0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fits = [sm.PHReg(time, columns, status=event.astype(np.int64)).fit(disp=0) for columns in (larger, smaller)]
+    return max(2.0 * float(fits[0].llf - fits[1].llf), 0.0), df
+
+
+def _dummies(cells: IntArray) -> FloatArray:
+    numbers = np.unique(cells, return_inverse=True)[1].reshape(-1)
+    return np.asarray(numbers[:, np.newaxis] == np.arange(int(numbers.max()) + 1), dtype=np.float64)
+
+
+def _independent(columns: FloatArray) -> FloatArray:
+    """Leave out columns that are sums of others, in the order in which they stand."""
+    from scipy.linalg import qr
+
+    lengths = np.sqrt((columns**2).sum(axis=0))
+    columns = columns[:, lengths > 0]
+    # What each column has beyond those before it.
+    beyond = np.abs(np.diag(qr(columns / lengths[lengths > 0], mode="r")[0]))
+    return columns[:, : len(beyond)][:, beyond > _DEPENDENT]
+
+
+def _log_likelihood(codes: IntArray, columns: FloatArray, n_classes: int) -> float:
+    import statsmodels.api as sm
+
+    if n_classes == 2:
+        model: Any = sm.GLM(codes, columns, family=sm.families.Binomial())
+        return float(model.fit(maxiter=200, tol=1e-12).llf)
+    model = sm.MNLogit(codes, columns)
+    try:
+        found = model.fit(method="newton", maxiter=100, disp=0)
+        if found.mle_retvals["converged"]:
+            return float(found.llf)
+    except np.linalg.LinAlgError:
+        pass
+    # Cells without samples of some class: Newton's method runs away, and this one stops when nothing is gained.
+    return float(model.fit(method="bfgs", maxiter=2000, gtol=1e-6, disp=0, skip_hessian=True).llf)

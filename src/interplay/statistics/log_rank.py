@@ -1,0 +1,96 @@
+"""Times, events, cells → the log-rank test, and Kaplan and Meier's curves of the cells."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import FloatArray, IntArray
+
+#: Directions in which the difference between cells varies less than this share of the most are no directions.
+_SINGULAR = 1e-9
+
+
+def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tuple[float, int]:
+    """Return the log-rank statistic of several cells, and its degrees of freedom (Mantel 1966, Peto and Peto 1972).
+
+    Parameters
+    ----------
+    time : (n_samples,) float64
+    event : (n_samples,) bool
+        Whether the event was seen at that time; else the time is censored.
+    cells : (n_samples,) int64
+        Number of the cell of each sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chi2, df = log_rank(np.arange(1.0, 9.0), np.ones(8, dtype=bool), np.array([0, 0, 1, 0, 1, 1, 0, 1]))
+    >>> round(chi2, 3), df
+    (0.766, 1)
+    """
+    number = np.unique(cells, return_inverse=True)[1].reshape(-1)
+    times = np.unique(time[event])
+    if number.max() == 0 or len(times) == 0:
+        return 0.0, 0
+    n_cells = int(number.max()) + 1
+    at_risk = np.empty((len(times), n_cells))
+    n_events = np.empty((len(times), n_cells))
+    for cell in range(n_cells):
+        members = number == cell
+        at_risk[:, cell] = members.sum() - np.searchsorted(np.sort(time[members]), times)
+        n_events[:, cell] = np.bincount(np.searchsorted(times, time[members & event]), minlength=len(times))
+    total, died = at_risk.sum(axis=1), n_events.sum(axis=1)
+    share = at_risk / total[:, np.newaxis]
+    difference = (n_events - died[:, np.newaxis] * share).sum(axis=0)
+    weight = died * np.divide(total - died, total - 1, out=np.zeros_like(total), where=total > 1)
+    covariance = np.diag(weight @ share) - share.T @ (weight[:, np.newaxis] * share)
+    values, vectors = np.linalg.eigh(covariance)
+    used = values > _SINGULAR * max(float(values.max()), 1e-300)
+    along = vectors.T @ difference
+    return float((along[used] ** 2 / values[used]).sum()), int(used.sum())
+
+
+def log_rank_beyond(
+    time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray
+) -> tuple[float, int]:
+    """Return what cells tell about times beyond a part of them: log-rank tests within each cell of the part, summed."""
+    chi2, df = 0.0, 0
+    for part in np.unique(part_cells):
+        members = part_cells == part
+        more_chi2, more_df = log_rank(time[members], event[members], cells[members])
+        chi2, df = chi2 + more_chi2, df + more_df
+    return chi2, df
+
+
+class KaplanMeier(NamedTuple):
+    """The share of samples without the event, from each time on.
+
+    Attributes
+    ----------
+    time, survival : (n_times,) float64
+        Times of events, and the share after each; before the first it is 1.
+    last : float
+        The last time at which a sample of the cell was seen.
+    """
+
+    time: FloatArray
+    survival: FloatArray
+    last: float
+
+
+def kaplan_meier(time: FloatArray, event: npt.NDArray[Any]) -> KaplanMeier:
+    """Return the product-limit estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kaplan_meier(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, False, True, False])).survival.tolist()
+    [0.75, 0.375]
+    """
+    times = np.unique(time[event])
+    at_risk = len(time) - np.searchsorted(np.sort(time), times)
+    died = np.bincount(np.searchsorted(times, time[event]), minlength=len(times))
+    return KaplanMeier(times, np.asarray(np.cumprod(1.0 - died / at_risk)), float(time.max()))
