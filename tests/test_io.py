@@ -139,9 +139,9 @@ def test_the_missing_target_is_named_with_what_is_near(tmp_path: Path, frame: pd
         read_data(tmp_path / "data.csv")
     with pytest.raises(FileNotFoundError, match=r"did you mean 'data\.csv'"):
         read_data(tmp_path / "dat.csv", target="outcome")
-    (tmp_path / "data.xls").touch()
+    (tmp_path / "data.docx").touch()
     with pytest.raises(ValueError, match="unknown file extension"):
-        read_data(tmp_path / "data.xls", target="outcome")
+        read_data(tmp_path / "data.docx", target="outcome")
 
 
 def test_standard_input_is_csv(monkeypatch, frame: pd.DataFrame) -> None:

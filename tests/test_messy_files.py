@@ -269,7 +269,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 def test_na_values_of_other_formats_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet(tmp_path / "data.parquet")
-    with pytest.raises(ValueError, match=r"^na_values cannot be said of \.parquet files"):
+    with pytest.raises(ValueError, match=r"^na_values is not for \.parquet files"):
         read_data(tmp_path / "data.parquet", target="y", na_values=["1"])
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import functools
 import gzip
 import io
+import tempfile
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,23 +62,53 @@ def good(ending: str) -> bytes:
         frame.to_feather(buffer)
     elif ending == ".npy":
         np.save(buffer, frame.drop(columns="t").to_numpy())
+    elif ending == ".xlsx":
+        frame.to_excel(buffer, index=False, engine="openpyxl")
+    elif ending == ".zip":
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("data.csv", frame.to_csv(index=False))
+    elif ending in (".sav", ".dta"):
+        with tempfile.TemporaryDirectory() as folder:
+            write = pyreadstat.write_sav if ending == ".sav" else pyreadstat.write_dta
+            write(frame, f"{folder}/data", variable_value_labels={"n": {0: "none", 1: "one"}})
+            buffer.write(Path(folder, "data").read_bytes())
     else:
         np.savez_compressed(buffer, X=frame.drop(columns=["t", "y"]).to_numpy(), y=frame["y"].to_numpy())
     return buffer.getvalue()
 
 
-def searched(path: str, target: str | None) -> Any:
-    X, y = read_data(path, target=target)
+def searched(path: str, target: str | None, **options: Any) -> Any:
+    X, y = read_data(path, target=target, **options)
     return interplay.max_information_gain(X, y, dimensions=1, missing="level")
 
 
-@given(tables_as_text(), st.sampled_from([".csv", ".tsv", ".txt"]), st.sampled_from(["y", "a", "", None]))
-def read_text(content: bytes, ending: str, target: str | None) -> None:
+@given(
+    tables_as_text(),
+    st.sampled_from([".csv", ".tsv", ".txt", ".rtab"]),
+    st.sampled_from(["y", "a", "", None]),
+    st.booleans(),
+    st.sampled_from(["error", "drop"]),
+    st.lists(FIELDS, max_size=2),
+)
+def read_text(
+    content: bytes, ending: str, target: str | None, transpose: bool, missing_target: str, na_values: list[str]
+) -> None:
+    options = {"transpose": transpose, "missing_target": missing_target, "na_values": na_values}
     with file_with(content, ending) as path:
-        refused_or(lambda: searched(path, target))
+        refused_or(lambda: searched(path, target, **options))
 
 
-@given(st.sampled_from([".npy", ".npz", ".parquet", ".feather"]), st.data())
+@given(tables_as_text(), tables_as_text(), st.booleans(), st.sampled_from([None, "a", "y"]))
+def read_two(content: bytes, traits: bytes, transpose: bool, sample_id: str | None) -> None:
+    with file_with(content, ".csv") as path, file_with(traits, ".csv") as other:
+        refused_or(
+            lambda: searched(
+                path, "y", target_file=other, transpose=transpose, sample_id=sample_id, missing_target="drop"
+            )
+        )
+
+
+@given(st.sampled_from([".npy", ".npz", ".parquet", ".feather", ".xlsx", ".zip", ".sav", ".dta"]), st.data())
 def read_binary(ending: str, data: st.DataObject) -> None:
     content = changed_bytes(data.draw, good(ending))
     with file_with(content, ending) as path:

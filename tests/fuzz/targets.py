@@ -12,6 +12,7 @@ TARGETS = {
         archives.resume,
         data_files.read_text,
         data_files.read_binary,
+        data_files.read_two,
         differential.every_option,
         differential.every_way,
         searches.against_plain_loops,

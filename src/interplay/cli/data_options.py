@@ -22,6 +22,12 @@ DATA_OPTIONS = (
                  help="Stands for a missing value, beside NA, ?, empty cells and the like; may be repeated."),
     click.option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
                  show_default=True, help="Samples whose target is missing: refuse, or leave out."),
+    click.option("--sheet", metavar="NAME", help="Of a spreadsheet.  [default: the first]"),
+    click.option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
+    click.option("--target-file", metavar="FILE",
+                 help="A second file with the target of each sample, joined by the names of the samples."),
+    click.option("--sample-id", metavar="COLUMN",
+                 help="With --target-file: the names of the samples.  [default: row names, or the first column]"),
 )  # fmt: skip
 
 #: What of these a run does not record if it is as it is without a word.

@@ -4,10 +4,21 @@
 
     data_file.py      any file, by its ending   → table and outcome; FORMATS lists the formats
     target_column.py  table                     → variables and outcome
+    missing_target.py table and outcome         → those whose outcome is known
+    joined.py         table + file of outcomes  → table that knows the outcomes, by the names of the samples
+    zipped.py         zip                       → the file in it
     array_files.py    npy, npz                  → table and outcome
     feather.py        feather, arrow            → pyarrow table
+    text_file.py      text, also gzipped        → lines
+    header.py         first line                → names of columns
     csv_table.py      csv, tsv, txt             → pandas DataFrame
-    written_numbers.py  text of a column        → numbers, by the format that all its values have
+    transposed.py     the same, samples in columns → pandas DataFrame
+    spreadsheet.py    xlsx, xls, ods            → pandas DataFrame
+    statistical.py    sav, dta, sas7bdat        → pandas DataFrame
+    written_numbers.py  text columns of a file  → numbers, dates or labels, and what is said of them
+    text_column.py    text of one column        → the same, by the format that all its values have
+    written_dates.py  texts                     → days
+    na_values.py      what the user calls missing
     parquet.py        parquet                   → Table        (public as `interplay.parquet`)
     bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`)
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)

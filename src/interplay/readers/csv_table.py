@@ -7,24 +7,19 @@ longer than the header. Here the header is read first, and such files are refuse
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import os
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from interplay.checks import check_choice
 from interplay.checks import shown as shown_value
+from interplay.readers.header import checked_names, fields, id_column, is_gene_table, unread_columns
+from interplay.readers.text_file import TextFile, readable
 from interplay.readers.written_numbers import WrittenNumbers
 from interplay.steps.number_texts import COMMA, POINT
-from interplay.stored.whole_file import is_special
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,15 +41,17 @@ def read_csv(
     decimal: str | None = None,
     na_values: Sequence[str] = (),
     unread: Collection[str] = (),
-    keep_row_names: bool = False,
+    has_ids: bool = False,
+    sample_id: str | None = None,
 ) -> pd.DataFrame:
     r"""Read a csv or tsv file, plain or gzipped; ``"-"`` reads standard input.
 
     The first line names the columns. A first column without a name (as R and pandas write their row names), or one
-    column more than names, is taken for row names and left out, or with `keep_row_names` becomes a first column of the
-    name "". Whether numbers have decimal commas, or commas between thousands, is seen from all values of a column; what
-    they leave open is said by `decimal`, "," or ".". How the columns `unread` are written is not asked. `na_values` are
-    missing values beside the usual markers.
+    column more than names, is taken for row names and left out, or with `has_ids` becomes a first column of the name
+    "": the column `sample_id`, or the first, then has the names of samples, which are text. Whether numbers have
+    decimal commas, or commas between thousands, is seen from all values of a column; what they leave open is said by
+    `decimal`, "," or ".". How the columns `unread` are written is not asked. `na_values` are missing values beside the
+    usual markers.
 
     The index of the frame is the line of the file in which each row ends, counted from 1.
 
@@ -71,55 +68,85 @@ def read_csv(
     """
     import pandas as pd
 
-    _check_delimiter(delimiter)
     if decimal is not None:
         check_choice("decimal", decimal, (",", "."))
-    shown = "standard input" if os.fspath(path) == "-" else repr(os.fspath(path))
-    content = _Text(path, shown)
-    with _readable(content):
-        header, first_rows, separator = _start_of(content, delimiter)
-        n_fields = len(first_rows[0])
-        names, has_row_names = _checked_names(header, first_rows[0], shown)
-        sign = decimal or _likely_decimal_sign(first_rows, separator)
-        parse = partial(_parse, content, separator, n_fields, na_values=list(na_values))
-        try:
-            frame = parse(decimal=sign)
-        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-            _refuse_uneven_rows(content, separator, n_fields)
-            raise ValueError(f"{shown} cannot be read as a table: {' '.join(str(error).split())}") from None
-        # A row that ends early is filled with missing values, so there is one in the last column.
-        if frame[n_fields - 1].isna().any():
-            _refuse_uneven_rows(content, separator, n_fields)
-        frame.index = _line_numbers(content, separator, len(frame))
-        if has_row_names and keep_row_names:
-            names = ["", *names]
-        elif has_row_names:
+    content = TextFile(path)
+    with readable(content):
+        table = TextTable(content, delimiter, na_values)
+        if is_gene_table(table.header):
+            raise ValueError(
+                f"{content.shown} is a table of Roary or Panaroo, with a gene in each row: use transpose=True, and "
+                "give the traits of the genomes as target_file"
+            )
+        names, has_row_names = checked_names(table.header, table.first_rows[0], content.shown)
+        sign = decimal or likely_decimal_sign(table.first_rows, table.separator)
+        if has_row_names and has_ids:
+            names, has_row_names = ["", *names], False
+        ids = names.index(id_column(names, sample_id)) if has_ids else None
+        frame = table.parse_all(decimal=sign, converters={} if ids is None else {ids: str.strip})
+        frame.index = _line_numbers(content, table.separator, len(frame))
+        if has_row_names:
             frame = frame.drop(columns=0)
         number_of = dict(zip(names, frame.columns, strict=True))
         frame.columns = pd.Index(names)
 
         def as_texts(columns: list[str]) -> pd.DataFrame:
             numbers = [number_of[name] for name in columns]
-            return parse(usecols=numbers, dtype=str)[numbers].set_axis(columns, axis=1)
+            return table.parse(usecols=numbers, dtype=str)[numbers].set_axis(columns, axis=1)
 
-        written = WrittenNumbers(shown, decimal=decimal, guessed=sign, comma_separates=separator == ",")
-        written.read_in(frame, [name for name in names if name not in unread], as_texts)
-    return frame
+        written = WrittenNumbers(content.shown, decimal=decimal, guessed=sign, comma_separates=table.separator == ",")
+        unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
+        return written.read_in(frame, [name for name in names if name not in unread], as_texts)
 
 
-def _parse(content: _Text, separator: str, n_fields: int, **options: Any) -> pd.DataFrame:
-    """Read all rows; columns are numbered."""
-    import pandas as pd
+class TextTable:
+    """The rows of a text file whose header has been read; columns are numbered.
 
-    # Every newline as \n: over "\r\t" after a line pandas never comes to an end.
-    with content.open(newline=None) as file, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        _skip_header(csv.reader(file, delimiter=separator))
-        frame: pd.DataFrame = pd.read_csv(
-            file, sep=separator, header=None, names=list(range(n_fields)), index_col=False,
-            low_memory=False, on_bad_lines="error", **options, **_exact_numbers(pd.__version__),
-        )  # fmt: skip
-    return frame
+    Attributes
+    ----------
+    header : list of str
+    first_rows : list of list of str
+    separator : str
+    """
+
+    def __init__(self, content: TextFile, delimiter: str | None, na_values: Sequence[str] = ()) -> None:
+        _check_delimiter(delimiter)
+        self._content = content
+        self._na_values = list(na_values)
+        self.header, self.first_rows, self.separator = _start_of(content, delimiter)
+        self.n_fields = len(self.first_rows[0])
+
+    def parse_all(self, **options: Any) -> pd.DataFrame:
+        """Read all columns; refuse rows of another length than the first."""
+        import pandas as pd
+
+        try:
+            frame = self.parse(**options)
+        except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+            _refuse_uneven_rows(self._content, self.separator, self.n_fields)
+            raise ValueError(
+                f"{self._content.shown} cannot be read as a table: {' '.join(str(error).split())}"
+            ) from None
+        # A row that ends early is filled with missing values, so there is one in the last column.
+        last = frame[self.n_fields - 1]
+        if (last.isna() | (last == "")).any():
+            _refuse_uneven_rows(self._content, self.separator, self.n_fields)
+        return frame
+
+    def parse(self, **options: Any) -> pd.DataFrame:
+        """Read all rows, with these options of pandas."""
+        import pandas as pd
+
+        # Every newline as \n: over "\r\t" after a line pandas never comes to an end.
+        with self._content.open(newline=None) as file, warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            _skip_header(csv.reader(file, delimiter=self.separator))
+            frame: pd.DataFrame = pd.read_csv(
+                file, sep=self.separator, header=None, names=list(range(self.n_fields)), index_col=False,
+                low_memory=False, on_bad_lines="error",
+                **{"na_values": self._na_values, **options, **_exact_numbers(pd.__version__)},
+            )  # fmt: skip
+        return frame
 
 
 def _exact_numbers(pandas_version: str) -> dict[str, Any]:
@@ -134,7 +161,7 @@ def _exact_numbers(pandas_version: str) -> dict[str, Any]:
     return {} if (int(major), int(minor)) >= (3, 1) else {"float_precision": "round_trip"}
 
 
-def _line_numbers(content: _Text, separator: str, n_rows: int) -> pd.Index[int]:
+def _line_numbers(content: TextFile, separator: str, n_rows: int) -> pd.Index[int]:
     """Return the line of the file in which each row ends, from 1; the header is the first that is not blank."""
     import numpy as np
     import pandas as pd
@@ -159,98 +186,7 @@ def _check_delimiter(delimiter: Any) -> None:
     raise ValueError(f"delimiter must be one character, and no quote or line break, not {shown_value(delimiter)}")
 
 
-class _Text:
-    """A text file that can be read more than once, also if it comes through a pipe."""
-
-    def __init__(self, path: str | os.PathLike[str], shown: str) -> None:
-        self.shown = shown
-        self._path = path
-        self._bytes = None
-        if os.fspath(path) == "-":
-            self._bytes = sys.stdin.buffer.read()
-        elif is_special(Path(path)):  # a named pipe, or the output of a command, as in <(zcat data.csv.gz)
-            self._bytes = Path(path).read_bytes()
-
-    @contextmanager
-    def open(self, newline: str | None = "") -> Iterator[IO[str]]:
-        # With a byte order mark or without; newlines as the csv module wants them, if not asked otherwise.
-        with (
-            self.open_bytes() as raw,
-            io.BufferedReader(_WithoutZeros(raw), 1 << 16) as source,
-            io.TextIOWrapper(source, encoding="utf-8-sig", newline=newline) as text,
-        ):
-            yield text
-
-    @contextmanager
-    def open_bytes(self) -> Iterator[IO[bytes]]:
-        """Open what is in the file, unpacked."""
-        with Path(self._path).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            yield gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[misc]
-
-
-class _ZeroByte(Exception):
-    """Text has no zero bytes; pandas takes them for the end of a cell."""
-
-
-class _WithoutZeros(io.RawIOBase):
-    """Reads from a file, and stops at a zero byte."""
-
-    def __init__(self, source: IO[bytes]) -> None:
-        self._source = source
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer, as `io` asks for it."""
-        content = self._source.read(len(buffer))
-        if b"\0" in content:
-            raise _ZeroByte
-        buffer[: len(content)] = content
-        return len(content)
-
-
-@contextmanager
-def _readable(content: _Text) -> Iterator[None]:
-    """Turn what a file that is no text ends in into one line."""
-    shown = content.shown
-    try:
-        yield
-    except _ZeroByte:
-        raise ValueError(f"{shown}{_what_of_zeros(content)}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{shown} is not UTF-8 text (byte {error.start}): convert it, with `iconv -t utf-8` for example"
-        ) from None
-    except csv.Error as error:
-        raise ValueError(f"{shown} cannot be read as a table: {error}") from None
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{shown} is damaged: {error}") from None
-
-
-def _what_of_zeros(content: _Text) -> str:
-    """Say where the first zero byte is, and what the file may be."""
-    number, line, before = 0, b"", b""
-    with content.open_bytes() as file:
-        while b"\0" not in line:
-            before = before or line.strip()
-            line = file.readline()
-            number += 1
-    at = line.index(b"\0")
-    halves = [set(line.rstrip(b"\n")[start::2]) for start in (0, 1)]
-    if not before and (line.startswith((b"\xff\xfe", b"\xfe\xff")) or ({0} in halves and halves[0] != halves[1])):
-        return " is not UTF-8 text but UTF-16: convert it, with `iconv -f utf-16 -t utf-8` for example"
-    if not before:
-        return " is not text: the ending of its name should say what it is"
-    return (
-        f", line {number}, character {at + 1}: a zero byte, which text does not have: the file is damaged, or not "
-        "UTF-8; write it anew"
-    )
-
-
-def _start_of(content: _Text, delimiter: str | None) -> tuple[list[str], list[list[str]], str]:
+def _start_of(content: TextFile, delimiter: str | None) -> tuple[list[str], list[list[str]], str]:
     """Return the header, the first rows and the delimiter."""
     with content.open() as file:
         opening = next((line for line in iter(file.readline, "") if line.strip()), None)
@@ -268,7 +204,7 @@ def _start_of(content: _Text, delimiter: str | None) -> tuple[list[str], list[li
     return header, first_rows, separator
 
 
-def _likely_decimal_sign(rows: list[list[str]], separator: str) -> str:
+def likely_decimal_sign(rows: list[list[str]], separator: str) -> str:
     """Guess with which sign pandas will read most numbers; what it then takes for text or may misread is looked at."""
     fields = [field.strip() for row in rows for field in row]
     has_commas = any(COMMA.fits(field) and not POINT.fits(field) for field in fields)
@@ -286,42 +222,14 @@ def _is_blank(row: list[str]) -> bool:
     return len(row) == 0 or (len(row) == 1 and not row[0].strip())
 
 
-def _checked_names(header: list[str], first_row: list[str], shown: str) -> tuple[list[str], bool]:
-    """Return the names of the columns that are data, and whether a column of row names comes before them."""
-    names = [name.strip() for name in header]
-    if len(first_row) == len(names) + 1 and first_row[-1]:  # as R's write.table; not a delimiter too many at the end
-        has_row_names = True
-    elif len(first_row) == len(names):
-        has_row_names = names[0] == "" and len(names) > 1
-        names = names[1:] if has_row_names else names
-    else:
-        raise ValueError(f"{shown}, first row: {_fields(first_row)}, but the header names {len(names)} columns")
-    if "" in names:
-        place = names.index("") + 1 + has_row_names
-        raise ValueError(f"{shown} has no name for column {place}: name every column in the first line")
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        places = [str(i + 1 + has_row_names) for i, name in enumerate(names) if name == repeated[0]]
-        others = f" ({len(repeated) - 1} more names are repeated)" if len(repeated) > 1 else ""
-        raise ValueError(
-            f"{shown} has more than one column named {shown_value(repeated[0])} (columns {', '.join(places[:5])})"
-            f"{others}: give each column a name of its own"
-        )
-    return names, has_row_names
-
-
-def _refuse_uneven_rows(content: _Text, separator: str, n_fields: int) -> None:
+def _refuse_uneven_rows(content: TextFile, separator: str, n_fields: int) -> None:
     """Raise an error that names the first row, after the header, whose number of fields is not `n_fields`."""
-    with _readable(content), content.open() as file:
+    with readable(content), content.open() as file:
         reader = csv.reader(file, delimiter=separator)
         _skip_header(reader)
         for row in reader:
             if len(row) != n_fields and not _is_blank(row):
                 raise ValueError(
-                    f"{content.shown}, line {reader.line_num}: {_fields(row)}, but the rows before have {n_fields}: "
+                    f"{content.shown}, line {reader.line_num}: {fields(row)}, but the rows before have {n_fields}: "
                     "correct that line"
                 )
-
-
-def _fields(row: Sequence[str]) -> str:
-    return f"{len(row)} field{'' if len(row) == 1 else 's'}"

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from interplay.checks import check_choice, check_path
+from interplay.checks import check_choice, check_path, shown
 from interplay.readers.array_files import read_arrays
 from interplay.readers.bed import read_bed
 from interplay.readers.csv_table import read_csv
 from interplay.readers.feather import read_feather
 from interplay.readers.h5ad import read_h5ad
+from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
 from interplay.readers.parquet import scan_parquet
+from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
+from interplay.readers.spreadsheet import read_spreadsheet
+from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
+from interplay.readers.statistical import read_statistical
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
+from interplay.readers.transposed import read_transposed
+from interplay.readers.zipped import unpacked
+from interplay.steps.table import Table
 from interplay.stored.whole_file import is_special
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -28,9 +36,13 @@ class Wanted(NamedTuple):
     ending: str
     target: str | None
     drop: list[str]
-    delimiter: str | None
-    decimal: str | None
-    na_values: list[str]
+    delimiter: str | None = None
+    decimal: str | None = None
+    na_values: Sequence[str] = ()
+    sheet: str | None = None
+    transpose: bool = False
+    has_ids: bool = False
+    sample_id: str | None = None
 
 
 class FileFormat(NamedTuple):
@@ -41,17 +53,20 @@ class FileFormat(NamedTuple):
     endings : tuple of str
         File extensions, in lower case.
     read : callable
-        (path, Wanted) → table and outcome.
+        (path, Wanted) → table: a pandas DataFrame, a pyarrow table or a `Table`; of arrays, table and outcome.
     in_words : str
         What is read and what ``--target`` names, as `interplay run --help` shows it.
-    takes_na_values : bool
-        Whether the user may say what stands for missing values; other formats have a mark of their own.
+    options : set of str
+        Arguments that make sense for it, of those that not all formats take.
+    is_split : bool
+        Whether `read` returns table and outcome.
     """
 
     endings: tuple[str, ...]
-    read: Callable[[AnyPath, Wanted], TableAndOutcome]
+    read: Callable[[AnyPath, Wanted], Any]
     in_words: str
-    takes_na_values: bool = False
+    options: frozenset[str] = frozenset()
+    is_split: bool = False
 
 
 def read_data(
@@ -63,13 +78,18 @@ def read_data(
     decimal: str | None = None,
     na_values: Iterable[str] = (),
     missing_target: str = "error",
+    sheet: str | None = None,
+    transpose: bool = False,
+    target_file: str | os.PathLike[str] | None = None,
+    sample_id: str | None = None,
 ) -> TableAndOutcome:
     r"""Read a table and its outcome from a file; the file extension gives the format.
 
     Parameters
     ----------
     path : path
-        A .csv, .tsv or .txt file (also .gz), .parquet, .feather or .arrow, .npy, .npz, .h5ad or .bed; ``"-"`` reads csv
+        A .csv, .tsv, .txt or .Rtab file (also .gz), .xlsx, .xls or .ods, .sav, .zsav, .por, .dta, .sas7bdat or .xpt,
+        .parquet, .feather or .arrow, .npy, .npz, .h5ad or .bed, or a .zip that holds one of them; ``"-"`` reads csv
         from standard input. `interplay run --help` says what `target` names in each.
     target : str, optional
         The column that holds the outcome: its name, or, in plain arrays, its number.
@@ -80,10 +100,22 @@ def read_data(
     decimal : {",", "."}, optional
         Decimal sign of text files. By default it is inferred from the values of each column.
     na_values : list of str, optional
-        Texts or numbers that stand for missing values in a text file, such as "-999" or "n.d.", beside the usual ones:
-        empty cells, NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash.
+        Texts or numbers that stand for missing values, such as "-999" or "n.d.", beside the usual ones: empty cells,
+        NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash.
     missing_target : {"error", "drop"}
         Samples whose outcome is missing are refused, or left out with a warning.
+    sheet : str, optional
+        Name of the sheet of a spreadsheet; the first if not given.
+    transpose : bool
+        Whether each row of a text file or spreadsheet is a variable and each column a sample, as in tables of genes.
+        The first column then names the variables.
+    target_file : path, optional
+        A second file, of any format that is read into memory, with the outcome of each sample. The two are joined by
+        the names of the samples. `target` names a column of it (not needed if there is only one), and `strata` of
+        `select` may name another.
+    sample_id : str, optional
+        With `target_file`, the column with the names of the samples, in both files or in the one that has it. By
+        default they are row names, or the first column.
 
     Returns
     -------
@@ -99,33 +131,128 @@ def read_data(
     >>> list(X.columns), list(y)
     (['age'], ['no', 'yes'])
     """
-    ending = _ending(check_path("path", path))
-    wanted = Wanted(ending, target, _as_list(drop), delimiter, decimal, _as_list(na_values))
     check_choice("missing_target", missing_target, MISSING_TARGET_CHOICES)
+    if sample_id is not None and target_file is None:
+        raise ValueError("sample_id is for joining two files, and target_file is not given: use drop to leave it out")
+    if not isinstance(transpose, bool):
+        raise TypeError(f"transpose must be True or False, not {shown(transpose)}")
+    wanted = Wanted(
+        ending="",
+        target=target,
+        drop=_as_list(drop),
+        delimiter=delimiter,
+        decimal=decimal,
+        na_values=_as_list(na_values),
+        sheet=sheet,
+        transpose=transpose,
+        has_ids=target_file is not None,
+        sample_id=sample_id,
+    )
+    known, data = _read(path, wanted)
+    if target_file is not None:
+        if known.is_split:
+            raise ValueError(f"target_file is not for {known.endings[0]} files, in which samples have no names")
+        table = with_traits(data, path, _read_traits(target_file, wanted), target_file, sample_id=sample_id)
+        if target is None and len(table.sample_columns) == 1:
+            target = next(iter(table.sample_columns))
+        found = split_table(table, path, target, wanted.drop)
+    elif known.is_split:
+        found = data
+    elif isinstance(data, Table):
+        target = "phenotype" if target is None and ".bed" in known.endings else target
+        found = split_table(data, path, target, wanted.drop)
+    else:
+        found = split_frame(data, path, target, wanted.drop)
+    return with_known_target(found, missing_target=missing_target, path=path, target=target)
+
+
+def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
+    """Return the format of a file, and what its reader gives."""
+    ending = _ending(check_path("path", path))
+    if ending == ".zip":
+        with unpacked(path) as inside:
+            known = _format_of(inside, _ending(inside))
+            if known.read in (_read_parquet, _read_h5ad, _read_bed):
+                raise ValueError(f"{os.fspath(inside)!r} is read by parts, and cannot be in a zip file: unpack it")
+            return _read(inside, wanted)
+    known = _format_of(path, ending)
+    for option in ("na_values", "sheet", "transpose"):
+        if getattr(wanted, option) and option not in known.options:
+            raise ValueError(f"{option} is not for {ending} files: {_NOT_FOR_ALL[option]}")
+    return known, known.read(path, wanted._replace(ending=ending))
+
+
+_NOT_FOR_ALL = {
+    "na_values": "mark missing values as such in the file",
+    "sheet": "only spreadsheets have sheets",
+    "transpose": "transpose the table before it is written",
+}
+
+
+def _format_of(path: AnyPath, ending: str) -> FileFormat:
     for known in FORMATS:
         if ending in known.endings:
-            if wanted.na_values and not known.takes_na_values:
-                raise ValueError(f"na_values cannot be said of {ending} files: mark missing values as such in the file")
-            found = known.read(path, wanted)
-            return with_known_target(found, missing_target=missing_target, path=path, target=target)
+            return known
     endings = [ending for known in FORMATS for ending in known.endings]
-    raise ValueError(
-        f"{os.fspath(path)!r} has an unknown file extension: use {', '.join(endings[:-1])} or {endings[-1]}"
-    )
+    raise ValueError(f"{os.fspath(path)!r} has an unknown file extension: use {', '.join(endings)} or .zip")
+
+
+def _read_traits(path: AnyPath, wanted: Wanted) -> Any:
+    """Read the file with outcomes, all of it, into memory."""
+    known, data = _read(path, Wanted("", None, [], decimal=wanted.decimal, has_ids=True, sample_id=wanted.sample_id))
+    if known.is_split or isinstance(data, Table):
+        raise ValueError(f"{os.fspath(path)!r} cannot be a target_file: give a text file or a spreadsheet")
+    return data
 
 
 def _as_list(entries: Iterable[str]) -> list[str]:
     return [entries] if isinstance(entries, str) else [str(entry) for entry in entries]
 
 
-def _read_text(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
-    delimiter = "\t" if wanted.delimiter is None and wanted.ending == ".tsv" else wanted.delimiter
-    frame = read_csv(path, delimiter=delimiter, decimal=wanted.decimal, na_values=wanted.na_values, unread=wanted.drop)
-    return split_frame(frame, path, wanted.target, wanted.drop)
+def _read_text(path: AnyPath, wanted: Wanted) -> Any:
+    delimiter = "\t" if wanted.delimiter is None and wanted.ending in (".tsv", ".rtab") else wanted.delimiter
+    if wanted.transpose:
+        return read_transposed(
+            path, delimiter=delimiter, decimal=wanted.decimal, na_values=wanted.na_values, unread=wanted.drop
+        )
+    return read_csv(
+        path,
+        delimiter=delimiter,
+        decimal=wanted.decimal,
+        na_values=wanted.na_values,
+        unread=wanted.drop,
+        has_ids=wanted.has_ids,
+        sample_id=wanted.sample_id,
+    )
 
 
-def _read_feather(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
-    return split_frame(read_feather(path), path, wanted.target, wanted.drop)
+def _read_spreadsheet(path: AnyPath, wanted: Wanted) -> Any:
+    return read_spreadsheet(
+        path,
+        sheet=wanted.sheet,
+        decimal=wanted.decimal,
+        na_values=wanted.na_values,
+        unread=wanted.drop,
+        has_ids=wanted.has_ids,
+        sample_id=wanted.sample_id,
+        transpose=wanted.transpose,
+    )
+
+
+def _read_statistical(path: AnyPath, wanted: Wanted) -> Any:
+    return read_statistical(
+        path,
+        wanted.ending,
+        na_values=wanted.na_values,
+        unread=wanted.drop,
+        has_ids=wanted.has_ids,
+        sample_id=wanted.sample_id,
+    )
+
+
+def _read_feather(path: AnyPath, wanted: Wanted) -> Any:
+    table = read_feather(path)
+    return table.to_pandas() if wanted.has_ids else table
 
 
 def _read_arrays(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
@@ -135,35 +262,52 @@ def _read_arrays(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
 # These stay in their files, and are read by blocks of columns.
 
 
-def _read_parquet(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
+def _read_parquet(path: AnyPath, wanted: Wanted) -> Table:
     table = scan_parquet(path)
-    row_names = [name for name in table.names if name.startswith("__index_level_")]  # where pandas keeps them
-    return split_table(table, path, wanted.target, [*wanted.drop, *row_names])
+    kept = [name for name in table.names if not name.startswith("__index_level_")]  # where pandas keeps row names
+    return table if len(kept) == table.n_vars else scan_parquet(path, columns=kept)
 
 
-def _read_h5ad(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
-    return split_table(read_h5ad(path), path, wanted.target, wanted.drop)
+def _read_h5ad(path: AnyPath, wanted: Wanted) -> Table:
+    return read_h5ad(path)
 
 
-def _read_bed(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
-    target = wanted.target or "phenotype"
-    samples = "phenotyped" if target == "phenotype" else "all"
-    return split_table(read_bed(path, samples=samples), path, target, wanted.drop)
+def _read_bed(path: AnyPath, wanted: Wanted) -> Table:
+    has_phenotype = wanted.target in (None, "phenotype") and not wanted.has_ids
+    return read_bed(path, samples="phenotyped" if has_phenotype else "all")
 
+
+_IN_TEXT = frozenset({"na_values", "transpose"})
 
 #: The formats that are read, in the order in which help and errors name them.
 FORMATS = (
     FileFormat(
-        (".csv", ".tsv", ".txt"),
+        (".csv", ".tsv", ".txt", ".rtab"),
         _read_text,
         "--target names a column; the first line names the columns; an unnamed first column is row names. Also .gz; "
         '"-" is csv on stdin.',
-        takes_na_values=True,
+        options=_IN_TEXT,
+    ),
+    FileFormat(
+        SPREADSHEET_ENDINGS,
+        _read_spreadsheet,
+        "--target names a column; the first row that is not empty names the columns. --sheet names a sheet.",
+        options=_IN_TEXT | {"sheet"},
+    ),
+    FileFormat(
+        STATISTICAL_ENDINGS,
+        _read_statistical,
+        "SPSS, Stata, SAS; --target names a variable; value labels are levels.",
+        options=frozenset({"na_values"}),
     ),
     FileFormat((".parquet",), _read_parquet, "--target names a column."),
     FileFormat((".feather", ".arrow"), _read_feather, "--target names a column."),
-    FileFormat((".npy",), _read_arrays, "--target is the number of a column, from 0, or -1 for the last."),
-    FileFormat((".npz",), _read_arrays, "Arrays X and y, or --target names another than y, or is a number."),
+    FileFormat(
+        (".npy",), _read_arrays, "--target is the number of a column, from 0, or -1 for the last.", is_split=True
+    ),
+    FileFormat(
+        (".npz",), _read_arrays, "Arrays X and y, or --target names another than y, or is a number.", is_split=True
+    ),
     FileFormat((".h5ad",), _read_h5ad, "--target names a column of obs."),
     FileFormat((".bed",), _read_bed, "PLINK; phenotype (if not given), sex or family of the .fam file."),
 )

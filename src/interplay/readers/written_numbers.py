@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: So many columns get a line of their own; the rest are listed in one.
 _COLUMNS_NAMED = 5
 
+#: More columns than this are not put into a frame one by one.
+_MANY_COLUMNS = 50
+
 #: Numbers with which people mark missing values, in columns whose other values are far from them.
 _SENTINELS = (-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)
 
@@ -48,12 +51,14 @@ class WrittenNumbers:
     guessed: str
     comma_separates: bool
 
-    def read_in(self, frame: pd.DataFrame, names: list[str], as_texts: Callable[[list[str]], pd.DataFrame]) -> None:
+    def read_in(
+        self, frame: pd.DataFrame, names: list[str], as_texts: Callable[[list[str]], pd.DataFrame] | None
+    ) -> pd.DataFrame:
         """Turn the columns `names` of `frame` that are numbers or dates into numbers; say what may be meant otherwise.
 
-        The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`. The index of
-        the frame says where its rows are in the file. What is taken for labels although something speaks against it
-        becomes a categorical column: it has been said, and is not said again.
+        The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`, unless numbers
+        came as such (None). The index of the frame says where its rows are in the file. What is taken for labels
+        although something speaks against it becomes a categorical column: it has been said, and is not said again.
         """
         is_text = set(frame.select_dtypes(exclude=["number", "bool", "category"]).columns)
         is_float = set(frame.select_dtypes(include=["float"]).columns)
@@ -62,28 +67,30 @@ class WrittenNumbers:
         signs = self._signs_shown(columns)
         if any(_shows_its_sign(frame[name].to_numpy()) for name in floats):
             signs |= {self.guessed}
-        if self.decimal is None and "," in signs | {self.guessed}:
+        if as_texts is not None and self.decimal is None and "," in signs | {self.guessed}:
             doubtful = [name for name in floats if may_have_groups(frame[name].to_numpy())]
             texts = (as_texts(doubtful) if doubtful else frame[[]]).set_axis(frame.index)
             columns += [TextColumn(texts[name], name) for name in doubtful]
             signs |= self._signs_shown(columns)
         notes = _Notes()
+        read: dict[str, pd.Series[Any]] = {}
         for column in columns:
             way = column.way
             if way is None and column.fitting:
                 way = self._by_other_columns(column, signs)
             if way is not None:
-                frame[column.name] = column.as_numbers(way)
+                read[column.name] = column.as_numbers(way)
                 notes.add_numbers(column)
             elif (days := column.as_days()) is not None:
-                frame[column.name] = days
+                read[column.name] = days
                 notes.add_dates(column)
             else:
                 labels, reason = column.as_labels(), column.doubt()
-                frame[column.name] = labels if reason is None else labels.astype("category")
+                read[column.name] = labels if reason is None else labels.astype("category")
                 notes.add_labels(column, reason)
         notes.tell()
         _warn_of_sentinels(frame, [name for name in names if name not in is_text])
+        return _replaced(frame, read)
 
     @staticmethod
     def _signs_shown(columns: Iterable[TextColumn]) -> set[str]:
@@ -119,6 +126,17 @@ class WrittenNumbers:
 
 
 _SIGNS = {",": "comma", ".": "point"}
+
+
+def _replaced(frame: pd.DataFrame, columns: dict[str, pd.Series[Any]]) -> pd.DataFrame:
+    """Return a frame with these columns in the place of those of the same names."""
+    import pandas as pd
+
+    if len(columns) > _MANY_COLUMNS:  # one by one, each would have pandas look at all the others
+        return pd.DataFrame({name: columns[name] if name in columns else frame[name] for name in frame.columns})
+    for name, column in columns.items():
+        frame[name] = column
+    return frame
 
 
 @dataclass

@@ -1,0 +1,65 @@
+"""The names of the columns of a table that was read from a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from interplay.checks import shown as shown_value
+
+
+def checked_names(header: Sequence[str], first_row: Sequence[Any], shown: str) -> tuple[list[str], bool]:
+    """Return the names of the columns that are data, and whether a column of row names comes before them.
+
+    `shown` is what to call the file.
+    """
+    names = [name.strip() for name in header]
+    if len(first_row) == len(names) + 1 and first_row[-1]:  # as R's write.table; not a delimiter too many at the end
+        has_row_names = True
+    elif len(first_row) == len(names):
+        has_row_names = names[0] == "" and len(names) > 1
+        names = names[1:] if has_row_names else names
+    else:
+        raise ValueError(f"{shown}, first row: {fields(first_row)}, but the header names {len(names)} columns")
+    check_names_apart(names, shown, first=1 + has_row_names)
+    return names, has_row_names
+
+
+def check_names_apart(names: Sequence[str], shown: str, *, first: int, what: str = "column") -> None:
+    """Refuse names that are empty or repeated, of columns (or of what they are of); the first is number `first`."""
+    if "" in names:
+        place = names.index("") + first
+        line = "in the first line" if what == "column" else "in the first column"
+        raise ValueError(f"{shown} has no name for {what} {place}: name every {what} {line}")
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        places = [str(i + first) for i, name in enumerate(names) if name == repeated[0]]
+        others = f" ({len(repeated) - 1} more names are repeated)" if len(repeated) > 1 else ""
+        raise ValueError(
+            f"{shown} has more than one {what} named {shown_value(repeated[0])} ({what}s {', '.join(places[:5])})"
+            f"{others}: give each {what} a name of its own"
+        )
+
+
+def fields(row: Sequence[Any]) -> str:
+    """Say how many fields a row has."""
+    return f"{len(row)} field{'' if len(row) == 1 else 's'}"
+
+
+def is_gene_table(header: Sequence[str]) -> bool:
+    """Say whether a header is that of a gene_presence_absence.csv of Roary or Panaroo."""
+    names = [name.strip() for name in header[:3]]
+    return names == ["Gene", "Non-unique Gene name", "Annotation"]
+
+
+def unread_columns(
+    unread: Collection[str], names: Sequence[str], *, has_ids: bool, sample_id: str | None
+) -> Collection[str]:
+    """Return the columns of which it is not asked how they are written: with `has_ids`, names of samples too."""
+    return {*unread, id_column(names, sample_id)} if has_ids else unread
+
+
+def id_column(names: Sequence[str], sample_id: str | None) -> str:
+    """Return the column with the names of the samples: the one that the user names, if it is there, or the first."""
+    return sample_id if sample_id is not None and sample_id in names else names[0]

@@ -1,0 +1,136 @@
+"""Spreadsheets (.xlsx, .xlsm, .xlsb, .xls, .ods) → a pandas DataFrame, through python-calamine."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import warnings
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from interplay.checks import check_choice, reading
+from interplay.checks import shown as shown_value
+from interplay.readers.header import check_names_apart, checked_names, unread_columns
+from interplay.readers.na_values import NaValues
+from interplay.readers.written_numbers import WrittenNumbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+def read_spreadsheet(
+    path: str | os.PathLike[str],
+    *,
+    sheet: str | None = None,
+    decimal: str | None = None,
+    na_values: Iterable[str] = (),
+    unread: Collection[str] = (),
+    has_ids: bool = False,
+    sample_id: str | None = None,
+    transpose: bool = False,
+) -> pd.DataFrame:
+    """Read a sheet, the first if none is named. The first row that is not empty names the columns.
+
+    Cells that are text are judged as those of text files are. The index of the frame is the row of the sheet; with
+    `transpose`, which takes each row for a variable, it is the name of the sample.
+    """
+    import pandas as pd
+
+    shown = repr(os.fspath(path))
+    name, cells = _cells(path, sheet)
+    rows = [(number, row) for number, row in enumerate(cells, start=1) if any(cell != "" for cell in row)]
+    if len(rows) < 2:
+        what = "is empty" if not rows else "has a header and no rows"
+        raise ValueError(f"{shown}, sheet {shown_value(name)}, {what}: its first row must name the columns")
+    filled = [
+        place
+        for place, column in enumerate(zip(*(row for _, row in rows), strict=True))
+        if any(cell != "" for cell in column)
+    ]
+    content = [[_cell(row[place]) for place in filled] for _, row in rows]
+    numbers = [number for number, _ in rows]
+    header, body = [_written(cell).strip() for cell in content[0]], content[1:]
+    where = f"{shown}, sheet {shown_value(name)} (header in row {numbers[0]})"
+    said = NaValues(na_values)
+    body = [[None if said.has(cell) else cell for cell in row] for row in body]
+    if transpose:
+        names = [_written(row[0]) for row in body]
+        check_names_apart(names, where, first=numbers[1], what="row")
+        check_names_apart(header[1:], where, first=2)
+        index: pd.Index[Any] = pd.Index(header[1:], name="sample")
+        columns = [row[1:] for row in body]
+    else:
+        names, has_row_names = checked_names(header, body[0], where)
+        index, columns = pd.Index(numbers[1:], name="row"), [list(column) for column in zip(*body, strict=True)]
+        if has_row_names and has_ids:
+            names = ["", *names]
+        elif has_row_names:
+            columns = columns[1:]
+    frame = pd.DataFrame(
+        {v: _typed(column) for v, column in enumerate(columns)}, index=index
+    ).set_axis(names, axis=1)  # fmt: skip
+    written = WrittenNumbers(where, decimal=decimal, guessed=".", comma_separates=False)
+    unread = unread_columns(unread, names, has_ids=has_ids and not transpose, sample_id=sample_id)
+    return written.read_in(frame, [name for name in names if name not in unread], None)
+
+
+def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[list[Any]]]:
+    """Return the name of the sheet and its cells, row by row."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise ImportError(
+            'spreadsheets need python-calamine: run pip install "interplay[excel]"', name="python_calamine"
+        ) from None
+    with reading(path, "a spreadsheet that can be read", (CalamineError, OSError, ValueError, TypeError)):
+        workbook = CalamineWorkbook.from_path(os.fspath(path))
+        names = workbook.sheet_names
+    if not names:
+        raise ValueError(f"{os.fspath(path)!r} has no sheet: give at least one")
+    if sheet is not None:
+        check_choice("sheet", sheet, names)
+    elif len(names) > 1:
+        warnings.warn(
+            f"{os.fspath(path)!r} has {len(names)} sheets, of which the first, {shown_value(names[0])}, is read: say "
+            f"sheet={names[1]!r} for another",
+            UserWarning,
+            stacklevel=5,
+        )
+    chosen = names[0] if sheet is None else sheet
+    with reading(path, "a spreadsheet that can be read", (CalamineError, OSError, ValueError, TypeError)):
+        return chosen, workbook.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+
+
+def _cell(cell: Any) -> Any:
+    """Return a cell as a number, a bool or text; None if it is empty. Dates are written, to be read with the others."""
+    if cell == "" or (isinstance(cell, str) and not cell.strip()):
+        return None
+    if isinstance(cell, datetime.datetime):
+        return cell.isoformat(" ") if cell.time() != datetime.time() else cell.date().isoformat()
+    if isinstance(cell, datetime.date):
+        return cell.isoformat()
+    if isinstance(cell, datetime.time):
+        return (cell.hour * 3600 + cell.minute * 60 + cell.second) / 86400
+    if isinstance(cell, datetime.timedelta):
+        return cell.total_seconds() / 86400
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        return int(cell)
+    return cell
+
+
+def _written(cell: Any) -> str:
+    return "" if cell is None else str(cell)
+
+
+def _typed(column: Sequence[Any]) -> Any:
+    """Return a column as numbers, as bools, or as texts where kinds are mixed."""
+    import pandas as pd
+
+    observed = [cell for cell in column if cell is not None]
+    if all(isinstance(cell, bool) for cell in observed):
+        return pd.array(column, dtype="object" if len(observed) < len(column) else "bool")
+    if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in observed):
+        return pd.array(column, dtype="float64" if len(observed) < len(column) else None).to_numpy()
+    return pd.array([None if cell is None else _written(cell) for cell in column], dtype="object")

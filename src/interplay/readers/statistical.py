@@ -1,0 +1,129 @@
+"""Files of SPSS, Stata and SAS → a pandas DataFrame, through pyreadstat.
+
+What a program calls value labels (1 = male, 2 = female) makes a categorical column, in the order of the codes. Where
+only some values have labels (99 = refused, among ages), the column stays numbers, and it is said.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from interplay.checks import reading, shown
+from interplay.readers.header import unread_columns
+from interplay.readers.na_values import NaValues
+from interplay.readers.written_numbers import WrittenNumbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_READERS = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+ENDINGS = tuple(_READERS)
+
+#: So many columns with some labelled values are named.
+_COLUMNS_NAMED = 5
+
+
+def read_statistical(
+    path: str | os.PathLike[str],
+    ending: str,
+    *,
+    na_values: Iterable[str] = (),
+    unread: Collection[str] = (),
+    has_ids: bool = False,
+    sample_id: str | None = None,
+) -> pd.DataFrame:
+    """Read a file whose extension is `ending`. What its program calls missing is missing; rows are counted from 1."""
+    import pandas as pd
+
+    try:
+        import pyreadstat
+    except ImportError:
+        raise ImportError(
+            'files of SPSS, Stata and SAS need pyreadstat: run pip install "interplay[stats]"', name="pyreadstat"
+        ) from None
+    shown_path = repr(os.fspath(path))
+    errors = (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError, UnicodeError)
+    with reading(path, f"a {ending} file that can be read", errors):
+        frame, meta = getattr(pyreadstat, _READERS[ending])(os.fspath(path))
+    if frame.shape[1] == 0 or len(frame) == 0:
+        raise ValueError(f"{shown_path} has no {'rows' if frame.shape[1] else 'columns'}: give at least one")
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    said = NaValues(na_values)
+    labels: Mapping[str, Mapping[Any, str]] = meta.variable_value_labels
+    partly: list[str] = []
+    columns = {}
+    for name in frame.columns:
+        column = said.taken_out_of(_without_dates(frame[name]))
+        columns[name] = column
+        if labels.get(name):
+            columns[name] = _labelled(column, labels[name], said)
+            if columns[name] is column:
+                partly.append(_some_labelled(name, column, labels[name]))
+    frame = pd.DataFrame(columns, index=frame.index)
+    partly = [words for words in partly if words]
+    if partly:
+        more = f" and {len(partly) - _COLUMNS_NAMED} more" if len(partly) > _COLUMNS_NAMED else ""
+        warnings.warn(
+            f"some numbers have labels and are taken as numbers: {', '.join(partly[:_COLUMNS_NAMED])}{more}: name "
+            "those that stand for missing values in na_values",
+            UserWarning,
+            stacklevel=4,
+        )
+    written = WrittenNumbers(shown_path, decimal=None, guessed=".", comma_separates=False)
+    names = frame.columns.tolist()
+    unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
+    return written.read_in(frame, [name for name in names if name not in unread], None)
+
+
+def _without_dates(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Write dates, to be read with those that are text; times of day become parts of a day."""
+    import pandas as pd
+
+    if column.dtype.kind == "M":
+        return pd.Series(column.dt.strftime("%Y-%m-%d %H:%M:%S"), dtype=object)
+    if column.dtype.kind == "m":
+        return pd.Series(column.dt.total_seconds() / 86400)
+    if column.dtype != object:
+        return column
+    observed = column.dropna()
+    if len(observed) and observed.map(lambda value: isinstance(value, datetime.date)).all():
+        return column.map(lambda value: value.isoformat(), na_action="ignore")
+    if len(observed) and observed.map(lambda value: isinstance(value, datetime.time)).all():
+        return column.map(
+            lambda time: (time.hour * 3600 + time.minute * 60 + time.second) / 86400, na_action="ignore"
+        ).astype(float)
+    return column
+
+
+def _labelled(column: pd.Series[Any], labels: Mapping[Any, str], said: NaValues) -> pd.Series[Any]:
+    """Return a column by what its codes are called, if every observed value is a code; itself if not."""
+    import pandas as pd
+
+    observed = column.dropna().unique().tolist()
+    if not observed or not all(value in labels for value in observed):
+        return column
+    codes = sorted((code for code in observed if not said.has(labels[code])), key=lambda code: (str(type(code)), code))
+    texts = [str(labels[code]) for code in codes]
+    if len(set(texts)) < len(texts):  # two codes of one name stay two levels
+        texts = [f"{text} ({code:g})" if isinstance(code, float | int) else f"{text} ({code})"
+                 for text, code in zip(texts, codes, strict=True)]  # fmt: skip
+    return column.map(dict(zip(codes, texts, strict=True))).astype(pd.CategoricalDtype(texts, ordered=True))
+
+
+def _some_labelled(name: str, column: pd.Series[Any], labels: Mapping[Any, str]) -> str:
+    found = [value for value in column.dropna().unique().tolist() if value in labels]
+    if not found:
+        return ""
+    code = f"{found[0]:g}" if isinstance(found[0], int | float) else shown(found[0])
+    return f"{code} ({shown(str(labels[found[0]]))}) in column {shown(name)}"

@@ -1,0 +1,107 @@
+"""Text files, plain or gzipped, through a pipe or not, with what is no text told in one line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from interplay.stored.whole_file import is_special
+
+
+class TextFile:
+    """A text file that can be read more than once, also if it comes through a pipe."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        #: What to call it.
+        self.shown = "standard input" if os.fspath(path) == "-" else repr(os.fspath(path))
+        self._path = path
+        self._bytes = None
+        if os.fspath(path) == "-":
+            self._bytes = sys.stdin.buffer.read()
+        elif is_special(Path(path)):  # a named pipe, or the output of a command, as in <(zcat data.csv.gz)
+            self._bytes = Path(path).read_bytes()
+
+    @contextmanager
+    def open(self, newline: str | None = "") -> Iterator[IO[str]]:
+        # With a byte order mark or without; newlines as the csv module wants them, if not asked otherwise.
+        with (
+            self.open_bytes() as raw,
+            io.BufferedReader(_WithoutZeros(raw), 1 << 16) as source,
+            io.TextIOWrapper(source, encoding="utf-8-sig", newline=newline) as text,
+        ):
+            yield text
+
+    @contextmanager
+    def open_bytes(self) -> Iterator[IO[bytes]]:
+        """Open what is in the file, unpacked."""
+        with Path(self._path).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            yield gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[misc]
+
+
+class _ZeroByte(Exception):
+    """Text has no zero bytes; pandas takes them for the end of a cell."""
+
+
+class _WithoutZeros(io.RawIOBase):
+    """Reads from a file, and stops at a zero byte."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer, as `io` asks for it."""
+        content = self._source.read(len(buffer))
+        if b"\0" in content:
+            raise _ZeroByte
+        buffer[: len(content)] = content
+        return len(content)
+
+
+@contextmanager
+def readable(content: TextFile) -> Iterator[None]:
+    """Turn what a file that is no text ends in into one line."""
+    shown = content.shown
+    try:
+        yield
+    except _ZeroByte:
+        raise ValueError(f"{shown}{_what_of_zeros(content)}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{shown} is not UTF-8 text (byte {error.start}): convert it, with `iconv -t utf-8` for example"
+        ) from None
+    except csv.Error as error:
+        raise ValueError(f"{shown} cannot be read as a table: {error}") from None
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise ValueError(f"{shown} is damaged: {error}") from None
+
+
+def _what_of_zeros(content: TextFile) -> str:
+    """Say where the first zero byte is, and what the file may be."""
+    number, line, before = 0, b"", b""
+    with content.open_bytes() as file:
+        while b"\0" not in line:
+            before = before or line.strip()
+            line = file.readline()
+            number += 1
+    at = line.index(b"\0")
+    halves = [set(line.rstrip(b"\n")[start::2]) for start in (0, 1)]
+    if not before and (line.startswith((b"\xff\xfe", b"\xfe\xff")) or ({0} in halves and halves[0] != halves[1])):
+        return " is not UTF-8 text but UTF-16: convert it, with `iconv -f utf-16 -t utf-8` for example"
+    if not before:
+        return " is not text: the ending of its name should say what it is"
+    return (
+        f", line {number}, character {at + 1}: a zero byte, which text does not have: the file is damaged, or not "
+        "UTF-8; write it anew"
+    )
