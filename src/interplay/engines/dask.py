@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
 from interplay.engines.base import USUAL_TILES, Engine, OnProgress, SearchInterrupted, TileShape
+from interplay.engines.dask_cluster import Cluster
+from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line
 from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
 from interplay.engines.routing import costs_over
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed
-from interplay.interrupts import Interrupts, noticing_interrupts
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
 _TASKS_PER_THREAD = 3
@@ -44,25 +42,8 @@ _SECONDS_BETWEEN_BOUNDS = 2.0
 #: A chunk may fail this often, split or not.
 _MAX_FAILURES = 5
 
-#: The planes are sent this often, with pauses that double: a worker on its way out makes it fail until the scheduler
-#: knows that it is gone.
-_MAX_SENDINGS = 8
-_FIRST_PAUSE_SECONDS = 0.1
-
 #: What was sent may be lost this often with nothing done in between.
 _MAX_LOSSES = 100
-
-_SECONDS_UNTIL_WARNING = 30.0
-_SECONDS_BETWEEN_ASKING = 1.0
-_POLL_SECONDS = 0.01
-
-#: A client notices this much later than a call that fails that its scheduler is gone.
-_SECONDS_UNTIL_GONE = 1.0
-
-_LOST = (
-    "the Dask cluster is lost, or loses what is sent to it (see the logs of its scheduler and workers): with a "
-    "checkpoint, the same call goes on from there"
-)
 
 
 @dataclass(frozen=True)
@@ -121,9 +102,10 @@ class DaskEngine(Engine):
     def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
         # A worker that is lost meanwhile has no say.
-        with _Connection(self.client).talking():
-            shapes: list[TileShape] = list(self.client.run(tile_shape_here, dimensions, on_error="ignore").values())
-        return shapes[0] if len(set(shapes)) == 1 else USUAL_TILES
+        shapes: dict[str, TileShape] = {}
+        with suppress(TimeoutError):  # one of them hangs
+            shapes = Connection(self.client).ask(self.client.run, tile_shape_here, dimensions, on_error="ignore")
+        return next(iter(shapes.values())) if len(set(shapes.values())) == 1 else USUAL_TILES
 
     def max_gains(
         self,
@@ -170,48 +152,8 @@ class DaskEngine(Engine):
         """Return what a record of the run should say about the engine."""
         threads: dict[str, int] = {}
         with suppress(Exception):  # a cluster that is closed when all is done takes no result with it
-            threads = self.client.nthreads()
+            threads = Connection(self.client).ask(self.client.nthreads)
         return {"name": self.name, "workers": len(threads), "threads": sum(threads.values())}
-
-
-class _Connection:
-    """The client, talked to so that Ctrl-C leaves it usable, and that the loss of the cluster is told as that."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.check_interrupt = Interrupts()
-
-    @contextmanager
-    def noticing_interrupts(self) -> Iterator[None]:
-        with noticing_interrupts() as self.check_interrupt:
-            yield
-
-    @contextmanager
-    def talking(self) -> Iterator[None]:
-        """Within, Ctrl-C waits: it would cancel what the client shares with later calls, which then never end well."""
-        with self.check_interrupt.held():
-            try:
-                yield
-            except (Exception, asyncio.CancelledError) as error:
-                if self._is_gone(error):
-                    raise RuntimeError(_LOST) from error
-                raise
-
-    def _is_gone(self, error: BaseException) -> bool:
-        # Without a scheduler, it is an AttributeError or an OSError, before or after the client knows.
-        end = time.monotonic() + _SECONDS_UNTIL_GONE * isinstance(error, AttributeError | OSError)
-        while self.client.status == "running" and time.monotonic() < end:
-            time.sleep(_POLL_SECONDS)
-        return bool(self.client.status != "running")
-
-    def forget_cancelled_gather(self) -> None:
-        """Results are fetched for all who wait, in one request: once that is cancelled, all later ones wait for it.
-
-        A Ctrl-C can have done so, in a call of the client before the search.
-        """
-        request = getattr(self.client, "_gather_future", None)
-        if request is not None and request.done():
-            self.client._gather_future = None
 
 
 class _Search:
@@ -219,7 +161,7 @@ class _Search:
 
     def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, known: MaxGains, task_seconds: float) -> None:
         self._client = client
-        self._connection = _Connection(client)
+        self._connection = Connection(client)
         self._data = data
         self._tiles = tiles
         self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
@@ -229,7 +171,7 @@ class _Search:
             discretization_by_group=known.discretization_by_group.copy(),
             tuples_by_group=known.tuples_by_group.copy(),
         )
-        self._cluster = _Cluster(self._connection)
+        self._cluster = Cluster(self._connection)
         self._task_seconds = task_seconds
         self._next_tile = 0
         self._to_repeat: list[_Chunk] = []
@@ -255,7 +197,7 @@ class _Search:
                 while self._in_flight:
                     check_interrupt()
                     while not completed.has_ready():
-                        time.sleep(_POLL_SECONDS)
+                        time.sleep(POLL_SECONDS)
                         check_interrupt()
                         self._submit(completed)  # to workers that have come meanwhile
                     future = next(completed)
@@ -281,31 +223,13 @@ class _Search:
 
     def _cancel(self) -> None:
         """Take what is still on the cluster from it. What was found counts, so that no failure of this matters."""
-        if self._in_flight and self._client.status == "running":
-            with suppress(Exception, asyncio.CancelledError), self._connection.talking():
-                self._client.cancel(list(self._in_flight), force=True)
+        if self._in_flight and not self._connection.is_lost:
+            with suppress(Exception, asyncio.CancelledError):
+                self._connection.ask(self._client.cancel, list(self._in_flight), force=True)
 
     def _send_data(self) -> None:
-        """Put the planes on every worker; one that is lost meanwhile makes that fail."""
         self._bounds = None
-        for sent in range(_MAX_SENDINGS):
-            self._cluster.wait_for_workers()
-            try:
-                with self._connection.talking():
-                    self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
-                return
-            except (Exception, asyncio.CancelledError) as error:
-                if self._client.status != "running":
-                    raise
-                if sent + 1 == _MAX_SENDINGS:
-                    reason = _in_one_line(error)
-                    raise RuntimeError(
-                        f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
-                    ) from error
-            end = time.monotonic() + _FIRST_PAUSE_SECONDS * 2**sent
-            while time.monotonic() < end:
-                time.sleep(_POLL_SECONDS)
-                self._connection.check_interrupt()
+        self._shared = self._cluster.send(self._data, self._data.planes.words.nbytes)
 
     def _submit(self, completed: Any) -> None:
         """Fill up the cluster."""
@@ -363,8 +287,7 @@ class _Search:
         now = time.monotonic()
         if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
             try:
-                with self._connection.talking():
-                    self._bounds = self._client.scatter(gain.copy(), hash=False)
+                self._bounds = self._cluster.send_to_one(gain.copy(), gain.nbytes)
             except (Exception, asyncio.CancelledError):  # the worker they were sent to is lost
                 return gain.copy()
             self._bounds_made = now
@@ -375,8 +298,7 @@ class _Search:
         from distributed import KilledWorker
 
         try:
-            with self._connection.talking():
-                improvement: Improvement = future.result()
+            improvement: Improvement = self._connection.fetch(future)
         except (Exception, asyncio.CancelledError) as error:
             # An error of the task is one that the scheduler knows of. Any other is that the task, or the way to its
             # result, was lost; distributed may then raise whatever comes of it.
@@ -387,15 +309,18 @@ class _Search:
             return None
         if improvement.out_of_memory:
             avoiding = replace(chunk, avoid=chunk.avoid | {improvement.worker})
-            self._repeat(avoiding, MemoryError(f"not enough memory on {improvement.worker}"), split=True)
+            if len(halves := avoiding.halves()) > 1:
+                self._to_repeat += halves  # costs nothing and may well do, so it is no failure yet
+            else:
+                self._repeat(avoiding, MemoryError(f"not enough memory on {improvement.worker}"), split=False)
             return None
         return improvement
 
     def _after_loss(self, chunk: _Chunk, shared: Any, error: BaseException) -> None:
         """The only worker that held the planes or the bounds is gone, and with it the tasks that waited for them."""
         self._losses += 1
-        if self._client.status != "running" or self._losses > _MAX_LOSSES:
-            raise RuntimeError(_LOST) from error
+        if self._connection.is_lost or self._losses > _MAX_LOSSES:
+            raise RuntimeError(LOST) from error
         self._connection.forget_cancelled_gather()
         if shared is self._shared:
             self._send_data()
@@ -406,62 +331,10 @@ class _Search:
         failures = chunk.failures + 1
         if failures >= _MAX_FAILURES:
             tiles = f"tile {chunk.begin}" if chunk.end == chunk.begin + 1 else f"tiles {chunk.begin} to {chunk.end - 1}"
-            reason = _in_one_line(error)
+            reason = in_one_line(error)
             raise RuntimeError(
                 f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): see the logs of its "
                 "workers, and give them more memory if they were killed"
             ) from error
         chunk = replace(chunk, failures=failures)
         self._to_repeat += chunk.halves() if split else [chunk]
-
-
-def _in_one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
-
-
-class _Cluster:
-    """The workers there are; they come and go."""
-
-    def __init__(self, connection: _Connection) -> None:
-        self._connection = connection
-        self._client = connection.client
-        self._asked = -np.inf
-        self._seen = time.monotonic()
-        self._threads: dict[str, int] = {}
-        self._has_warned = False
-
-    @property
-    def workers(self) -> list[str]:
-        self._ask()
-        return list(self._threads)
-
-    @property
-    def n_threads(self) -> int:
-        self._ask()
-        return max(sum(self._threads.values()), 1)
-
-    def _ask(self) -> None:
-        now = time.monotonic()
-        if now - self._asked < _SECONDS_BETWEEN_ASKING:
-            return
-        with self._connection.talking():
-            self._threads, self._asked = self._client.nthreads(), now
-        if self._threads:
-            self._seen = now
-        elif now - self._seen > _SECONDS_UNTIL_WARNING and not self._has_warned:
-            self._has_warned = True
-            warnings.warn(
-                "the Dask cluster has no workers; waiting for one (Ctrl-C stops): see that it can start some, with "
-                "cluster.scale(4) for instance",
-                stacklevel=2,
-            )
-
-    def wait_for_workers(self) -> None:
-        """Wait for the first worker, which a queueing system may take hours to start."""
-        with self._connection.talking():
-            wanted = self._client.submit(int, pure=False)  # an adaptive cluster starts workers only for work
-        self._asked = -np.inf
-        while not self.workers:
-            time.sleep(_POLL_SECONDS)
-            self._connection.check_interrupt()
-        wanted.release()
