@@ -18,7 +18,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.device_products import DeviceProducts
 from interplay.engines.cuda.devices import DeviceLimits, device_properties
-from interplay.engines.cuda.kernels import SearchVariant, compiled
+from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, compiled
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.product_plan import ProductVariant
 from interplay.engines.cuda.tables import InformationTables
@@ -90,6 +90,8 @@ class DeviceTuples(ABC):
         Tuples that may wait to be scored; fewer where memory is short.
     share : (int, int)
         Which of how many equal parts of the work is this device's.
+    every_member : bool
+        Whether tuples are sought of which every member gains, not the members that do.
     """
 
     #: The first launch bounds this share of the tuples; where they are few, more.
@@ -103,10 +105,12 @@ class DeviceTuples(ABC):
         best: FloatArray,
         capacity: int,
         share: tuple[int, int] = (0, 1),
+        every_member: bool = False,
     ) -> None:
         import cupy
 
         self._cupy = cupy
+        self._every_member = every_member
         self._data, self._tiles, self._share = data, tiles, share
         planes, tables = data.planes, data.tables
         self._k = tiles.dimensions
@@ -115,7 +119,15 @@ class DeviceTuples(ABC):
         self._n_multiprocessors = int(device_properties(cupy.cuda.Device().id)["multiProcessorCount"])
         layout = make_lane_layout(planes, tiles)
         self._records: TileRecords = make_tile_records(planes, tiles, layout)
-        self._plan = WorkPlan(planes, tiles, layout, self._records, pseudocount=data.pseudocount, limits=data.limits)
+        self._plan = WorkPlan(
+            planes,
+            tiles,
+            layout,
+            self._records,
+            pseudocount=data.pseudocount,
+            limits=data.limits,
+            every_member=every_member,
+        )
         class_steps = (planes.class_word_start // 4).astype(np.int32)
         self._fragments = upload_fragments(planes, layout)
         self._class_steps = cupy.asarray(class_steps)
@@ -185,7 +197,8 @@ class DeviceTuples(ABC):
     def _launch_scores(
         self, file: str, function: str, how: tuple[Any, ...], tiles: ChosenTiles, best: tuple[Any, ...]
     ) -> None:
-        options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}")
+        rule = (EVERY_MEMBER,) if self._every_member else ()
+        options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}", *rule)
         kernel = compiled(file, function, options)
         counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
         n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))

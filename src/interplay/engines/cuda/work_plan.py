@@ -102,7 +102,9 @@ class WorkPlan:
         *,
         pseudocount: float,
         limits: DeviceLimits,
+        every_member: bool = False,
     ) -> None:
+        self._every_member = every_member
         self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self._k = tiles.dimensions
@@ -173,6 +175,7 @@ class WorkPlan:
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
+                every_member=self._every_member,
             )
             # Where those of one block do not fit, rows and columns may be cut into several.
             variant = choose(rows_among_columns=True) if rows_among_columns else None
