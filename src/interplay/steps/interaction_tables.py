@@ -17,6 +17,10 @@ from interplay.steps.strata import Strata
 #: Words of planes that are looked at together: they should stay in the second-level cache.
 _WORDS_AT_ONCE = 2**17
 
+#: Variables read at once, and how many that are not wanted may lie between two that are.
+_READ_AT_ONCE = 64
+_NEAR = 4
+
 
 class TupleTables:
     """Counts tuples of some variables in one discretisation, without pseudocounts.
@@ -103,10 +107,30 @@ def by_shape(shapes: IntArray) -> Iterator[IntArray]:
 
 
 def _codes_of(coder: Coder, discretization: int, variables: IntArray) -> DiscreteCodes:
+    """Return the codes of some variables, ascending; neighbours are read together, as files have them."""
     codes = np.empty((len(variables), coder.table.n_samples), dtype=np.uint8)
-    for row, v in enumerate(variables.tolist()):
-        coder.write_block(discretization, slice(v, v + 1), codes[row : row + 1])
+    for rows in _runs(variables):
+        begin, end = int(variables[rows.start]), int(variables[rows.stop - 1]) + 1
+        if end - begin == rows.stop - rows.start:
+            coder.write_block(discretization, slice(begin, end), codes[rows])
+        else:
+            block = np.empty((end - begin, coder.table.n_samples), dtype=np.uint8)
+            coder.write_block(discretization, slice(begin, end), block)
+            codes[rows] = block[variables[rows] - begin]
     return DiscreteCodes(codes, coder.n_levels[variables])
+
+
+def _runs(variables: IntArray) -> Iterator[slice]:
+    """Cut sorted variables into runs that are near to each other, short enough to be read at once."""
+    begin = 0
+    for i in range(1, len(variables) + 1):
+        if (
+            i == len(variables)
+            or variables[i] - variables[i - 1] > _NEAR
+            or variables[i] - variables[begin] >= _READ_AT_ONCE
+        ):
+            yield slice(begin, i)
+            begin = i
 
 
 def _planes_of_all_levels(planes: BitPlanes) -> tuple[WordArray, IntArray]:
