@@ -22,8 +22,8 @@ def good_frame() -> tuple[pd.DataFrame, np.ndarray]:
 
 def both_ways(X, y) -> list:
     return [
-        lambda: interplay.select(X, y, n_contrast=30, random_state=0),
-        lambda: interplay.MDFSSelector(n_contrast=30, random_state=0).fit(X, y),
+        lambda: interplay.select(X, y, dimensions=2, n_contrast=30, random_state=0),
+        lambda: interplay.MDFSSelector(dimensions=2, n_contrast=30, random_state=0).fit(X, y),
     ]
 
 
@@ -112,22 +112,22 @@ class TestDecisionAmongTheVariables:
     def test_given_by_name_it_is_no_variable(self) -> None:
         frame, y = good_frame()
         frame.insert(2, "outcome", np.where(y, "yes", "no"))
-        settings = {"n_contrast": 30, "random_state": 0}
+        settings = {"dimensions": 2, "n_contrast": 30, "random_state": 0}
         expected = interplay.select(frame.drop(columns="outcome"), frame["outcome"], **settings)
         for whole in (frame, pl.from_pandas(frame), pl.from_pandas(frame).lazy()):
             found = interplay.select(whole, "outcome", **settings)
             assert found.table.equals(expected.table)
             assert found.runs[0].class_labels == ["no", "yes"]
         with pytest.raises(ValueError, match=r"^y names 'result', which is not a column of X"):
-            interplay.select(frame, "result")
+            interplay.select(frame, "result", dimensions=2)
         with pytest.raises(ValueError, match=r"^X has no variables left beside y and strata"):
-            interplay.select(frame[["outcome"]], "outcome")
+            interplay.select(frame[["outcome"]], "outcome", dimensions=2)
 
     def test_equal_to_y_under_another_name_is_worth_a_warning(self) -> None:
         frame, y = good_frame()
         frame["diagnosis"] = np.where(y, "ill", "well")
         with pytest.warns(UserWarning, match="column 'diagnosis' of X tells y apart completely, .*leave it out"):
-            interplay.select(frame, y, n_contrast=30)
+            interplay.select(frame, y, dimensions=2, n_contrast=30)
 
 
 def test_pair_hidden_in_a_table_as_people_have_them() -> None:
@@ -171,5 +171,5 @@ def test_pair_hidden_in_a_table_as_people_have_them() -> None:
             rows = result.table.set_index("variable")
             assert rows.loc["blood", "partners"] == ("smoker",)
             assert rows.loc["smoker", "partners"] == ("blood",)
-    selector = interplay.MDFSSelector(missing="level", random_state=0).set_output(transform="pandas")
+    selector = interplay.MDFSSelector(dimensions=2, missing="level", random_state=0).set_output(transform="pandas")
     pd.testing.assert_frame_equal(selector.fit_transform(frame, y), frame[["smoker", "blood"]])

@@ -49,7 +49,7 @@ def files(folder: Path) -> list[str]:
 
 
 def test_the_summary_goes_to_stdout_and_notes_to_stderr(command, data: Path) -> None:
-    done = command("run", data, "--target", "outcome", "--seed", 1, "--save", "run.interplay")
+    done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, "--save", "run.interplay")
     assert done.code == 0
     assert done.out.startswith("2 of 20 variables relevant (2D, holm-adjusted p < 0.05)\n")
     assert done.err == "save: run.interplay\n"
@@ -76,10 +76,10 @@ def test_strata_are_a_column(command, data: Path) -> None:
     frame = pd.read_csv(data)
     frame["batch"] = np.where(np.arange(300) % 3 == 0, "a", "b")
     frame.to_csv("batches.csv", index=False)
-    options = ["run", "batches.csv", "--target", "outcome", "--strata", "batch", "--seed", 1]
+    options = ["run", "batches.csv", "--target", "outcome", "--strata", "batch", "-k", 2, "--seed", 1]
     assert command(*options, "--save", "run.interplay").code == 0
     expected = interplay.select(
-        frame.drop(columns=["outcome", "batch"]), frame["outcome"], strata=frame["batch"], random_state=1
+        frame.drop(columns=["outcome", "batch"]), frame["outcome"], dimensions=2, strata=frame["batch"], random_state=1
     )
     found = interplay.load("run.interplay")
     pd.testing.assert_frame_equal(found.table, expected.table)
@@ -104,7 +104,7 @@ def test_every_argument_of_select_is_an_option() -> None:
 
 @pytest.mark.parametrize("where", [["--out", "-"], ["--format", "csv"], ["--out", "-", "--format", "csv"]])
 def test_the_table_on_stdout_is_nothing_but_the_table(command, data: Path, where: list[str]) -> None:
-    done = command("run", data, "--target", "outcome", "--seed", 1, *where)
+    done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, *where)
     lines = done.out.splitlines()
     of_gains = "variable,gain,p_value,p_adjusted,relevant,partners,discretization,gain_alone,synergy"
     assert lines[0] == f"{of_gains},verdict,p_interaction"

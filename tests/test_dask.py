@@ -87,8 +87,8 @@ def test_as_users_call_it(client, tmp_path: Path) -> None:
         assert np.array_equal(found.log_p, plain.log_p)
         assert found.table.equals(plain.table)
         assert found.provenance["engine"] == {"name": "dask", "workers": 2, "threads": 2}
-    selector = clone(interplay.MDFSSelector(engine="dask", random_state=0)).fit(X, y)
-    assert np.array_equal(selector.p_values_, interplay.select(X, y, random_state=0).p_value)
+    selector = clone(interplay.MDFSSelector(dimensions=2, engine="dask", random_state=0)).fit(X, y)
+    assert np.array_equal(selector.p_values_, interplay.select(X, y, dimensions=2, random_state=0).p_value)
 
 
 @pytest.mark.parametrize("n_victims", [1, 2])

@@ -48,13 +48,18 @@ class HasMore(OnlyMaxima):
 
 
 def test_an_object_with_two_methods_is_an_engine(data, tmp_path) -> None:
-    plain = interplay.select(*data, random_state=0)
+    plain = interplay.select(*data, dimensions=2, random_state=0)
     for engine in (OnlyMaxima(), HasMore()):
-        found = interplay.select(*data, random_state=0, engine=engine, checkpoint=tmp_path / type(engine).__name__)
+        found = interplay.select(
+            *data, dimensions=2, random_state=0, engine=engine, checkpoint=tmp_path / type(engine).__name__
+        )
         assert np.array_equal(found.log_p, plain.log_p)
         assert found.synergies().equals(plain.synergies())  # on the processor, if need be
         assert found.provenance["engine"] == {"name": "least"}
-        assert interplay.MDFSSelector(random_state=0, engine=engine).fit(*data).result_.relevant == plain.relevant
+        assert (
+            interplay.MDFSSelector(dimensions=2, random_state=0, engine=engine).fit(*data).result_.relevant
+            == plain.relevant
+        )
 
 
 def test_what_an_engine_can_do_is_declared() -> None:
@@ -153,10 +158,10 @@ def test_a_dry_run_of_little_work_measures_the_processor(data, gpu: type[FakeGpu
 
 
 def test_a_dry_run_of_a_shard_measures_the_tiles_that_shards_share(data, gpu: type[FakeGpu]) -> None:
-    work = expected_work(*data, shard=Shard(1, 3), n_contrast=30, random_state=0)
+    work = expected_work(*data, dimensions=2, shard=Shard(1, 3), n_contrast=30, random_state=0)
     assert work.engine["name"] == "cuda"
     assert work.n_tuples == 60 * 59 / 2 + 30 * 60
     measured = set(gpu.seen)
     gpu.seen.clear()
-    interplay.search_shard(*data, shard=(1, 3), n_contrast=30)
+    interplay.search_shard(*data, dimensions=2, shard=(1, 3), n_contrast=30)
     assert measured == {gpu.seen[0]} != {(11, 23)}

@@ -11,7 +11,7 @@ from interplay.engines.cpu import CpuEngine
 from interplay.parquet import scan_parquet
 from interplay.report.words import methods_paragraph, summary_sentences
 
-FEW = {"n_contrast": 40, "random_state": 0}
+FEW = {"dimensions": 2, "n_contrast": 40, "random_state": 0}
 COLOURS = [["blue", "red"], ["long", "short"]]
 
 
@@ -107,7 +107,7 @@ def test_tuples_are_listed_about_a_column_of_the_table(frame, variables):
 
 def test_a_selector_says_that_it_takes_no_names(frame):
     with pytest.raises(TypeError, match="y must hold one value per sample, not the text 'ill'"):
-        interplay.MDFSSelector().fit(frame, "ill")
+        interplay.MDFSSelector(dimensions=2).fit(frame, "ill")
 
 
 def test_strata_that_tell_two_classes_apart_are_named_with_them(frame, variables):
@@ -162,7 +162,7 @@ def test_settings_repeat_a_run_whose_comparisons_have_different_fits():
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b", "c"], 150)
     X = (rng.random((450, 60)) < np.where(y == "a", 0.5, 0.004)[:, np.newaxis]).astype(int)
-    result = interplay.select(X, y, multiclass="ovo", n_contrast=60, random_state=0)
+    result = interplay.select(X, y, dimensions=2, multiclass="ovo", n_contrast=60, random_state=0)
     assert [run.null_fit.fit for run in result.runs] == ["weibull", "weibull", "union"]
     again = interplay.select(X, y, **result.settings)
     np.testing.assert_array_equal(again.p_value, result.p_value)

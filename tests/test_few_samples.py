@@ -57,18 +57,18 @@ class TestMoreDimensions:
     def test_who_finds_nothing_hears_of_nearly_empty_cells(self) -> None:
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(100, 10)), np.repeat(["well", "ill"], [90, 10])
-        *_, last = interplay.select(X, y, random_state=0).summary().splitlines()
+        *_, last = interplay.select(X, y, dimensions=2, random_state=0).summary().splitlines()
         assert last.startswith(
             "class 'ill' has 10 samples, too few for the tables of dimensions=2 (2 degrees of freedom)"
         )
         for enough in ({"dimensions": 1}, {"y": np.repeat(["well", "ill"], [85, 15])}):
-            result = interplay.select(X, **{"y": y, "random_state": 0} | enough)
+            result = interplay.select(X, **{"y": y, "dimensions": 2, "random_state": 0} | enough)
             assert result.relevant == []
             assert "too few" not in result.summary()
 
     def test_who_finds_something_does_not(self) -> None:
         x = np.repeat([0.0, 1.0], 8)
-        result = interplay.select(np.stack([x, np.tile([0.0, 1.0], 8)], axis=1), x == 1, fit="union")
+        result = interplay.select(np.stack([x, np.tile([0.0, 1.0], 8)], axis=1), x == 1, dimensions=2, fit="union")
         assert result.relevant == ["x0"]
         assert "too few" not in result.summary()
 

@@ -162,14 +162,14 @@ class TestBed:
         study = read_bed(tmp_path / "gaps.bed")
         assert study.phenotype[:4].tolist() == [None] * 4
         with pytest.raises(ValueError, match=r"^y has 4 missing values \(the first at sample 0\)"):
-            interplay.select(study, "phenotype")
+            interplay.select(study, "phenotype", dimensions=2)
         known = read_bed(tmp_path / "gaps.bed", samples="phenotyped")
         assert known.n_samples == N_SAMPLES - 4
         with pytest.raises(ValueError, match=r"^X has 16 missing values in 1 column \('snp7'\)"):
-            interplay.select(known, "phenotype")
+            interplay.select(known, "phenotype", dimensions=2)
         values = np.where(X == -127, np.nan, X)[4:]
         for missing in ("level", "impute"):
-            settings = {"missing": missing, "n_contrast": 50, "random_state": 0}
+            settings = {"dimensions": 2, "missing": missing, "n_contrast": 50, "random_state": 0}
             found = interplay.select(known, "phenotype", **settings)
             assert found.table.equals(interplay.select(as_frame(values), y[4:], **settings).table)
             assert set(found.relevant) == {"snp5", "snp13"}
@@ -235,7 +235,7 @@ class TestAnnData:
         adata = as_anndata(X.astype(np.float32))
         adata.obs["state"] = pd.Categorical(np.where(y, "ill", "well"))
         adata.obs["donor"] = np.arange(N_SAMPLES) % 3
-        settings = {"n_contrast": 50, "random_state": 0}
+        settings = {"dimensions": 2, "n_contrast": 50, "random_state": 0}
         found = interplay.select(adata, "state", strata="donor", **settings)
         expected = interplay.select(as_frame(X), y, strata=np.arange(N_SAMPLES) % 3, **settings)
         assert found.table.equals(expected.table)
@@ -252,7 +252,7 @@ class TestAnnData:
     def test_only_some_genes_were_looked_at(self) -> None:
         X, y = genotypes()
         adata = as_anndata(X)
-        interplay.select(adata[:, 3:20], y, n_contrast=50, random_state=0).annotate(adata, prefix="mdfs_")
+        interplay.select(adata[:, 3:20], y, dimensions=2, n_contrast=50, random_state=0).annotate(adata, prefix="mdfs_")
         assert adata.var["mdfs_relevant"].dtype == bool
         assert adata.var_names[adata.var["mdfs_relevant"]].tolist() == ["snp5", "snp13"]
         assert adata.var["mdfs_p_value"].isna().sum() == N_VARS - 17
@@ -269,12 +269,12 @@ class TestAnnData:
         with pytest.raises(ValueError, match=r"^layer 'raw' is not in the AnnData.*\(there are: 'counts'\)"):
             from_anndata(adata, layer="raw")
         with pytest.raises(ValueError, match=r"^the AnnData has no X: choose one of its layers \(there are: none\)"):
-            interplay.select(anndata.AnnData(obs=adata.obs, var=adata.var), [0, 1])
+            interplay.select(anndata.AnnData(obs=adata.obs, var=adata.var), [0, 1], dimensions=2)
         with pytest.raises(TypeError, match=r"^adata must be an AnnData, not list"):
             from_anndata([[1]])
         adata.obs["donor"] = 1
         with pytest.raises(ValueError, match=r"^y names 'state', which is neither a column of X nor known"):
-            interplay.select(adata, "state")
+            interplay.select(adata, "state", dimensions=2)
         with pytest.raises(FileNotFoundError, match="there is no such file"):
             read_h5ad(tmp_path / "none.h5ad")
         (tmp_path / "text.h5ad").write_text("not HDF5")
@@ -283,7 +283,7 @@ class TestAnnData:
         assert "\n" not in str(caught.value)
         for table in (adata, from_anndata(adata)):
             with pytest.raises(TypeError, match="X must be an array or frame, of which transform"):
-                interplay.MDFSSelector().fit(table, [0, 1])
+                interplay.MDFSSelector(dimensions=2).fit(table, [0, 1])
 
 
 class TestParquet:
@@ -314,7 +314,7 @@ class TestParquet:
         assert table.kinds.tolist() == eager.kinds.tolist()
         assert np.array_equal(table.block(0, 10), eager.block(0, 10), equal_nan=True)
         assert np.array_equal(table.columns(np.array([8, 0, 8])), eager.columns(np.array([8, 0, 8])), equal_nan=True)
-        settings = {"missing": "level", "n_contrast": 30, "random_state": 0}
+        settings = {"dimensions": 2, "missing": "level", "n_contrast": 30, "random_state": 0}
         found = interplay.select(table, "ill", **settings)
         assert found.table.equals(interplay.select(frame.drop(columns="ill"), frame["ill"], **settings).table)
         assert found.runs[0].class_labels == ["no", "yes"]

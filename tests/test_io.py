@@ -214,7 +214,7 @@ def test_a_file_that_is_no_parquet(tmp_path: Path) -> None:
 def test_written_tables_hold_what_the_selection_found(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
-    selection = interplay.select(X, (X[:, 2] > 0) ^ (X[:, 7] > 0), random_state=0)
+    selection = interplay.select(X, (X[:, 2] > 0) ^ (X[:, 7] > 0), dimensions=2, random_state=0)
     table = selection.table
     for ending in ("csv", "tsv", "json", "parquet"):
         write_table(table, tmp_path / f"table.{ending}")
@@ -265,11 +265,11 @@ def test_tables_that_stay_in_their_files(tmp_path: Path) -> None:
     ]:
         X, y = read_data(tmp_path / name, target=target)
         assert X.n_samples == n_samples
-        result = interplay.select(X, y, random_state=0)
+        result = interplay.select(X, y, dimensions=2, random_state=0)
         assert {result.names.index(found) for found in result.relevant} == {2, 5}, name
     # What is known of the samples stays known, also when columns are left out.
     X, y = read_data(tmp_path / "cells.h5ad", target="state", drop=["0"])
-    assert interplay.select(X, y, strata="batch", random_state=0).relevant
+    assert interplay.select(X, y, dimensions=2, strata="batch", random_state=0).relevant
     assert "0" not in X.names
     with pytest.raises(ValueError, match="no column 'stat': did you mean 'state'"):
         read_data(tmp_path / "cells.h5ad", target="stat")

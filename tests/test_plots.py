@@ -34,7 +34,7 @@ def xor() -> interplay.Selection:
     X[:, 5] = X[:, 4] + 0.001 * rng.normal(size=500)
     X[:, 6] = -X[:, 4] + 0.001 * rng.normal(size=500)
     y = np.where((X[:, 4] > 0) ^ (X[:, 17] > 0) ^ (rng.random(500) < 0.05), "yes", "no")
-    result = interplay.select(X, y, random_state=0)
+    result = interplay.select(X, y, dimensions=2, random_state=0)
     assert set(result.relevant) == {"x4", "x5", "x6", "x17"}
     return result
 
@@ -42,7 +42,7 @@ def xor() -> interplay.Selection:
 @pytest.fixture(scope="module")
 def noise() -> interplay.Selection:
     rng = np.random.default_rng(0)
-    result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, random_state=0)
+    result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, dimensions=2, random_state=0)
     assert result.relevant == []
     return result
 
@@ -185,7 +185,7 @@ def test_runs_are_drawn_one_by_one() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 30))
     y = np.digitize(X[:, 0], [-0.5, 0.5])
-    result = interplay.select(X, y, multiclass="ovr", random_state=0)
+    result = interplay.select(X, y, dimensions=2, multiclass="ovr", random_state=0)
     with pytest.raises(ValueError, match="run must say which of the 3"):
         result.plot.null_fit()
     with pytest.raises(ValueError, match="run must be one of"):
@@ -210,7 +210,7 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are() -> None:
     X = rng.normal(size=(200, 8))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
     odd = ["$x^{", "a_b\n" + "long " * 40, *(f"v{i}" for i in range(6))]
-    result = interplay.select(pd.DataFrame(X, columns=odd), y, random_state=0)
+    result = interplay.select(pd.DataFrame(X, columns=odd), y, dimensions=2, random_state=0)
     for ax in (result.plot.why(0), result.plot.synergies(), result.plot.correlation()):
         ax.figure.canvas.draw()
 

@@ -161,10 +161,13 @@ def test_parts_of_other_large_numbers_are_not_merged() -> None:
     X, y = stamps(0)
     other = X.copy()
     other[:, 0] = X[:, 0].min() + 50 * y
-    parts = [interplay.search_shard(table, y, shard=(i + 1, 2), random_state=0) for i, table in enumerate((X, other))]
+    parts = [
+        interplay.search_shard(table, y, dimensions=2, shard=(i + 1, 2), random_state=0)
+        for i, table in enumerate((X, other))
+    ]
     with pytest.raises(ValueError, match="other data"):
         interplay.merge_parts(parts)
-    whole = [interplay.search_shard(other, y, shard=(i, 2), random_state=0) for i in (1, 2)]
+    whole = [interplay.search_shard(other, y, dimensions=2, shard=(i, 2), random_state=0) for i in (1, 2)]
     assert interplay.merge_parts(whole, X=other).relevant == ["x0"]
     with pytest.raises(ValueError, match="X is not the table that the parts were made from"):
         interplay.merge_parts(whole, X=X)

@@ -51,7 +51,7 @@ def xor_table(n_noise: int = 20, names: list[str] | None = None) -> tuple[pd.Dat
 
 @pytest.fixture(scope="module")
 def xor() -> interplay.Selection:
-    return interplay.select(*xor_table(), random_state=0)
+    return interplay.select(*xor_table(), dimensions=2, random_state=0)
 
 
 def embedded(page: str) -> dict:
@@ -137,14 +137,14 @@ def test_every_adjustment_has_words(xor, method: str) -> None:
 def test_every_fit_has_words(fit: str) -> None:
     X, y = xor_table()
     for n_contrast in (0, 100):
-        result = interplay.select(X, y, fit=fit, n_contrast=n_contrast, random_state=0)
+        result = interplay.select(X, y, dimensions=2, fit=fit, n_contrast=n_contrast, random_state=0)
         assert "p-values" in methods_paragraph(result)
         report_page(result)
 
 
 def test_nothing_found() -> None:
     rng = np.random.default_rng(0)
-    result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, random_state=0)
+    result = interplay.select(rng.normal(size=(100, 20)), np.arange(100) % 2, dimensions=2, random_state=0)
     assert result.relevant == []
     page = report_page(result)
     assert "None of 20 variables is relevant" in page
@@ -165,7 +165,7 @@ def test_alone() -> None:
 def test_several_classes(multiclass: str) -> None:
     X, _ = xor_table()
     y = np.digitize(X["v3"], [-0.5, 0.5])
-    result = interplay.select(X, y, multiclass=multiclass, random_state=0)
+    result = interplay.select(X, y, dimensions=2, multiclass=multiclass, random_state=0)
     data = embedded(report_page(result))
     assert [run["decision"] for run in data["runs"]] == [run.decision for run in result.runs]
     assert len(data["nullFits"]) == len(result.runs)
@@ -182,7 +182,7 @@ def test_a_result_without_counts(xor) -> None:
 def test_hostile_names_stay_text() -> None:
     X, y = xor_table(30, HOSTILE)
     labels = np.where(y == "yes", "</script><img src=x>", "no")
-    result = interplay.select(X, labels, random_state=0)
+    result = interplay.select(X, labels, dimensions=2, random_state=0)
     assert set(result.relevant) == set(HOSTILE[:2])
     page = report_page(result)
     # One script with data, one with code, and no element that a name could have made.

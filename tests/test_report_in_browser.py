@@ -77,7 +77,9 @@ def pairs(tmp_path_factory) -> tuple[interplay.Selection, Path]:
     X[:, 8] = X[:, 7] + 0.05 * rng.normal(size=600)
     y = np.where((X[:, 7] > 0) ^ (X[:, 19] > 0) ^ (rng.random(600) < 0.1), "case", "control")
     y = np.where((X[:, 3] > 0.5), "case", y)
-    result = interplay.select(pd.DataFrame(X, columns=[f"gene{v}" for v in range(120)]), y, random_state=0)
+    result = interplay.select(
+        pd.DataFrame(X, columns=[f"gene{v}" for v in range(120)]), y, dimensions=2, random_state=0
+    )
     assert set(result.relevant) == {"gene3", "gene7", "gene8", "gene19"}
     path = tmp_path_factory.mktemp("report") / "pairs.html"
     result.to_html(path)

@@ -20,7 +20,7 @@ STRATA = pd.Series(np.arange(N) % 2, index=INDEX)
 CALLS = {
     "select": lambda X, y, **options: interplay.select(X, y, random_state=0, **options),
     "max_information_gain": interplay.max_information_gain,
-    "fit": lambda X, y, **options: interplay.MDFSSelector(random_state=0).fit(X, y, **options),
+    "fit": lambda X, y, **options: interplay.MDFSSelector(dimensions=2, random_state=0).fit(X, y, **options),
 }
 
 

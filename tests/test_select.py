@@ -41,7 +41,7 @@ class TestThePaper:
         assert numbered_from_1(madelon_3d.relevant) == PAPER[3]
 
     def test_fit_in_2d(self, madelon) -> None:
-        fit = interplay.select(*madelon, n_contrast=0, fit="lsq", random_state=0).null_fit
+        fit = interplay.select(*madelon, dimensions=2, n_contrast=0, fit="lsq", random_state=0).null_fit
         assert fit.alpha == pytest.approx(0.0058425453, rel=1e-5)
         assert fit.n_irrelevant == 479
 
@@ -53,7 +53,7 @@ class TestThePaper:
         assert sorted(sorted(numbered_from_1(group)) for group in madelon_3d.clusters(0.99)) == CLUSTERS
 
     def test_blind_2d_run(self, madelon) -> None:
-        result = interplay.select(*madelon, discretizations=30, random_state=118912, n_jobs=-1)
+        result = interplay.select(*madelon, dimensions=2, discretizations=30, random_state=118912, n_jobs=-1)
         found = set(numbered_from_1(result.relevant))
         assert set(PAPER[2]) <= found <= set(PAPER[2]) | {456}
 
@@ -95,7 +95,7 @@ class TestPlantedPairs:
     def test_three_classes(self, multiclass: str) -> None:
         X, y = xor_data(2)
         classes = np.where(np.arange(len(y)) % 3 == 0, "third", np.where(y, "yes", "no"))
-        result = interplay.select(X, classes, multiclass=multiclass, random_state=0)
+        result = interplay.select(X, classes, dimensions=2, multiclass=multiclass, random_state=0)
         assert set(result.relevant) == {"x4", "x17"}
         assert interplay.select(X, classes, dimensions=1, multiclass=multiclass, random_state=0).relevant == []
         assert len(result.runs) == {"joint": 1, "ovo": 3, "ovr": 3}[multiclass]
@@ -107,7 +107,7 @@ class TestPlantedPairs:
     def test_continuous_decision(self) -> None:
         X, y = xor_data(3)
         noise = np.random.default_rng(0).normal(scale=0.4, size=len(y))
-        result = interplay.select(X, y + noise, random_state=0)
+        result = interplay.select(X, y + noise, dimensions=2, random_state=0)
         assert result.settings["decision"] == "continuous"
         assert set(result.relevant) == {"x4", "x17"}
         assert interplay.select(X, y + noise, dimensions=1, random_state=0).relevant == []
@@ -116,7 +116,7 @@ class TestPlantedPairs:
         X, y = xor_data(4)
         X[:, 5:10] = np.random.default_rng(1).integers(0, 3, (len(X), 5))
         X[:, 17] = X[:, 17] > 0
-        result = interplay.select(X, y, divisions=2, random_state=0)
+        result = interplay.select(X, y, dimensions=2, divisions=2, random_state=0)
         assert set(result.relevant) == {"x4", "x17"}
         assert len(set(result.gains.df.tolist())) > 1
 
@@ -137,7 +137,7 @@ def test_noise_gives_nothing_beyond_the_level(settings: dict) -> None:
 @pytest.fixture(scope="module")
 def result() -> Selection:
     X, y = xor_data(1)
-    return interplay.select(X, y, random_state=7)
+    return interplay.select(X, y, dimensions=2, random_state=7)
 
 
 @pytest.mark.parametrize(
@@ -146,13 +146,13 @@ def result() -> Selection:
     ids=["constant", "4 samples", "3 copies"],
 )
 def test_degenerate_data_are_no_error(X: np.ndarray) -> None:
-    assert interplay.select(X, np.arange(len(X)) // (len(X) // 2), random_state=0).p_value.max() <= 1
+    assert interplay.select(X, np.arange(len(X)) // (len(X) // 2), dimensions=2, random_state=0).p_value.max() <= 1
 
 
 def test_a_predictor_among_constants_is_found() -> None:
     X = np.zeros((60, 200))
     X[:, 7] = y = np.arange(60) % 2
-    assert interplay.select(X, y, random_state=0).relevant == ["x7"]
+    assert interplay.select(X, y, dimensions=2, random_state=0).relevant == ["x7"]
 
 
 def test_many_constant_columns_do_not_spoil_the_null() -> None:
@@ -162,7 +162,9 @@ def test_many_constant_columns_do_not_spoil_the_null() -> None:
         rng = np.random.default_rng(seed)
         X = np.zeros((100, 100))
         X[:, :10] = rng.normal(size=(100, 10))
-        n_with_finds += bool(interplay.select(X, rng.permutation(np.arange(100) % 2), random_state=seed).relevant)
+        n_with_finds += bool(
+            interplay.select(X, rng.permutation(np.arange(100) % 2), dimensions=2, random_state=seed).relevant
+        )
     assert n_with_finds <= 6
 
 
@@ -191,7 +193,7 @@ class TestSelection:
 
         X, y = xor_data(1)
         frame = pd.DataFrame(X, columns=["<script>alert(1)</script>" if v == 4 else f"x{v}" for v in range(25)])
-        result = interplay.select(frame, y, random_state=7)
+        result = interplay.select(frame, y, dimensions=2, random_state=7)
         assert "<script>" in result.relevant[0] + result.relevant[1]
         assert "<script>" not in result._repr_html_()
 
@@ -265,7 +267,7 @@ class TestSelection:
         X = (X * 2).round()
         X[:, 3] = X[:, 3] > 0
         y = np.arange(len(X)) % 3
-        result = interplay.select(X, y, multiclass="ovr", discrete=discrete, random_state=0)
+        result = interplay.select(X, y, dimensions=2, multiclass="ovr", discrete=discrete, random_state=0)
         result.save(tmp_path / "run")
         again = interplay.select(X, y, **interplay.load(tmp_path / "run").settings)
         assert again.table.equals(result.table)
@@ -282,7 +284,7 @@ class TestSelection:
         X, y = xor_data(1)
         frame = pd.DataFrame(X, columns=[f"x{v}" for v in range(25)])
         for table, decision in ((frame, pd.Series(y)), (pl.from_pandas(frame), y.tolist()), (np.asfortranarray(X), y)):
-            other = interplay.select(table, decision, random_state=7)
+            other = interplay.select(table, decision, dimensions=2, random_state=7)
             assert other.table.equals(result.table)
             assert other.provenance["data_fingerprint"] == result.provenance["data_fingerprint"]
 

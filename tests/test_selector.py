@@ -37,9 +37,9 @@ WARNINGS_OF_CHECKS = (
 
 #: The defaults select nothing from tables of noise; the second selects most columns; the third takes missing values.
 SELECTORS = (
-    MDFSSelector(),
+    MDFSSelector(dimensions=2),
     MDFSSelector(dimensions=1, p_adjust="none", level=0.9),
-    MDFSSelector(n_contrast=40, missing="level", max_features=2),
+    MDFSSelector(dimensions=2, n_contrast=40, missing="level", max_features=2),
 )
 
 #: scikit-learn runs these on its own estimators only.
@@ -126,7 +126,7 @@ class TestSameAsSelect:
 
     def test_attributes(self) -> None:
         X, y = xor_data()
-        selector = MDFSSelector(random_state=0).fit(X, y)
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
         assert np.flatnonzero(selector.get_support()).tolist() == [4, 17]
         assert selector.get_support(indices=True).tolist() == [4, 17]
         assert selector.get_feature_names_out().tolist() == ["x4", "x17"]
@@ -139,13 +139,15 @@ class TestSameAsSelect:
     def test_gains_of_several_runs(self) -> None:
         X, y = xor_data()
         classes = np.where(np.arange(len(y)) % 3 == 0, "third", np.where(y, "yes", "no"))
-        selector = MDFSSelector(multiclass="ovo", random_state=0).fit(X, classes)
+        selector = MDFSSelector(dimensions=2, multiclass="ovo", random_state=0).fit(X, classes)
         assert np.flatnonzero(selector.support_).tolist() == [4, 17]
         assert np.array_equal(selector.gains_, selector.result_.table["gain"])
 
     def test_continuous_decision(self) -> None:
         X, y = xor_data()
-        selector = MDFSSelector(random_state=0).fit(X, y + np.random.default_rng(0).normal(scale=0.3, size=len(y)))
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(
+            X, y + np.random.default_rng(0).normal(scale=0.3, size=len(y))
+        )
         assert selector.result_.settings["decision"] == "continuous"
         assert np.flatnonzero(selector.support_).tolist() == [4, 17]
 
@@ -154,31 +156,31 @@ class TestMaxFeatures:
     @pytest.mark.parametrize("max_features", [1, 2, 3])
     def test_keeps_the_most_significant_of_the_relevant(self, max_features: int) -> None:
         frame, y = mixed_data()
-        selector = MDFSSelector(max_features=max_features, random_state=0).fit(frame, y)
+        selector = MDFSSelector(dimensions=2, max_features=max_features, random_state=0).fit(frame, y)
         assert set(selector.get_feature_names_out()) == set(selector.result_.relevant[:max_features])
 
     def test_never_adds_what_is_not_relevant(self) -> None:
         X, y = xor_data()
-        assert MDFSSelector(max_features=15, random_state=0).fit(X, y).support_.sum() == 2
+        assert MDFSSelector(dimensions=2, max_features=15, random_state=0).fit(X, y).support_.sum() == 2
 
     def test_none_at_all(self) -> None:
         X, y = xor_data()
         with pytest.raises(InvalidParameterError, match="max_features"):
-            MDFSSelector(max_features=0).fit(X, y)
+            MDFSSelector(dimensions=2, max_features=0).fit(X, y)
 
 
 class TestFrames:
     def test_columns_are_taken_as_what_they_are(self) -> None:
         frame, y = mixed_data()
-        selector = MDFSSelector(random_state=0).fit(frame, y)
-        assert selector.result_.table.equals(interplay.select(frame, y, random_state=0).table)
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(frame, y)
+        assert selector.result_.table.equals(interplay.select(frame, y, dimensions=2, random_state=0).table)
         assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
         assert selector.feature_names_in_.tolist() == frame.columns.tolist()
         assert np.array_equal(selector.transform(frame), frame[RELEVANT_IN_MIXED].to_numpy(dtype=object))
 
     def test_pandas_to_pandas(self) -> None:
         frame, y = mixed_data()
-        found = MDFSSelector(random_state=0).set_output(transform="pandas").fit_transform(frame, y)
+        found = MDFSSelector(dimensions=2, random_state=0).set_output(transform="pandas").fit_transform(frame, y)
         pd.testing.assert_frame_equal(found, frame[RELEVANT_IN_MIXED])
 
     def test_polars_to_polars(self) -> None:
@@ -186,17 +188,17 @@ class TestFrames:
 
         frame, y = mixed_data()
         polars = pl.from_pandas(frame)
-        selector = MDFSSelector(random_state=0).set_output(transform="polars")
+        selector = MDFSSelector(dimensions=2, random_state=0).set_output(transform="polars")
         assert_frame_equal(selector.fit_transform(polars, pl.Series(y)), polars.select(RELEVANT_IN_MIXED))
         with config_context(transform_output="polars"):
-            found = MDFSSelector(random_state=0).fit_transform(polars, y)
+            found = MDFSSelector(dimensions=2, random_state=0).fit_transform(polars, y)
         assert_frame_equal(found, polars.select(RELEVANT_IN_MIXED))
         with pytest.raises(ValueError, match="must be in the same order"):
             selector.transform(polars.select(polars.columns[::-1]))
 
     def test_pandas_to_polars(self) -> None:
         frame, y = mixed_data()
-        found = MDFSSelector(random_state=0).set_output(transform="polars").fit_transform(frame, y)
+        found = MDFSSelector(dimensions=2, random_state=0).set_output(transform="polars").fit_transform(frame, y)
         assert found.columns == RELEVANT_IN_MIXED
         assert found["v3"].to_list() == frame["v3"].tolist()
 
@@ -204,7 +206,7 @@ class TestFrames:
         pyarrow = pytest.importorskip("pyarrow")
         frame, y = mixed_data()
         table = pyarrow.Table.from_pandas(frame, preserve_index=False)
-        selector = MDFSSelector(random_state=0).fit(table, y)
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(table, y)
         assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
         assert selector.transform(table).tolist() == frame[RELEVANT_IN_MIXED].to_numpy(dtype=object).tolist()
 
@@ -212,7 +214,7 @@ class TestFrames:
         frame, y = mixed_data()
         frame["v3"] = np.round(frame["v3"] > 0)
         frame["v4"] = np.round(frame["v4"])
-        selector = MDFSSelector(discrete=["v3"], random_state=0).fit(frame, y)
+        selector = MDFSSelector(dimensions=2, discrete=["v3"], random_state=0).fit(frame, y)
         assert selector.result_.settings["discrete"] == ["v3"]
         assert selector.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
 
@@ -220,7 +222,7 @@ class TestFrames:
         frame, y = mixed_data()
         rows = [list(row) for row in frame.itertuples(index=False)]
         for table in (rows, frame.to_numpy(dtype=object)):
-            selector = MDFSSelector(random_state=0).fit(table, y.tolist())
+            selector = MDFSSelector(dimensions=2, random_state=0).fit(table, y.tolist())
             assert np.flatnonzero(selector.support_).tolist() == [3, 9, 10]
             first = selector.transform(table)[0].tolist()
             assert first == frame[RELEVANT_IN_MIXED].iloc[0].tolist()
@@ -228,7 +230,7 @@ class TestFrames:
 
     def test_names_of_columns_may_be_numbers(self) -> None:
         X, y = xor_data()
-        selector = MDFSSelector(random_state=0).fit(pd.DataFrame(X), y)
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(pd.DataFrame(X), y)
         assert selector.get_feature_names_out().tolist() == ["x4", "x17"]
         assert not hasattr(selector, "feature_names_in_")
 
@@ -237,11 +239,11 @@ class TestFrames:
 def test_sparse_in_sparse_out(container: str) -> None:
     X, y = xor_data()
     X = np.where(np.abs(X) < 0.2, 0, X)
-    selector = MDFSSelector(random_state=0)
+    selector = MDFSSelector(dimensions=2, random_state=0)
     found = selector.fit_transform(getattr(scipy.sparse, container)(X), y)
     assert scipy.sparse.issparse(found)
     assert np.array_equal(found.toarray(), X[:, [4, 17]])
-    assert np.array_equal(selector.gains_, interplay.select(X, y, random_state=0).gains.gain)
+    assert np.array_equal(selector.gains_, interplay.select(X, y, dimensions=2, random_state=0).gains.gain)
 
 
 class TestMissingAndInfinite:
@@ -254,13 +256,15 @@ class TestMissingAndInfinite:
         X[3, 2] = value
         table = pd.DataFrame(X) if as_frame else X
         with pytest.raises(ValueError, match=message) as caught:
-            MDFSSelector().fit(table, y)
+            MDFSSelector(dimensions=2).fit(table, y)
         assert "\n" not in str(caught.value)
-        kept = MDFSSelector(missing="level", random_state=0).fit(table, y)
+        kept = MDFSSelector(dimensions=2, missing="level", random_state=0).fit(table, y)
         assert np.flatnonzero(kept.support_).tolist() == [4, 17]
 
     def test_in_the_tags(self) -> None:
-        tags = [MDFSSelector(missing=missing).__sklearn_tags__() for missing in ("error", "level", "impute")]
+        tags = [
+            MDFSSelector(dimensions=2, missing=missing).__sklearn_tags__() for missing in ("error", "level", "impute")
+        ]
         assert [tag.input_tags.allow_nan for tag in tags] == [False, True, True]
         assert all(tag.target_tags.required and tag.input_tags.sparse and tag.input_tags.string for tag in tags)
 
@@ -268,7 +272,7 @@ class TestMissingAndInfinite:
     def test_transform_keeps_gaps(self, output: str) -> None:
         frame, y = mixed_data()
         frame.loc[1003, ["v3", "colour", "category"]] = None
-        selector = MDFSSelector(missing="level", random_state=0).set_output(transform=output)
+        selector = MDFSSelector(dimensions=2, missing="level", random_state=0).set_output(transform=output)
         found = pd.DataFrame(np.asarray(selector.fit_transform(frame, y)))
         assert found.shape == (400, 3)
         assert found.isna().to_numpy().sum() == 3
@@ -282,7 +286,7 @@ def test_nothing_relevant_warns_and_selects_nothing(make_frame) -> None:
     if make_frame is not None:
         X = make_frame({f"v{v}": X[:, v] for v in range(X.shape[1])})
     output = {None: "default", pd.DataFrame: "pandas", pl.DataFrame: "polars"}[make_frame]
-    selector = MDFSSelector(level=1e-6, random_state=0).set_output(transform=output).fit(X, y)
+    selector = MDFSSelector(dimensions=2, level=1e-6, random_state=0).set_output(transform=output).fit(X, y)
     assert not selector.get_support().any()
     assert selector.get_feature_names_out().tolist() == []
     with pytest.warns(UserWarning, match="No features were selected"):
@@ -295,7 +299,9 @@ class TestAmongOtherEstimators:
         # A third of the samples follow one variable: that much is there to find in one dimension.
         y = np.where(np.arange(len(y)) % 3 == 0, X[:, 2] > 0, y)
         model = make_pipeline(
-            StandardScaler(), MDFSSelector(n_contrast=60, random_state=0), KNeighborsClassifier(n_neighbors=11)
+            StandardScaler(),
+            MDFSSelector(dimensions=2, n_contrast=60, random_state=0),
+            KNeighborsClassifier(n_neighbors=11),
         )
         grid = {"mdfsselector__dimensions": [1, 2], "mdfsselector__p_adjust": ["holm", "bonferroni"]}
         search = GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, y)
@@ -306,7 +312,9 @@ class TestAmongOtherEstimators:
 
     def test_cross_validation_in_threads(self) -> None:
         X, y = xor_data()
-        model = make_pipeline(MDFSSelector(n_contrast=60, random_state=0), DecisionTreeClassifier(random_state=0))
+        model = make_pipeline(
+            MDFSSelector(dimensions=2, n_contrast=60, random_state=0), DecisionTreeClassifier(random_state=0)
+        )
         scores = cross_val_score(model, X, y, cv=3)
         with parallel_config(backend="threading", n_jobs=2):
             assert np.array_equal(cross_val_score(model, X, y, cv=3), scores)
@@ -317,7 +325,7 @@ class TestAmongOtherEstimators:
         columns = make_column_transformer(
             (StandardScaler(), numbers), remainder="passthrough", verbose_feature_names_out=False
         )
-        model = make_pipeline(columns, MDFSSelector(random_state=0)).set_output(transform="pandas")
+        model = make_pipeline(columns, MDFSSelector(dimensions=2, random_state=0)).set_output(transform="pandas")
         assert model.fit_transform(frame, y).columns.tolist() == RELEVANT_IN_MIXED
         assert model.get_feature_names_out().tolist() == RELEVANT_IN_MIXED
 
@@ -349,7 +357,7 @@ class TestAmongOtherEstimators:
         X, y = xor_data()
         with config_context(enable_metadata_routing=True):
             tree = DecisionTreeClassifier(random_state=0).set_fit_request(sample_weight=True)
-            model = make_pipeline(MDFSSelector(random_state=0), tree)
+            model = make_pipeline(MDFSSelector(dimensions=2, random_state=0), tree)
             assert model.fit(X, y, sample_weight=np.ones(len(y))).score(X, y) == 1.0
 
     def test_strata_reach_a_pipeline_in_cross_validation(self) -> None:
@@ -368,23 +376,23 @@ class TestAmongOtherEstimators:
             search = GridSearchCV(model, {"spy__dimensions": [2]}, cv=4, error_score="raise")
             search.fit(X, y, strata=strata)
             with pytest.raises(UnsetMetadataPassedError, match="strata"):
-                make_pipeline(MDFSSelector(), DecisionTreeClassifier()).fit(X, y, strata=strata)
+                make_pipeline(MDFSSelector(dimensions=2), DecisionTreeClassifier()).fit(X, y, strata=strata)
         assert seen == [300, 300, 300, 300, 400]
-        alone = interplay.select(X, y, strata=strata, n_contrast=60, random_state=0)
+        alone = interplay.select(X, y, dimensions=2, strata=strata, n_contrast=60, random_state=0)
         assert search.best_estimator_["spy"].result_.table.equals(alone.table)
 
     def test_strata_without_routing(self) -> None:
         X, y = xor_data()
         strata = np.arange(len(y)) % 3
-        model = make_pipeline(MDFSSelector(random_state=0), DecisionTreeClassifier())
+        model = make_pipeline(MDFSSelector(dimensions=2, random_state=0), DecisionTreeClassifier())
         model.fit(X, y, mdfsselector__strata=strata)
-        expected = interplay.select(X, y, strata=strata, random_state=0)
+        expected = interplay.select(X, y, dimensions=2, strata=strata, random_state=0)
         assert model["mdfsselector"].result_.table.equals(expected.table)
         assert len(model["mdfsselector"].result_.provenance["strata"]) == 3
 
     def test_inverse_transform(self) -> None:
         X, y = xor_data()
-        selector = MDFSSelector(random_state=0).fit(X, y)
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
         expected = np.zeros_like(X)
         expected[:, [4, 17]] = X[:, [4, 17]]
         assert np.array_equal(selector.inverse_transform(selector.transform(X)), expected)
@@ -415,7 +423,7 @@ class TestCallbacks:
         X, y = xor_data()
         recorder = self.Recorder()
         classes = np.arange(len(y)) % 3
-        MDFSSelector(n_contrast=30, multiclass=multiclass).set_callbacks(recorder).fit(X, classes)
+        MDFSSelector(dimensions=2, n_contrast=30, multiclass=multiclass).set_callbacks(recorder).fit(X, classes)
         assert recorder.told[:2] == [("setup", "fit"), ("begin", "fit")]
         assert recorder.told[-2:] == [("end", "fit"), ("teardown", "fit")]
         assert recorder.told[2:-2] == [("begin", "search"), ("end", "search")] * 100
@@ -423,7 +431,9 @@ class TestCallbacks:
     def test_the_search_tells_how_far_it_is(self) -> None:
         X, y = xor_data()
         shares: list[float] = []
-        interplay.select(X, np.arange(len(y)) % 3, multiclass="ovo", n_contrast=30, progress=shares.append)
+        interplay.select(
+            X, np.arange(len(y)) % 3, dimensions=2, multiclass="ovo", n_contrast=30, progress=shares.append
+        )
         assert shares == sorted(shares)
         assert shares[-1] == 1.0
         assert {1 / 3, 2 / 3} <= set(shares)
@@ -432,16 +442,16 @@ class TestCallbacks:
         X, y = xor_data()
         recorder = self.Recorder()
         with pytest.raises(ValueError, match="n_contrast must be 0 or at least"):
-            MDFSSelector(n_contrast=2).set_callbacks(recorder).fit(X, y)
+            MDFSSelector(dimensions=2, n_contrast=2).set_callbacks(recorder).fit(X, y)
         assert recorder.told[-1] == ("teardown", "fit")
 
     def test_progress_bar(self, capsys: pytest.CaptureFixture[str]) -> None:
         from sklearn.callback import ProgressBar
 
         X, y = xor_data()
-        selector = MDFSSelector(n_contrast=30, random_state=0)
+        selector = MDFSSelector(dimensions=2, n_contrast=30, random_state=0)
         found = selector.set_callbacks(ProgressBar()).fit(X, y).result_.table
-        assert found.equals(MDFSSelector(n_contrast=30, random_state=0).fit(X, y).result_.table)
+        assert found.equals(MDFSSelector(dimensions=2, n_contrast=30, random_state=0).fit(X, y).result_.table)
         assert "MDFSSelector" in capsys.readouterr().out
 
 
@@ -450,9 +460,9 @@ class TestLazyFrames:
     def test_as_eager_ones(self, output: str) -> None:
         frame, y = mixed_data()
         eager = pl.from_pandas(frame)
-        selector = MDFSSelector(random_state=0).set_output(transform=output)
+        selector = MDFSSelector(dimensions=2, random_state=0).set_output(transform=output)
         found = selector.fit_transform(eager.lazy(), y)
-        expected = MDFSSelector(random_state=0).set_output(transform=output).fit(eager, y)
+        expected = MDFSSelector(dimensions=2, random_state=0).set_output(transform=output).fit(eager, y)
         assert selector.feature_names_in_.tolist() == eager.columns
         assert selector.result_.table.equals(expected.result_.table)
         assert np.asarray(found).tolist() == np.asarray(expected.transform(eager)).tolist()
@@ -466,16 +476,16 @@ class TestBadInput:
         X, y = xor_data()
         frame = make({f"v{v}": X[:, v] for v in range(5)} | {"ill": y})
         with pytest.raises(ValueError, match=r"^column 'ill' of X is y itself: leave it out of X"):
-            MDFSSelector().fit(frame, frame["ill"])
+            MDFSSelector(dimensions=2).fit(frame, frame["ill"])
 
     def test_strata_by_name(self) -> None:
         X, y = xor_data()
         with pytest.raises(TypeError, match="strata must hold one value per sample, not the text 'batch'"):
-            MDFSSelector().fit(X, y, strata="batch")
+            MDFSSelector(dimensions=2).fit(X, y, strata="batch")
 
     def test_names_that_differ_at_transform(self) -> None:
         frame, y = mixed_data()
-        selector = MDFSSelector(random_state=0).fit(frame, y)
+        selector = MDFSSelector(dimensions=2, random_state=0).fit(frame, y)
         with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
             selector.transform(frame.rename(columns={"v0": "w0"}))
         with pytest.raises(ValueError, match="feature names should match"):
@@ -485,32 +495,34 @@ class TestBadInput:
         X, y = xor_data()
         weights = np.ones(len(y))
         with pytest.raises(TypeError, match="sample_weight is not supported: gains and p-values rest on counts"):
-            MDFSSelector().fit(X, y, sample_weight=weights)
+            MDFSSelector(dimensions=2).fit(X, y, sample_weight=weights)
         with pytest.raises(TypeError, match="sample_weight is not supported"):
-            make_pipeline(MDFSSelector(), DecisionTreeClassifier()).fit(X, y, mdfsselector__sample_weight=weights)
-        assert MDFSSelector(random_state=0).fit(X, y, sample_weight=None).support_.sum() == 2
+            make_pipeline(MDFSSelector(dimensions=2), DecisionTreeClassifier()).fit(
+                X, y, mdfsselector__sample_weight=weights
+            )
+        assert MDFSSelector(dimensions=2, random_state=0).fit(X, y, sample_weight=None).support_.sum() == 2
         with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
-            MDFSSelector().fit(X, y, weights=weights)
+            MDFSSelector(dimensions=2).fit(X, y, weights=weights)
 
     @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame])
     def test_fewer_variables_than_dimensions(self, container) -> None:
         X, y = xor_data()
         with pytest.raises(ValueError, match=r"^dimensions=2 needs at least 2 variables, and X has n_features=1"):
-            MDFSSelector().fit(container(X[:, :1]), y)
+            MDFSSelector(dimensions=2).fit(container(X[:, :1]), y)
         assert MDFSSelector(dimensions=1).fit(container(X[:, :1]), y).n_features_in_ == 1
 
     def test_y_is_required(self) -> None:
         X, _ = xor_data()
         with pytest.raises(ValueError, match="requires y to be passed"):
-            MDFSSelector().fit(X)
+            MDFSSelector(dimensions=2).fit(X)
         with pytest.raises(ValueError, match="requires y to be passed"):
-            MDFSSelector().fit_transform(pd.DataFrame(X))
+            MDFSSelector(dimensions=2).fit_transform(pd.DataFrame(X))
 
     def test_not_fitted(self) -> None:
         X, _ = xor_data()
         for call in (lambda s: s.transform(X), lambda s: s.get_support(), lambda s: s.get_feature_names_out()):
             with pytest.raises(NotFittedError):
-                call(MDFSSelector())
+                call(MDFSSelector(dimensions=2))
 
     @pytest.mark.parametrize(
         "settings",
@@ -542,22 +554,24 @@ class TestClassesOfOneSample:
         decision = [labels[int(value)] for value in y]
         decision[5] = labels[2]
         with pytest.warns(UserWarning, match="y has 1 of 3 classes with fewer than 2 samples"):
-            selector = MDFSSelector(random_state=0).fit(X, container(decision))
+            selector = MDFSSelector(dimensions=2, random_state=0).fit(X, container(decision))
         rest = np.arange(len(y)) != 5
-        alone = interplay.select(X[rest], [decision[i] for i in np.flatnonzero(rest)], random_state=0)
+        alone = interplay.select(X[rest], [decision[i] for i in np.flatnonzero(rest)], dimensions=2, random_state=0)
         assert selector.result_.table.equals(alone.table)
         assert selector.result_.runs[0].class_labels == [str(label) for label in labels[:2]]
 
     def test_unless_too_few_classes_remain(self) -> None:
         X, _ = xor_data()
         with pytest.raises(ValueError, match="class with fewer than 2 samples, 1:"):
-            MDFSSelector().fit(X[:3], [0, 0, 1])
+            MDFSSelector(dimensions=2).fit(X[:3], [0, 0, 1])
 
     def test_numbers_of_a_measurement_are_no_classes(self) -> None:
         X, _ = xor_data()
-        assert MDFSSelector().fit(X, np.arange(len(X))).result_.provenance["n_samples"] == len(X)
+        assert MDFSSelector(dimensions=2).fit(X, np.arange(len(X))).result_.provenance["n_samples"] == len(X)
         whole = np.random.default_rng(0).permutation(12)
-        assert MDFSSelector(decision="continuous").fit(X[:12], whole).result_.provenance["n_samples"] == 12
+        assert (
+            MDFSSelector(dimensions=2, decision="continuous").fit(X[:12], whole).result_.provenance["n_samples"] == 12
+        )
 
     @pytest.mark.parametrize(
         ("y", "message"),
@@ -570,7 +584,7 @@ class TestClassesOfOneSample:
     def test_other_faults_of_y_are_for_select_to_tell(self, y, message: str) -> None:
         X, _ = xor_data(n_samples=23)
         with pytest.raises(ValueError, match=message):
-            MDFSSelector().fit(X, y)
+            MDFSSelector(dimensions=2).fit(X, y)
 
 
 def test_importing_interplay_does_not_import_scikit_learn() -> None:

@@ -56,6 +56,7 @@ def test_the_command_line_has_the_defaults_of_select() -> None:
 def test_other_functions_have_the_defaults_of_select(function) -> None:
     shared = {name: value for name, value in defaults(function).items() if name in SELECT}
     assert shared.pop("random_state") == 0  # they draw thresholds only, as R does
+    assert shared.pop("dimensions") == 2  # gains of tuples of several sizes are not comparable
     assert shared == {name: SELECT[name] for name in shared}
 
 
@@ -68,25 +69,25 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     assert issubclass(SelectionSettings, SearchSettings)
-    settings = task_of(*data, random_state=3).settings
+    settings = task_of(*data, dimensions=2, random_state=3).settings
     with pytest.raises(dataclasses.FrozenInstanceError):
         settings.dimensions = 3
     assert SelectionSettings.of(settings.to_dict()) == settings
-    found = interplay.select(*data, random_state=3).settings
+    found = interplay.select(*data, dimensions=2, random_state=3).settings
     assert type(found) is dict
     assert found | {"fit": "auto"} == settings.to_dict()
     # Whatever decides the result can be given again.
     decides = set(SELECT) - {"strata", "groups", "covariates", "engine", "n_jobs", "progress", "checkpoint"}
     of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
     assert set(found) == decides - of_permutations
-    assert set(interplay.select(*data, permutations=True, random_state=3).settings) == decides
+    assert set(interplay.select(*data, dimensions=2, permutations=True, random_state=3).settings) == decides
 
 
 def test_an_argument_that_select_has_not_is_refused(data) -> None:
     with pytest.raises(
         TypeError, match=r"select\(\) got an unexpected keyword argument 'dimension': it has dimensions, div"
     ):
-        interplay.search_shard(*data, shard="1/2", dimension=2)
+        interplay.search_shard(*data, dimensions=2, shard="1/2", dimension=2)
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def happened(monkeypatch) -> Counter[str]:
 @pytest.mark.parametrize("multiclass", ["joint", "ovr"])
 def test_a_table_is_surveyed_once(data, happened: Counter[str], multiclass: str) -> None:
     """For searches, counts of tuples and explanations alike."""
-    found = interplay.select(*data, multiclass=multiclass, random_state=0)
+    found = interplay.select(*data, dimensions=2, multiclass=multiclass, random_state=0)
     assert set(found.relevant) == {"x3", "x7"}
     assert len(found.tuple_counts) > 0
     assert all(len(run.explanations.tuples) for run in found.runs)
@@ -128,7 +129,7 @@ def test_a_table_is_surveyed_once(data, happened: Counter[str], multiclass: str)
 
 def test_tables_of_pairs_are_surveyed_for_the_search_and_once_more(data, happened: Counter[str]) -> None:
     """All their coders at once could take more memory than the data."""
-    found = interplay.select(*data, multiclass="ovo", random_state=0)
+    found = interplay.select(*data, dimensions=2, multiclass="ovo", random_state=0)
     assert len(found.runs) == 3
     assert len(found.tuple_counts) > 0
     assert happened["survey of RowSubset"] == 6
@@ -138,7 +139,7 @@ def test_tables_of_pairs_are_surveyed_for_the_search_and_once_more(data, happene
 def test_nothing_relevant_needs_no_second_look(happened: Counter[str]) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(150, 10)), rng.integers(0, 3, 150)
-    found = interplay.select(X, y, multiclass="ovo", random_state=0)
+    found = interplay.select(X, y, dimensions=2, multiclass="ovo", random_state=0)
     assert found.relevant == []
     assert happened["survey of RowSubset"] == 3
 
@@ -153,7 +154,7 @@ def test_max_gains_and_lists_look_once(data, happened: Counter[str]) -> None:
 def test_coders_survey_what_is_asked_for() -> None:
     rng = np.random.default_rng(0)
     table, other = as_table(rng.normal(size=(50, 8))), as_table(rng.normal(size=(50, 8)))
-    coders = Coders(task_of(table, rng.integers(0, 2, 50)).settings, n_threads=1)
+    coders = Coders(task_of(table, rng.integers(0, 2, 50), dimensions=2).settings, n_threads=1)
     some = coders.of(table, np.array([1, 5]))
     assert np.flatnonzero(some.n_levels).tolist() == [1, 5]
     assert coders.of(table, np.array([5])) is some

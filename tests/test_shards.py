@@ -98,17 +98,17 @@ def test_engines_that_cut_otherwise_make_parts_that_fit(data) -> None:
             return TileShape(block_size=8, middle_size=8, n_lanes=8, even=False)
 
     parts = [
-        interplay.search_shard(*data, shard=(i, 3), engine=engine)
+        interplay.search_shard(*data, dimensions=2, shard=(i, 3), engine=engine)
         for i, engine in enumerate(("cpu", OtherTiles(), "auto"), start=1)
     ]
-    assert_same(interplay.merge_parts(parts, X=data[0]), interplay.select(*data, random_state=0))
+    assert_same(interplay.merge_parts(parts, X=data[0]), interplay.select(*data, dimensions=2, random_state=0))
 
 
 def test_without_the_table_only_clusters_are_missing(data) -> None:
     X, y = data
-    parts = [interplay.search_shard(X, y, shard=(i, 2)) for i in (1, 2)]
+    parts = [interplay.search_shard(X, y, dimensions=2, shard=(i, 2)) for i in (1, 2)]
     merged = interplay.merge_parts(parts)
-    assert_same(merged, interplay.select(X, y, random_state=0), tested=False)
+    assert_same(merged, interplay.select(X, y, dimensions=2, random_state=0), tested=False)
     with pytest.raises(ValueError, match="clusters are not available"):
         merged.clusters()
     other = X.copy()
@@ -156,21 +156,21 @@ def test_missing_doubled_and_foreign_parts_are_refused(data, tmp_path: Path) -> 
 @pytest.mark.parametrize("shard", ["3", "0/4", "5/4", "a/b", (1, 2, 3), 3, None, "1/0", (1.5, 3)])
 def test_bad_shards(data, shard) -> None:
     with pytest.raises((ValueError, TypeError), match="shard"):
-        interplay.search_shard(*data, shard=shard)
+        interplay.search_shard(*data, dimensions=2, shard=shard)
 
 
 def test_bad_arguments(data) -> None:
     with pytest.raises(ValueError, match="random_state must be the same number"):
-        interplay.search_shard(*data, shard="1/2", random_state=None)
+        interplay.search_shard(*data, dimensions=2, shard="1/2", random_state=None)
     with pytest.raises(TypeError, match="unexpected keyword"):
-        interplay.search_shard(*data, shard="1/2", dimension=2)
+        interplay.search_shard(*data, dimensions=2, shard="1/2", dimension=2)
     assert str(Shard.parse(" 3 / 64")) == "3/64"
 
 
 def test_a_shard_has_a_checkpoint_of_its_own(data, tmp_path: Path) -> None:
     file = tmp_path / "run.ckpt"
-    first = interplay.search_shard(*data, shard="1/2", checkpoint=file)
-    again = interplay.search_shard(*data, shard="1/2", checkpoint=file)
+    first = interplay.search_shard(*data, dimensions=2, shard="1/2", checkpoint=file)
+    again = interplay.search_shard(*data, dimensions=2, shard="1/2", checkpoint=file)
     assert np.array_equal(first.runs[0].gains.gain, again.runs[0].gains.gain)
     with pytest.raises(ValueError, match="shard: '1/2' there, '2/2' here"):
-        interplay.search_shard(*data, shard="2/2", checkpoint=file)
+        interplay.search_shard(*data, dimensions=2, shard="2/2", checkpoint=file)

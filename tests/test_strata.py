@@ -152,7 +152,7 @@ class TestBatchEffect:
     def test_what_is_there_is_found(self) -> None:
         X, y, batch = batch_data(n_samples=600)
         y = np.where(np.arange(600) % 2, y, (X[:, 30] > 0) ^ (X[:, 35] > 0))
-        result = interplay.select(X, y, strata=batch, random_state=0)
+        result = interplay.select(X, y, dimensions=2, strata=batch, random_state=0)
         assert sorted(result.relevant) == ["x30", "x35"]
         assert result.table.loc[30, "partners"] == ("x35",)
         assert result.table.loc[30, "gain_alone"] < 10 < result.table.loc[30, "synergy"]
@@ -209,7 +209,9 @@ class TestForms:
         rng = np.random.default_rng(2)
         y = np.where(rng.random(400) < 0.5, batch % 3, rng.integers(0, 3, 400))
         y = np.where(rng.random(400) < 0.5, (X[:, 10] > 0) * 2, y)
-        result = interplay.select(X, y, multiclass=multiclass, strata=batch, n_contrast=60, random_state=0)
+        result = interplay.select(
+            X, y, dimensions=2, multiclass=multiclass, strata=batch, n_contrast=60, random_state=0
+        )
         assert result.relevant == ["x10"]
 
 
@@ -258,14 +260,14 @@ def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) ->
 def test_bad_strata(strata, message: str) -> None:
     X, y, _ = batch_data()
     with pytest.raises((ValueError, TypeError), match=message) as caught:
-        interplay.select(X, y, strata=strata)
+        interplay.select(X, y, dimensions=2, strata=strata)
     assert "\n" not in str(caught.value)
 
 
 def test_strata_that_say_what_y_says() -> None:
     X, y, batch = batch_data()
     with pytest.raises(ValueError, match=r"^strata tells the classes of y apart by itself"):
-        interplay.select(X, y, strata=y)
+        interplay.select(X, y, dimensions=2, strata=y)
     pure = np.where((y == 1) & (batch == 3), 7, batch)
     with pytest.warns(UserWarning, match=r"2 of 5 strata have samples of one class only \('3', '7'\)"):
         check_strata(make_strata(pure, n_samples=400), DecisionClasses(y, [0, 1]))

@@ -101,10 +101,12 @@ def test_several_runs_and_nothing_relevant() -> None:
     assert set(table["decision"]) == {run.decision for run in result.runs}
     assert set(table["variable"]) == set(result.relevant)
     rng = np.random.default_rng(5)
-    nothing = interplay.select(rng.normal(size=(100, 10)), rng.integers(0, 2, 100), random_state=1)
+    nothing = interplay.select(rng.normal(size=(100, 10)), rng.integers(0, 2, 100), dimensions=2, random_state=1)
     assert nothing.relevant == []
     assert len(nothing.synergies()) == 0
-    assert list(nothing.synergies().columns) == list(interplay.select(*three_way(), random_state=0).synergies().columns)
+    assert list(nothing.synergies().columns) == list(
+        interplay.select(*three_way(), dimensions=2, random_state=0).synergies().columns
+    )
     assert nothing.synergy_graph().number_of_nodes() == 0
 
 

@@ -56,7 +56,7 @@ def test_counts_are_those_of_the_codes(dimensions: int) -> None:
 
 def test_levels_are_called_what_the_user_calls_them() -> None:
     frame, y = people()
-    result = interplay.select(frame, y, missing="level", random_state=0)
+    result = interplay.select(frame, y, dimensions=2, missing="level", random_state=0)
     levels = {}
     for counts in result.tuple_counts:
         assert counts.counts.shape == (*map(len, counts.level_names), 3)
@@ -75,7 +75,7 @@ def test_levels_are_called_what_the_user_calls_them() -> None:
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 def test_each_comparison_counts_its_own_samples(multiclass: str) -> None:
     frame, y = people(1)
-    result = interplay.select(frame, y, missing="impute", multiclass=multiclass, random_state=0)
+    result = interplay.select(frame, y, dimensions=2, missing="impute", multiclass=multiclass, random_state=0)
     assert len(result.ranked)
     for name in result.relevant:
         counts = result.counts_of(name)
@@ -99,7 +99,7 @@ def test_a_level_that_a_comparison_lacks_is_not_named() -> None:
 
 def test_saved_and_loaded(tmp_path) -> None:
     frame, y = people(2)
-    result = interplay.select(frame, y, missing="level", random_state=0)
+    result = interplay.select(frame, y, dimensions=2, missing="level", random_state=0)
     result.save(tmp_path / "run")
     again = interplay.load(tmp_path / "run")
     for mine, theirs in zip(result.tuple_counts, again.tuple_counts, strict=True):
@@ -111,7 +111,7 @@ def test_files_without_counts_are_read(tmp_path) -> None:
     import json
 
     frame, y = people(2)
-    interplay.select(frame, y, missing="level", random_state=0).save(tmp_path / "new")
+    interplay.select(frame, y, dimensions=2, missing="level", random_state=0).save(tmp_path / "new")
     with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
         document = json.loads(new.read("selection.json"))
         document["version"] = 1
@@ -130,7 +130,7 @@ def test_tuples_nobody_could_look_at_are_not_kept() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 40, size=(3000, 4))
     y = (X[:, 0] + X[:, 1]) % 2
-    result = interplay.select(X, y, discrete="all", n_contrast=30, random_state=0)
+    result = interplay.select(X, y, dimensions=2, discrete="all", n_contrast=30, random_state=0)
     assert MAX_NUMBERS < 40 * 40 * 2
     assert "x0" in result.relevant
     with pytest.raises(ValueError, match="were not kept"):
@@ -139,7 +139,7 @@ def test_tuples_nobody_could_look_at_are_not_kept() -> None:
 
 def test_irrelevant_variables_have_none() -> None:
     frame, y = people()
-    result = interplay.select(frame, y, missing="level", random_state=0)
+    result = interplay.select(frame, y, dimensions=2, missing="level", random_state=0)
     assert "noise" not in result.relevant
     with pytest.raises(ValueError, match="'noise' were not kept"):
         result.counts_of("noise")

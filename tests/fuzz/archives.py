@@ -48,9 +48,9 @@ def whole(kind: str) -> Entries:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         if kind == "selection":
-            interplay.select(X, y, n_contrast=30, random_state=0).save(path)
+            interplay.select(X, y, dimensions=2, n_contrast=30, random_state=0).save(path)
         elif kind == "part":
-            interplay.search_shard(X, y, shard=(1, 1), n_contrast=30).save(path)
+            interplay.search_shard(X, y, dimensions=2, shard=(1, 1), n_contrast=30).save(path)
         else:
             interplay.max_information_gain(X, y, checkpoint=path)
         with zipfile.ZipFile(path) as archive:

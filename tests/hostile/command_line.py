@@ -186,7 +186,7 @@ AREA = Area(
 
 
 def a_part() -> str:
-    interplay.search_shard(X, Y, shard="1/2", n_contrast=30).save("part1")
+    interplay.search_shard(X, Y, dimensions=2, shard="1/2", n_contrast=30).save("part1")
     return "part1"
 
 

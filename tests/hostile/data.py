@@ -25,7 +25,7 @@ def gains(table: Any = X, y: Any = Y, **settings: Any) -> interplay.MaxGains:
 
 
 def selected(table: Any = X, y: Any = Y, **settings: Any) -> interplay.Selection:
-    return interplay.select(table, y, **{"n_contrast": 30, "random_state": 0} | settings)
+    return interplay.select(table, y, **{"dimensions": 2, "n_contrast": 30, "random_state": 0} | settings)
 
 
 def with_value(value: Any, *, row: int = 7, column: int = 2) -> np.ndarray:

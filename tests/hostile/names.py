@@ -104,7 +104,11 @@ AREA = Area(
         ],
         refused("half a surrogate pair as a name", lambda: selected(named("\ud800"), Y), r"^the name of .*'\\ud800'"),
         refused("half a surrogate pair as a label", lambda: selected(y=np.array(["\ud800", "b"])[Y]), "^a label of y"),
-        refused("a name of a million letters, in a message", lambda: interplay.select(X, "n" * 10**6), "^y names 'nnn"),
+        refused(
+            "a name of a million letters, in a message",
+            lambda: interplay.select(X, "n" * 10**6, dimensions=2),
+            "^y names 'nnn",
+        ),
         refused(
             "a column of NaN whose name has a million letters",
             lambda: selected(FRAME.assign(**{"n" * 10**6: np.nan}), Y),

@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 def result() -> interplay.Selection:
     rng = np.random.default_rng(1)
     table = rng.normal(size=(200, 6))
-    return interplay.select(table, (table[:, 1] > 0) ^ (table[:, 3] > 0), n_contrast=30, random_state=0)
+    return interplay.select(table, (table[:, 1] > 0) ^ (table[:, 3] > 0), dimensions=2, n_contrast=30, random_state=0)
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from interplay import MDFSSelector
 
 
 def fitted(table: Any = X, y: Any = Y, **settings: Any) -> MDFSSelector:
-    return MDFSSelector(**{"n_contrast": 30, "random_state": 0} | settings).fit(table, y)
+    return MDFSSelector(**{"dimensions": 2, "n_contrast": 30, "random_state": 0} | settings).fit(table, y)
 
 
 def p_values(*given: Any, **settings: Any) -> np.ndarray:
@@ -24,7 +24,7 @@ AREA = Area(
     "`MDFSSelector`",
     [
         refused("`X=None`", lambda: fitted(None), "Expected 2D array", theirs="2D array"),
-        refused("no `y`", lambda: MDFSSelector().fit(X), "requires y"),
+        refused("no `y`", lambda: MDFSSelector(dimensions=2).fit(X), "requires y"),
         refused("`X` of one dimension", lambda: fitted(X[:, 0]), "Expected 2D array", theirs="2D array"),
         refused("no rows", lambda: fitted(X[:0], Y[:0]), "minimum of 1 is required|no samples"),
         refused("complex numbers", lambda: fitted(X + 1j), "Complex data not supported", theirs="supported"),
@@ -49,11 +49,19 @@ AREA = Area(
         refused("`discrete=7`", lambda: fitted(discrete=7), "'discrete' parameter", theirs="must be "),
         refused("`max_features=0`", lambda: fitted(max_features=0), "'max_features' parameter", theirs="must be "),
         refused(
-            "`sample_weight`", lambda: MDFSSelector().fit(X, Y, sample_weight=Y), "^sample_weight is not supported"
+            "`sample_weight`",
+            lambda: MDFSSelector(dimensions=2).fit(X, Y, sample_weight=Y),
+            "^sample_weight is not supported",
         ),
-        refused("a fit parameter that there is not", lambda: MDFSSelector().fit(X, Y, weights=Y), "'weights'"),
-        refused("`strata` as a name", lambda: MDFSSelector().fit(FRAME, Y, strata="v0"), "^strata must hold one value"),
-        refused("`transform` before `fit`", lambda: MDFSSelector().transform(X), "not fitted"),
+        refused(
+            "a fit parameter that there is not", lambda: MDFSSelector(dimensions=2).fit(X, Y, weights=Y), "'weights'"
+        ),
+        refused(
+            "`strata` as a name",
+            lambda: MDFSSelector(dimensions=2).fit(FRAME, Y, strata="v0"),
+            "^strata must hold one value",
+        ),
+        refused("`transform` before `fit`", lambda: MDFSSelector(dimensions=2).transform(X), "not fitted"),
         refused("`transform` of other columns", lambda: fitted().transform(X[:, :3]), "3 features"),
         refused(
             "`transform` of other names",

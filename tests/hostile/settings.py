@@ -252,22 +252,40 @@ AREA = Area(
         ),
         same("`pseudocount` as a Fraction", lambda: gains(pseudocount=fractions.Fraction(1, 4)), "a float", gains),
         # --- Shards
-        refused('`shard="0/3"`', lambda: interplay.search_shard(X, Y, shard="0/3"), "number of the shard"),
-        refused('`shard="4/3"`', lambda: interplay.search_shard(X, Y, shard="4/3"), "number of the shard"),
-        refused('`shard="a/b"`', lambda: interplay.search_shard(X, Y, shard="a/b"), "^shard must be like"),
-        refused('`shard=""`', lambda: interplay.search_shard(X, Y, shard=""), "^shard must be like"),
-        refused("`shard=3`", lambda: interplay.search_shard(X, Y, shard=3), "^shard must be like"),
-        refused("`shard=(1, 2, 3)`", lambda: interplay.search_shard(X, Y, shard=(1, 2, 3)), "^shard must be like"),
-        refused("`shard=(1.0, 2.0)`", lambda: interplay.search_shard(X, Y, shard=(1.0, 2.0)), "number of .*shard"),
-        refused("`shard=(1, 10**5000)`", lambda: interplay.search_shard(X, Y, shard=(HUGE, HUGE)), "number of .*shard"),
+        refused(
+            '`shard="0/3"`', lambda: interplay.search_shard(X, Y, dimensions=2, shard="0/3"), "number of the shard"
+        ),
+        refused(
+            '`shard="4/3"`', lambda: interplay.search_shard(X, Y, dimensions=2, shard="4/3"), "number of the shard"
+        ),
+        refused(
+            '`shard="a/b"`', lambda: interplay.search_shard(X, Y, dimensions=2, shard="a/b"), "^shard must be like"
+        ),
+        refused('`shard=""`', lambda: interplay.search_shard(X, Y, dimensions=2, shard=""), "^shard must be like"),
+        refused("`shard=3`", lambda: interplay.search_shard(X, Y, dimensions=2, shard=3), "^shard must be like"),
+        refused(
+            "`shard=(1, 2, 3)`",
+            lambda: interplay.search_shard(X, Y, dimensions=2, shard=(1, 2, 3)),
+            "^shard must be like",
+        ),
+        refused(
+            "`shard=(1.0, 2.0)`",
+            lambda: interplay.search_shard(X, Y, dimensions=2, shard=(1.0, 2.0)),
+            "number of .*shard",
+        ),
+        refused(
+            "`shard=(1, 10**5000)`",
+            lambda: interplay.search_shard(X, Y, dimensions=2, shard=(HUGE, HUGE)),
+            "number of .*shard",
+        ),
         refused(
             "a shard without a seed",
-            lambda: interplay.search_shard(X, Y, shard="1/2", random_state=None),
+            lambda: interplay.search_shard(X, Y, dimensions=2, shard="1/2", random_state=None),
             "^random_state must be",
         ),
         refused(
             "a shard with an argument that there is not",
-            lambda: interplay.search_shard(X, Y, shard="1/2", dimension=2),
+            lambda: interplay.search_shard(X, Y, dimensions=2, shard="1/2", dimension=2),
             "dimension",
             theirs="'dimension'",
         ),

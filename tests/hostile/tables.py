@@ -286,7 +286,9 @@ AREA = Area(
             "`interesting_tuples` of one column", lambda: interplay.interesting_tuples(X[:, :1], Y), "^dimensions=2"
         ),
         refused(
-            "`search_shard` of an empty table", lambda: interplay.search_shard(X[:0], [], shard="1/2"), "^X has no"
+            "`search_shard` of an empty table",
+            lambda: interplay.search_shard(X[:0], [], dimensions=2, shard="1/2"),
+            "^X has no",
         ),
         refused("`select` of NaN", lambda: selected(with_value(np.nan)), "^X has 1 missing value"),
         same(
