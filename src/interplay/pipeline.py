@@ -471,9 +471,11 @@ def _cuts(
     """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
     if tested is None:
         return {}
-    variables = np.unique(tested.tuples)
-    coder, classes = data.coders.of(comparison.table, variables), comparison.classes
-    cuts: dict[str, Any] = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
+    variables, classes = np.unique(tested.tuples), comparison.classes
+    cuts: dict[str, Any] = {"cuts": ()}
+    if len(variables):
+        coder = data.coders.of(comparison.table, variables)
+        cuts = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
     if data.y is not None and n_runs == 1:
         return cuts | {"outcome": outcome_cuts(data.y, classes)}
     # Of a continuous outcome only the classes are at hand, not where it was cut.
