@@ -7,6 +7,7 @@ from hostile import (
     data_files,
     datasets,
     decisions,
+    groups,
     names,
     nulls,
     older_package,
@@ -20,6 +21,7 @@ from hostile import (
 ALL = [
     tables.AREA,
     decisions.AREA,
+    groups.AREA,
     settings.AREA,
     names.AREA,
     nulls.AREA,
