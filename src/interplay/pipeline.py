@@ -16,6 +16,7 @@ from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.searcher_counts import summed_counts
 from interplay.progress import Progress, check_progress
 from interplay.results.selection import Run, Selection
+from interplay.search.cautions import find_cautions, warn_of_cautions
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import versions
@@ -24,7 +25,6 @@ from interplay.search.settings import Discrete, SelectionSettings
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.comparisons import Comparison
-from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.table import Table
 from interplay.steps.tuple_counts import TupleCounter, TupleCounts
 from interplay.tuples.explanations import explain
@@ -34,9 +34,6 @@ _MAX_CORRELATED = 3000
 
 #: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
 _MAX_COUNTED = 300
-
-#: So many of the most significant variables are compared with the decision, value by value.
-_MAX_COMPARED_WITH_DECISION = 20
 
 
 def select(
@@ -192,7 +189,7 @@ def select(
     coders = Coders(task.settings, n_threads=choice.n_threads)
     with keeping(kept, lambda: task.about):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
-    found = selection_from(
+    return selection_from(
         searched,
         names=list(task.table.names),
         settings=task.settings,
@@ -206,10 +203,8 @@ def select(
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
-        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine),
+        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine, task.y),
     )
-    warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
-    return found
 
 
 _DEFAULTS = {
@@ -241,12 +236,15 @@ class SearchedData:
     coders : Coders
     engine : Engine
         That of the search.
+    y : array-like, optional
+        The outcome as it was given.
     """
 
     table: Table
     comparisons: tuple[Comparison, ...]
     coders: Coders
     engine: Engine
+    y: Any = None
 
 
 def selection_from(
@@ -259,8 +257,8 @@ def selection_from(
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `data`, correlations between relevant variables, counts of their tuples and the tuples that explain them
-    are left out.
+    Without the `data`, correlations between relevant variables, counts of their tuples, the tuples that explain them
+    and cautions are left out.
     """
     runs = [_fitted(run, settings) for run in searched]
     log_p = _combined_log_p(runs)
@@ -270,6 +268,18 @@ def selection_from(
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
     runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
+    if data is not None:
+        cautions = find_cautions(
+            data.table,
+            data.comparisons,
+            best_run=_best_run(runs),
+            ranked=ranked,
+            counted=counted,
+            settings=settings,
+            y=data.y,
+        )
+        warn_of_cautions(cautions)
+        provenance = provenance | ({"cautions": cautions} if cautions else {})
     fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
     return Selection(
         names=names,
@@ -316,6 +326,11 @@ def _combined_log_p(runs: list[Run]) -> FloatArray:
     return np.asarray(np.minimum(log_p, 0.0))
 
 
+def _best_run(runs: list[Run]) -> IntArray:
+    """Return the number of the run in which each variable has its smallest p-value."""
+    return np.asarray(np.argmin([run.null_fit.log_p_values() for run in runs], axis=0))
+
+
 def _looked_up(
     data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray
 ) -> tuple[list[Run], list[TupleCounts]]:
@@ -326,7 +341,7 @@ def _looked_up(
     explained: list[Run] = []
     counted: list[TupleCounts] = []
     variables = ranked[:_MAX_COUNTED]
-    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)  # of a variable: its smallest p-value
+    best_run = _best_run(runs)
     for number, (run, comparison) in enumerate(zip(runs, data.comparisons, strict=True)):
         explanations = None
         if comparison.strata is None:  # gains within strata are not listed

@@ -110,7 +110,9 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
     partners = [
         [names.place_of(u) for u in members if u not in (v, -1)] for v, members in zip(rows, tuples, strict=True)
     ]
+    cautions = selection.cautions
     return {
+        **({"caution": [cautions.get(selection.names[v], "") for v in rows]} if cautions else {}),
         "number": rows,
         "gain": numbers(table["gain"]),
         "log10p": numbers(selection.log_p[rows] / math.log(10)),

@@ -62,7 +62,7 @@ def summary_sentences(selection: Selection) -> list[str]:
         found += [_synergy(selection), _groups(selection)]
     else:
         found.append(_nothing_found(selection))
-    return [sentence for sentence in (*found, _null(selection), _errors(selection)) if sentence]
+    return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]
 
 
 def methods_paragraph(selection: Selection) -> str:
@@ -115,6 +115,16 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {len(selection.runs)} comparisons of classes" if len(selection.runs) > 1 else ""
     size = "" if k == 1 else f"{_n_tuples(selection)}, "
     return f"{first}, {how}{several}: {size}{_classes(selection)}."
+
+
+def _cautions(selection: Selection) -> str:
+    """Name the variables that may be leaks of the outcome, or identifiers."""
+    found = list(selection.cautions.items())
+    if not found:
+        return ""
+    listed = "; ".join(f"{short(name)} ({words})" for name, words in found[:5])
+    more = f"; and {len(found) - 5} more, which the table marks" if len(found) > 5 else ""
+    return f"Look at these before you believe them, and leave out what is no variable: {listed}{more}."
 
 
 def _strata(selection: Selection) -> str:

@@ -80,7 +80,7 @@ class Selection:
         Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are part of the data,
         like `y`, and have to be given again.
     provenance : dict
-        Data fingerprint, sizes of the strata, engine, versions, seconds.
+        Data fingerprint, sizes of the strata, engine, versions, seconds, and `cautions`.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
@@ -102,6 +102,17 @@ class Selection:
     def relevant(self) -> list[str]:
         """Names of the relevant variables, most significant first."""
         return [self.names[v] for v in self.ranked]
+
+    @property
+    def cautions(self) -> dict[str, str]:
+        """Variables that may be a leak of the outcome, or an identifier, and why: by name.
+
+        The column caution of ``.table`` has the same. Such columns are recognised by their values: those that tell the
+        classes apart completely, also by which of their values are missing; those whose gain comes from missing values
+        alone (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number
+        the samples.
+        """
+        return dict(self.provenance.get("cautions", {}))
 
     @property
     def gains(self) -> MaxGains:
@@ -143,7 +154,8 @@ class Selection:
 
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
-        with the smallest p-value, which the column decision names.
+        with the smallest p-value, which the column decision names. If a variable calls for caution (`cautions`), the
+        column caution says why.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
 
@@ -173,6 +185,8 @@ class Selection:
         }
         if len(self.runs) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
+        if cautions := self.cautions:
+            columns["caution"] = [cautions.get(name, "") for name in self.names]
         return pd.DataFrame(columns)
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
@@ -368,6 +382,10 @@ class Selection:
             run = min(self.runs, key=lambda run: int(run.class_sizes.min()))
             note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=s["dimensions"])
             lines += [note] if note else []
+        if cautions := self.cautions:
+            listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
+            more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
+            lines += ["", "caution, leave out what is no variable (--drop):", *listed, *more]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
