@@ -60,7 +60,7 @@ autosummary_generate = True
 # What users call; other public names of these classes serve the package itself.
 autosummary_context = {
     "shown_members": {
-        "interplay.Selection": "relevant, table, gains, null_fit, contrast, tuples_of, counts_of, synergies, "
+        "interplay.Selection": "relevant, table, cautions, gains, null_fit, contrast, tuples_of, counts_of, synergies, "
         "synergy_graph, clusters, plot, summary, to_html, annotate, save",
         "interplay.MDFSSelector": "fit, transform",
         "interplay.MaxGains": "gain, tuples, discretization, df, contrast_gain, contrast_tuples, contrast_df, merge",

@@ -56,6 +56,7 @@ def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool 
         (5, {"dimensions": 2, "multiclass": "ovr", "n_contrast": 0, "fit": "lsq", "discrete": ["flag", "city"]}),
     ],
 )
+@pytest.mark.filterwarnings("ignore:column .* of X tells? y apart completely")  # one pair of classes
 def test_parts_equal_one_run(data, tmp_path: Path, n_shards: int, settings: dict) -> None:
     X, y = data
     files = []
@@ -67,6 +68,7 @@ def test_parts_equal_one_run(data, tmp_path: Path, n_shards: int, settings: dict
     plain = interplay.select(X, y, random_state=7, **settings)
     assert_same(merged, plain)
     assert np.array_equal(merged.correlation, plain.correlation)
+    assert merged.cautions == plain.cautions
     assert merged.provenance["data_fingerprint"] == plain.provenance["data_fingerprint"]
     assert merged.provenance["engine"] == {"name": plain.provenance["engine"]["name"], "shards": n_shards}
     merged.save(tmp_path / "merged")

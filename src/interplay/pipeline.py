@@ -20,6 +20,7 @@ from interplay.results.retests import Retest
 from interplay.results.selection import Run, Selection
 from interplay.results.survival_curves import SurvivalCurves, survival_curves
 from interplay.results.tested_tuples import TestedTuples
+from interplay.search.cautions import find_cautions, warn_of_cautions
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import now, versions
@@ -33,7 +34,6 @@ from interplay.statistics.permutations.permutation_null import permutation_null
 from interplay.steps.comparisons import Comparison
 from interplay.steps.covariates import Covariates
 from interplay.steps.frozen_cuts import OutcomeCuts, outcome_cuts, variable_cuts
-from interplay.steps.named_columns import warn_of_decision_in_table
 from interplay.steps.survival import Survival
 from interplay.steps.table import Table
 from interplay.steps.tuple_counts import TupleCounter, TupleCounts
@@ -44,9 +44,6 @@ _MAX_CORRELATED = 3000
 
 #: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
 _MAX_COUNTED = 300
-
-#: So many of the most significant variables are compared with the decision, value by value.
-_MAX_COMPARED_WITH_DECISION = 20
 
 
 def select(
@@ -231,7 +228,7 @@ def select(
     coders = Coders(task.settings, n_threads=choice.n_threads)
     with keeping(kept, lambda: task.about):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
-    found = selection_from(
+    return selection_from(
         searched,
         names=list(task.table.names),
         settings=task.settings,
@@ -259,8 +256,6 @@ def select(
             survival=task.survival,
         ),
     )
-    warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
-    return found
 
 
 _DEFAULTS = {
@@ -317,8 +312,8 @@ def selection_from(
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `data`, correlations between relevant variables, counts and tests of their tuples and the tuples that
-    explain them are left out.
+    Without the `data`, correlations between relevant variables, counts and tests of their tuples, the tuples that
+    explain them and cautions are left out.
     """
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
@@ -343,6 +338,18 @@ def selection_from(
             relevant[retest.failed(settings.level)] = False
     ranked = order[relevant[order]]
     runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
+    if data is not None:
+        cautions = find_cautions(
+            data.table,
+            data.comparisons,
+            best_run=_best_run(runs),
+            ranked=ranked,
+            counted=counted,
+            settings=settings,
+            y=data.y,
+        )
+        warn_of_cautions(cautions)
+        provenance = provenance | ({"cautions": cautions} if cautions else {})
     # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
     fits = {settings.fit if run.null_fit.is_permuted else run.null_fit.fit for run in runs}
     return Selection(
@@ -438,6 +445,11 @@ def _survival_curves(data: SearchedData, counted: list[TupleCounts]) -> Iterator
         yield survival_curves(here.time, here.event, counter.numbered_cells(counts), counts)
 
 
+def _best_run(runs: list[Run]) -> IntArray:
+    """Return the number of the run in which each variable has its smallest p-value."""
+    return np.asarray(np.argmin([run.null_fit.log_p_values() for run in runs], axis=0))
+
+
 def _looked_up(
     data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray
 ) -> tuple[list[Run], list[TupleCounts]]:
@@ -448,7 +460,7 @@ def _looked_up(
     explained: list[Run] = []
     counted: list[TupleCounts] = []
     variables = ranked[:_MAX_COUNTED]
-    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)  # of a variable: its smallest p-value
+    best_run = _best_run(runs)
     for number, (run, comparison) in enumerate(zip(runs, data.comparisons, strict=True)):
         explanations = None
         if comparison.strata is None:  # gains within strata are not listed

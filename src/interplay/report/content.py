@@ -121,7 +121,9 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
         [names.place_of(u) for u in members if u not in (v, -1)] for v, members in zip(rows, tuples, strict=True)
     ]
     verdicts = [selection.verdicts[v] for v in rows]
+    cautions = selection.cautions
     return {
+        **({"caution": [cautions.get(selection.names[v], "") for v in rows]} if cautions else {}),
         "number": rows,
         "gain": numbers(table["gain"]),
         "log10p": numbers(selection.log_p[rows] / math.log(10)),

@@ -68,7 +68,7 @@ def summary_sentences(selection: Selection) -> list[str]:
     else:
         found.append(_nothing_found(selection))
     found += study_words.retest_sentences(selection)
-    return [sentence for sentence in (*found, _null(selection), _errors(selection)) if sentence]
+    return [sentence for sentence in (*found, _cautions(selection), _null(selection), _errors(selection)) if sentence]
 
 
 def methods_paragraph(selection: Selection) -> str:
@@ -136,6 +136,16 @@ def _data_method(selection: Selection) -> str:
 def _when(selection: Selection) -> str:
     date = date_of(selection)
     return f", and the analysis was run on {date}" if date else ""
+
+
+def _cautions(selection: Selection) -> str:
+    """Name the variables that may be leaks of the outcome, or identifiers."""
+    found = list(selection.cautions.items())
+    if not found:
+        return ""
+    listed = "; ".join(f"{short(name)} ({words})" for name, words in found[:5])
+    more = f"; and {len(found) - 5} more, which the table marks" if len(found) > 5 else ""
+    return f"Check these variables before you rely on them, and leave out identifiers and copies of the outcome: {listed}{more}."
 
 
 def _strata(selection: Selection) -> str:

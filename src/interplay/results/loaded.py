@@ -36,6 +36,7 @@ def check_loaded(selection: Selection) -> None:
         and all(fits(selection.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
         and 0 < selection.settings["level"] < 1
         and "interplay" in selection.provenance["versions"]
+        and fits(selection.provenance.get("cautions", {}), dict[str, str])
         and len(selection.runs) > 0
         and all(array.shape == (n_vars,) for array in per_variable)
         and sorted(selection.ranked.tolist()) == np.flatnonzero(selection.is_relevant).tolist()

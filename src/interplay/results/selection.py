@@ -113,7 +113,7 @@ class Selection:
         like `y`, and have to be given again.
     provenance : dict
         Date, name of the target, data fingerprint, sizes of the strata, groups and permutations, engine, versions,
-        seconds; of a run of the command line also the file, the columns that were left out, and the command that
+        seconds and `cautions`; of a run of the command line also the file, the columns that were left out, and the command that
         repeats it.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
@@ -142,6 +142,17 @@ class Selection:
     def relevant(self) -> list[str]:
         """Names of the relevant variables, most significant first."""
         return [self.names[v] for v in self.ranked]
+
+    @property
+    def cautions(self) -> dict[str, str]:
+        """Variables that may be a leak of the outcome, or an identifier, and why: by name.
+
+        The column caution of ``.table`` has the same. Such columns are recognised by their values: those that tell the
+        classes apart completely, also by which of their values are missing; those whose gain comes from missing values
+        alone (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number
+        the samples.
+        """
+        return dict(self.provenance.get("cautions", {}))
 
     @property
     def gains(self) -> MaxGains:
@@ -184,7 +195,8 @@ class Selection:
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
         with the smallest p-value, which the column decision names. With covariates, p_covariates (of the second test),
-        p_covariates_adjusted and holds_with_covariates follow; with times that may be censored, p_log_rank and so on.
+        p_covariates_adjusted and holds_with_covariates follow; with times that may be censored, p_log_rank and so on. If
+        a variable calls for caution (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction", "additive" (every
         member matters by itself, no interaction was found), "unclear" (no interaction was found, and not every member
@@ -224,6 +236,8 @@ class Selection:
             columns |= retest.columns(len(self.names), self.settings["level"])
         if len(self.runs) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
+        if cautions := self.cautions:
+            columns["caution"] = [cautions.get(name, "") for name in self.names]
         return pd.DataFrame(columns)
 
     @cached_property
@@ -511,6 +525,10 @@ class Selection:
             run = min(self.runs, key=lambda run: int(run.class_sizes.min()))
             note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=s["dimensions"])
             lines += [note] if note else []
+        if cautions := self.cautions:
+            listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
+            more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
+            lines += ["", "caution, leave out what is no variable (--drop):", *listed, *more]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import MAX_LEVELS, IntArray
+from interplay.arrays import MAX_LEVELS
 from interplay.checks import shown
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.columns import Column
@@ -108,28 +108,11 @@ def refuse_decision_in_table(table: Table, y: Any) -> None:
     name = getattr(y, "name", None)
     if not isinstance(name, str) or name not in table.names:
         return
-    if _say_the_same(decision_column(y), table.column(table.names.index(name))):
+    if say_the_same(decision_column(y), table.column(table.names.index(name))):
         raise ValueError(f"column {shown(name)} of X is y itself: leave it out of X, or give its name as y")
 
 
-def warn_of_decision_in_table(table: Table, y: Any, candidates: IntArray) -> None:
-    """Warn of the first of some columns that says of every sample what `y` says, if there is one.
-
-    Columns with names only: who makes y from a column of a plain array knows it.
-    """
-    decision = decision_column(y)
-    for v in candidates.tolist():
-        if table.names[v] != f"x{v}" and _say_the_same(decision, table.column(v)):
-            warnings.warn(
-                f"column {shown(table.names[v])} of X tells y apart completely, value by value: if it is the decision "
-                "in other words, leave it out",
-                UserWarning,
-                stacklevel=3,
-            )
-            return
-
-
-def _say_the_same(one: Column, other: Column) -> bool:
+def say_the_same(one: Column, other: Column) -> bool:
     """Say whether each value of a column stands for one value of the other, and the other way round."""
     values = [column.read() for column in (one, other)]
     if len(values[0]) != len(values[1]):

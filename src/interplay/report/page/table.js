@@ -13,6 +13,7 @@ const columns = [
     { title: "Synergy", value: synergyOf, show: (row) => gainText(synergyOf(row)), down: true, extra: true },
   ] : []),
   ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
+  ...(rows.caution ? [{ title: "Caution", value: (row) => rows.caution[row], text: true }] : []),
 ];
 const byName = new Intl.Collator(undefined, { numeric: true });
 const state = { column: data.adjusted ? 3 : 2, descending: false, page: 0 };
@@ -90,13 +91,14 @@ function sortBy(column) {
 }
 
 function variablesCsv() {
-  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", "verdict", "p_interaction", ...(several ? ["decision"] : [])];
+  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", "verdict", "p_interaction", ...(several ? ["decision"] : []), ...(rows.caution ? ["caution"] : [])];
   const exactP = (log10) => (log10 === null ? "" : log10 > -300 ? 10 ** log10 : pText(log10));
   const lines = [...rows.number.keys()].sort((a, b) => rows.number[a] - rows.number[b]).map((row) => [
     names[row], rows.gain[row] ?? "", exactP(rows.log10p[row]), rows.pAdjusted[row] ?? "", rows.relevant[row] ? "True" : "False",
     rows.partners[row].map((u) => names[u]).join("; "), rows.discretization[row], rows.alone[row] ?? "", synergyOf(row) ?? "",
     rows.verdict[row] || "untested", rows.pInteraction[row] ?? "",
     ...(several ? [data.runs[rows.run[row]].decision] : []),
+    ...(rows.caution ? [rows.caution[row]] : []),
   ]);
   return csvText([header, ...lines]);
 }
