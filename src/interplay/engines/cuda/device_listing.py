@@ -90,7 +90,7 @@ class DeviceListing(DeviceTuples):
                     if variant is None:
                         self._score_all(of_kind, note)
                     else:
-                        self._search(self._plan.work(of_kind, variant), note)
+                        self._search_tiles(of_kind, variant, note)
             return self._sorted(begin, end)
         except _TooManyRows:
             on_done(-done)
