@@ -142,11 +142,11 @@ def _larger_chunks(next_chunk):
 def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None:
     import dask
 
-    import interplay.engines.dask as engine
+    from interplay.engines.dask_chunks import Chunk
 
     split = []
-    halves = engine._Chunk.halves
-    monkeypatch.setattr(engine._Chunk, "halves", lambda chunk: split.append(chunk) or halves(chunk))
+    halves = Chunk.halves
+    monkeypatch.setattr(Chunk, "halves", lambda chunk: split.append(chunk) or halves(chunk))
     planes, tiles, plain = problem
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
