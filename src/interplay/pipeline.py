@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.combination import arm_p_values
 from interplay.engines.base import Engine
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.searcher_counts import summed_counts
 from interplay.progress import Progress, check_progress
-from interplay.results.selection import Run, Selection
+from interplay.results.arms import ArmPValues, log_p_of_all
+from interplay.results.selection import Run, Selection, smallest_log_p
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
+from interplay.search.dimensions import Dimensions
 from interplay.search.provenance import versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
@@ -43,7 +46,7 @@ def select(
     X: Any,
     y: Any,
     *,
-    dimensions: int = 2,
+    dimensions: Dimensions = "auto",
     divisions: int = 1,
     discretizations: int = 1,
     range_: float | None = None,
@@ -52,6 +55,7 @@ def select(
     p_adjust: str = "holm",
     level: float = 0.05,
     fit: str = "auto",
+    arms: Sequence[str] | None = None,
     decision: str = "auto",
     decision_divisions: int = 1,
     multiclass: str = "joint",
@@ -66,9 +70,10 @@ def select(
 ) -> Selection:
     """Find the variables that are informative about an outcome, alone or together with others.
 
-    Every `dimensions`-tuple of variables is searched. Each variable gets its maximum information gain, the other
-    members of the tuple in which it has that gain, and a p-value, which compares the gain with those of contrast
-    variables (permuted copies).
+    Variables are looked at alone, given other strong variables, in all pairs and in all triples. Each variable gets one
+    p-value over all of these, the way in which it shows most clearly, and its partners there. With `dimensions` a
+    number, only tuples of that size are searched, and the p-value compares the maximum information gain of a variable
+    with those of contrast variables (permuted copies).
 
     Parameters
     ----------
@@ -79,8 +84,11 @@ def select(
     y : (n_samples,) array-like, or str
         The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
         `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
-    dimensions : int
+    dimensions : "auto", int or sequence of int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
@@ -105,6 +113,10 @@ def select(
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
+    arms : sequence of str, optional
+        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
+        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
+        all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -159,11 +171,11 @@ def select(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 20))
     >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
-    >>> result = interplay.select(X, y, dimensions=2, random_state=0)
+    >>> result = interplay.select(X, y, random_state=0)
     >>> sorted(result.relevant)
     ['x11', 'x3']
-    >>> result.table.loc[3, "partners"]
-    ('x11',)
+    >>> result.table.loc[3, ["found", "partners"]].to_list()
+    ['in pairs', ('x11',)]
     """
     started = time.perf_counter()
     kept = as_checkpoint(checkpoint)
@@ -179,6 +191,7 @@ def select(
         p_adjust=p_adjust,
         level=level,
         fit=fit,
+        arms=arms,
         decision=decision,
         decision_divisions=decision_divisions,
         multiclass=multiclass,
@@ -263,15 +276,20 @@ def selection_from(
     are left out.
     """
     runs = [_fitted(run, settings) for run in searched]
-    log_p = _combined_log_p(runs)
+    tests: tuple[ArmPValues, ...] = ()
+    if settings.all_dimensions is None:
+        log_p = smallest_log_p(runs)
+    else:
+        tests = arm_p_values(searched, runs, settings)
+        log_p = log_p_of_all(tests)
+        runs = [run for run in runs if run.dimensions in settings.all_dimensions]
     p_values = np.exp(log_p)
     p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
     relevant = relevant_mask(p_adjusted, level=settings.level)
     order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     ranked = order[relevant[order]]
-    runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
     fits = {run.null_fit.fit for run in runs}  # "auto" may choose another one in each comparison of classes
-    return Selection(
+    found = Selection(
         names=names,
         runs=tuple(runs),
         log_p=log_p,
@@ -280,17 +298,18 @@ def selection_from(
         is_relevant=relevant,
         ranked=ranked,
         correlation=np.empty((0, 0)) if data is None else _correlation(data.table, ranked),
-        tuple_counts=tuple(counted),
-        settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 else settings.fit},
+        settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 and not tests else settings.fit},
         provenance=provenance,
+        tests=tests,
     )
+    return found if data is None else _looked_up(data, found, settings)
 
 
 def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     gains = run.gains
     null_fit = fit_null(
         gains.gain,
-        dimensions=settings.dimensions,
+        dimensions=gains.dimensions,
         divisions=settings.divisions,
         discretizations=settings.discretizations,
         contrast_gain=gains.contrast_gain if settings.n_contrast else None,
@@ -310,43 +329,36 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     )
 
 
-def _combined_log_p(runs: list[Run]) -> FloatArray:
-    """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
-    log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
-    return np.asarray(np.minimum(log_p, 0.0))
-
-
-def _looked_up(
-    data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray
-) -> tuple[list[Run], list[TupleCounts]]:
+def _looked_up(data: SearchedData, found: Selection, settings: SelectionSettings) -> Selection:
     """Add to each run the tuples that explain the relevant variables, and count the best tuple of each of them.
 
-    One run after the other, so that the coder of its table serves both: explanations hold the best tuples.
+    One comparison after the other, so that the coder of its table serves both: explanations hold the best tuples.
     """
     explained: list[Run] = []
     counted: list[TupleCounts] = []
-    variables = ranked[:_MAX_COUNTED]
-    best_run = np.argmin([run.null_fit.log_p_values() for run in runs], axis=0)  # of a variable: its smallest p-value
-    for number, (run, comparison) in enumerate(zip(runs, data.comparisons, strict=True)):
+    variables = found.ranked[:_MAX_COUNTED]
+    for number, run in enumerate(found.runs):
+        comparison = data.comparisons[number // len(found.dimensions)]
         explanations = None
         if comparison.strata is None:  # gains within strata are not listed
-            explanations = explain(comparison, settings, data.coders, run.gains, ranked, engine=data.engine)
+            of_run = settings.of_dimension(run.dimensions)
+            explanations = explain(comparison, of_run, data.coders, run.gains, found.ranked, engine=data.engine)
         explained.append(replace(run, explanations=explanations))
-        found = variables[best_run[variables] == number]
-        counted += _tuple_counts(data.coders, comparison, run, found, number=number)
-    return explained, counted
+        shown_here = variables[found.best_run[variables] == number]
+        counted += _tuple_counts(data.coders, comparison, found, shown_here, number=number)
+    return replace(found, runs=tuple(explained), tuple_counts=tuple(counted))
 
 
 def _tuple_counts(
-    coders: Coders, comparison: Comparison, run: Run, variables: IntArray, *, number: int
+    coders: Coders, comparison: Comparison, found: Selection, variables: IntArray, *, number: int
 ) -> Iterator[TupleCounts]:
     """Count the best tuples of some variables in the run of that number."""
     if not len(variables):
         return
-    tuples = run.gains.tuples[variables]
+    tuples = np.stack([found.best_tuple(v) for v in variables.tolist()])
     counter = TupleCounter(coders.of(comparison.table, tuples.reshape(-1)), comparison.classes)
     # Members of a tuple often have it in common: it is kept once.
-    rows = np.column_stack([run.gains.discretization[variables], tuples])
+    rows = np.column_stack([found.runs[number].gains.discretization[variables], tuples])
     for discretization, *members in np.unique(rows, axis=0).tolist():
         counts = counter.count(np.array(members), run=number, discretization=discretization)
         if counts is not None:

@@ -25,6 +25,7 @@ from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_di
 from interplay.search.coders import Coders
 from interplay.search.provenance import data_fingerprint, versions
 from interplay.search.runs import SearchedRun, search_runs
+from interplay.search.score_tests import ScoreTests
 from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
 from interplay.steps.column_subset import ColumnSubset
@@ -95,6 +96,8 @@ class Part:
             arrays |= gains_as_arrays(run.alone, f"run{number}.alone")
             if run.exact_log_p is not None:
                 arrays[f"run{number}.exact_log_p"] = run.exact_log_p
+            if run.scores is not None:
+                arrays |= {f"run{number}.scores.{name}": array for name, array in run.scores.to_arrays().items()}
         write_archive(path, "part", content, arrays)
 
     @classmethod
@@ -120,6 +123,7 @@ class Part:
                 gains=gains_from_arrays(arrays, f"run{number}.gains"),
                 alone=gains_from_arrays(arrays, f"run{number}.alone"),
                 exact_log_p=arrays.get(f"run{number}.exact_log_p"),
+                scores=ScoreTests.from_arrays(arrays, f"run{number}.scores."),
             )
             for number, run in enumerate(content.pop("runs"))
         ]
@@ -148,15 +152,27 @@ class Part:
             and len(self.strata_codes) in (0, n_samples)
             and all(_is_searched(run, n_vars) for run in self.runs)
             and len(self.runs) > 0
-            and all(run.gains.dimensions == self.settings["dimensions"] for run in self.runs)
+            and [run.gains.dimensions for run in self.runs] == self._dimensions_of_runs()
         )
 
+    def _dimensions_of_runs(self) -> list[int]:
+        """Return what the runs should be of: comparison by comparison, all dimensions that the settings ask for."""
+        searched = SelectionSettings.of(self.settings).searched
+        return list(searched) * (len(self.runs) // len(searched))
+
     def __repr__(self) -> str:
-        return f"<Part {self.shard}: {len(self.names)} variables, {self.settings['dimensions']}D>"
+        dimensions = self.settings["dimensions"]
+        searched = dimensions if isinstance(dimensions, int) else "+".join(map(str, dimensions))
+        return f"<Part {self.shard}: {len(self.names)} variables, {searched}D>"
 
 
 #: What merging looks up.
-_SETTINGS = get_type_hints(SelectionSettings) | {"discrete": str | list[Any]}  # JSON has no other sequences
+_SETTINGS = get_type_hints(SelectionSettings) | {  # JSON has no other sequences than lists
+    "discrete": str | list[Any],
+    "dimensions": int | list[int],
+    "arms": list[str] | None,
+}
+del _SETTINGS["all_dimensions"]
 _ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
 _PROVENANCE = {"strata": dict[str, int], "engine": dict[str, Any], "seconds": float, "versions": dict[str, str]}
 
@@ -167,6 +183,7 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         and run.contrast_sources.shape == run.gains.contrast_gain.shape
         and run.class_sizes.shape == (len(run.class_labels),)
         and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
+        and (run.scores is None or run.scores.is_consistent(n_vars, len(run.contrast_sources)))
     )
 
 
@@ -218,8 +235,11 @@ def search_shard(
         search is refused. The file stays when the search is done, and the same call then returns at once.
 
         Each shard needs a checkpoint of its own.
-    dimensions : int
+    dimensions : "auto", int or sequence of int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
@@ -244,6 +264,10 @@ def search_shard(
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
+    arms : sequence of str, optional
+        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
+        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
+        all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -428,7 +452,8 @@ def _check_same_search(part: Part, name: str, first: Part, first_name: str) -> N
 
 
 def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
-    return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone))
+    scores = a.scores if b.scores is None else b.scores
+    return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone), scores=scores)
 
 
 def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: int) -> SearchedData:

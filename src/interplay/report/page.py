@@ -41,7 +41,7 @@ def report_page(selection: Selection) -> str:
         style=style,
         script=script,
         headline=html.escape(headline(selection)),
-        about=_ABOUT_ALONE if selection.settings["dimensions"] == 1 else _ABOUT_TUPLES,
+        about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
         summary="\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=html.escape(methods_paragraph(selection)),
         references="\n".join(f"<li>{html.escape(reference)}</li>" for reference in REFERENCES),

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from interplay.arrays import MaxGains
 from interplay.checks import check_path
+from interplay.results.arms import ArmPValues
 from interplay.results.loaded import check_loaded
 from interplay.results.selection import Run, Selection
 from interplay.results.synergy_table import Explanations
@@ -25,8 +26,8 @@ from interplay.stored.zip_content import DAMAGE, ZipContent, open_zip, parse_jso
 
 _FORMAT = "interplay selection"
 #: 2 added the counts of the best tuples and the tuples that explain; files of version 1 are read without them. 3 added
-#: the exact p-values of 1D.
-_VERSION = 3
+#: the exact p-values of 1D, 4 several dimensions in one result.
+_VERSION = 4
 _NESTED: dict[str, type] = {
     "Run": Run,
     "MaxGains": MaxGains,
@@ -34,6 +35,7 @@ _NESTED: dict[str, type] = {
     "Selection": Selection,
     "TupleCounts": TupleCounts,
     "Explanations": Explanations,
+    "ArmPValues": ArmPValues,
 }
 
 

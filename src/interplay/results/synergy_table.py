@@ -47,10 +47,13 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
     import pandas as pd
 
     top = check_int("top", top, low=1)
-    if selection.settings["dimensions"] < 2:
+    if selection.dimensions[-1] < 2:
         raise ValueError("synergies need tuples: run select with dimensions=2 or more")
+    several = len(selection.comparisons) > 1
     rows: list[dict[str, Any]] = []
     for run in selection.runs:
+        if run.dimensions == 1:  # beside larger ones
+            continue
         found = run.explanations
         if found is None:
             raise ValueError(
@@ -70,9 +73,9 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                     "synergy": float(found.gain[row] - found.sub_gain[row]),
                     "p_value": float(p_value[row]),
                 }
-                rows.append({"decision": run.decision, **entry} if len(selection.runs) > 1 else entry)
+                rows.append({"decision": run.decision, **entry} if several else entry)
     columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_value"]
-    return pd.DataFrame(rows, columns=["decision", *columns] if len(selection.runs) > 1 else columns)
+    return pd.DataFrame(rows, columns=["decision", *columns] if several else columns)
 
 
 def synergy_graph(selection: Selection, top: int) -> nx.Graph:

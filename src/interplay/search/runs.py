@@ -1,10 +1,11 @@
-"""A selection's data and settings → the searches they ask for, one for each comparison of classes."""
+"""A selection's data and settings → the searches they ask for, by comparison of classes and size of tuples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,20 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
-from interplay.search.coders import Coders
+from interplay.search.coders import Coders, contrast_coder
 from interplay.search.exact_p_values import ExactPValues
 from interplay.search.gains import PreparedSearch, about_search, prepare_search
 from interplay.search.provenance import data_fingerprint
+from interplay.search.score_tests import ScoreTests, run_score_tests
 from interplay.search.settings import SelectionSettings, check_selection_settings
 from interplay.search.tile_loop import Shard, TileLoop
+from interplay.statistics.arms import tests_of
 from interplay.steps.comparisons import Comparison, make_comparisons
-from interplay.steps.contrast import contrast_table
+from interplay.steps.contrast import ContrastTable, contrast_table
 from interplay.steps.decision import decision_classes
+from interplay.steps.discrete_codes import Coder
 from interplay.steps.named_columns import take_columns
+from interplay.steps.rank_scores import RankScores
 from interplay.steps.strata import Strata, make_strata
 from interplay.steps.table import Table
 
@@ -66,7 +71,11 @@ class SelectionTask:
         """What decides the gains; how they are judged may change."""
         settings = self.settings
         search = about_search(self.table, self.classes, settings, fingerprint=self.fingerprint)
-        return search | {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
+        search |= {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
+        if settings.all_dimensions is not None:
+            # Which arms are combined decides which dimensions are searched, and nothing else here.
+            search["dimensions"] = settings.searched
+        return search
 
 
 @dataclass(frozen=True)
@@ -82,9 +91,11 @@ class SearchedRun:
     contrast_sources : (n_contrast,) int64
     gains : MaxGains
     alone : MaxGains
-        In 1D.
+        In 1D; of the contrast variables too where several dimensions are searched in one call.
     exact_log_p : (n_vars + n_contrast,) float64, optional
         Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
+    scores : ScoreTests, optional
+        Tests of rank scores, beside the search in 1D of several; of shards, the first has them.
     """
 
     decision: str
@@ -94,6 +105,7 @@ class SearchedRun:
     gains: MaxGains
     alone: MaxGains
     exact_log_p: FloatArray | None = None
+    scores: ScoreTests | None = None
 
 
 def check_selection(
@@ -117,23 +129,69 @@ def search_runs(
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
-    """Search for each of the comparisons; beside what was found, the loop that found it."""
-    n_runs = len(task.comparisons)
-    prepare = partial(prepare_run, settings=task.settings, coders=coders, choice=choice)
+    """Search for each of the comparisons, in each of the dimensions; beside what was found, the loop that found it."""
+    several = task.settings.all_dimensions is not None
+    shares = _Shares(task)
     for number, comparison in enumerate(task.comparisons):
-        search = prepare(comparison, shard=shard, checkpoint=checkpoint, name=f"search{number}")
-        exact = ExactPValues(pseudocount=task.settings.pseudocount, has_strata=comparison.strata is not None)
-        try:
-            search.run(
-                _share_of_runs(progress, number, n_runs),
-                see_planes=exact.see_planes if _is_tested_exactly(task.settings) else None,
+        coder = coders.of(comparison.table)
+        contrast = _contrast_of(comparison, task.settings, coder)
+        alone: MaxGains | None = None
+        for k in task.settings.searched:
+            settings = task.settings.of_dimension(k)
+            search = prepare_run(
+                comparison,
+                settings=settings,
+                coder=coder,
+                contrast=contrast,
+                choice=choice,
+                alone=k > 1 and not several,
+                shard=shard,
+                checkpoint=checkpoint,
+                name=f"search{number}" + f"_{k}D" * several,
             )
-        except SearchInterrupted as interrupt:
-            done = (number + interrupt.done) / n_runs
-            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-        run, loop = _searched(comparison, search, exact.log_p), search.loop
-        del search  # what it was made from is not kept while the next run is prepared
-        yield run, loop
+            exact = ExactPValues(pseudocount=settings.pseudocount, has_strata=comparison.strata is not None)
+            try:
+                search.run(
+                    shares.of_next(progress),
+                    see_planes=exact.see_planes if _is_tested_exactly(settings) else None,
+                )
+            except SearchInterrupted as interrupt:
+                done = shares.before + shares.size * interrupt.done
+                raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
+            run, loop = _searched(comparison, search, exact.log_p), search.loop
+            del search  # what it was made from is not kept while the next run is prepared
+            if several and k == 1:
+                alone = run.gains
+                if shard is None or shard.number == 1:
+                    run = replace(run, scores=_score_tests(comparison, task.settings, coder, contrast))
+            yield run if alone is None else replace(run, alone=alone), loop
+        del coder, contrast  # nor is this, while those of the next comparison are made
+
+
+def n_tuples_of(task: SelectionTask) -> list[int]:
+    """Return how many tuples each search of a comparison looks at, those of contrast variables too."""
+    n_vars, n_contrast = task.table.n_vars, task.settings.n_contrast
+    return [comb(n_vars, k) + n_contrast * comb(n_vars, k - 1) for k in task.settings.searched]
+
+
+class _Shares:
+    """The share of the whole work, in tuples, that each search is; so a function that is told of it hears of all."""
+
+    def __init__(self, task: SelectionTask) -> None:
+        n_tuples = n_tuples_of(task)
+        self._shares = [n / (sum(n_tuples) * len(task.comparisons)) for n in n_tuples] * len(task.comparisons)
+        self._n_begun = 0
+        self.before, self.size = 0.0, 0.0
+
+    def of_next(self, progress: Progress) -> Progress:
+        """Begin with the next search; return what it tells of its own progress."""
+        self.before, self.size = sum(self._shares[: self._n_begun]), self._shares[self._n_begun]
+        self._n_begun += 1
+        if not callable(progress):
+            return progress
+        tell, before, size = progress, self.before, self.size
+        is_last = self._n_begun == len(self._shares)
+        return lambda done: tell(1.0 if is_last and done == 1.0 else before + size * done)
 
 
 def _is_tested_exactly(settings: SelectionSettings) -> bool:
@@ -155,30 +213,70 @@ def _searched(comparison: Comparison, search: PreparedSearch, exact_log_p: Float
 
 
 def prepare_run(
-    comparison: Comparison, *, settings: SelectionSettings, coders: Coders, choice: EngineChoice, **options: Any
+    comparison: Comparison,
+    *,
+    settings: SelectionSettings,
+    coder: Coder,
+    contrast: Coder | None,
+    choice: EngineChoice,
+    alone: bool,
+    **options: Any,
 ) -> PreparedSearch:
-    """Table → codes, contrast variables → tiles: a search that is ready to run; `options` as in `prepare_search`."""
-    table, strata = comparison.table, comparison.strata
-    contrast = None
-    if settings.n_contrast:
-        groups = None if strata is None else strata.codes
-        contrast = contrast_table(table, settings.n_contrast, seed=settings.random_state, strata=groups)
+    """Codes of variables and contrast variables → tiles: a search ready to run; `options` as in `prepare_search`."""
     return prepare_search(
-        coders.of(table),
+        coder,
         comparison.classes,
         settings,
         choice,
         contrast=contrast,
-        contrast_sources=None if contrast is None else contrast.sources,
-        strata=strata,
-        alone=settings.dimensions > 1,
+        contrast_sources=None if contrast is None else _sources(contrast),
+        strata=comparison.strata,
+        alone=alone,
         **options,
     )
 
 
-def _share_of_runs(progress: Progress, n_done: int, n_runs: int) -> Progress:
-    """Let a function that is told the share done hear of all runs together."""
-    if not callable(progress):
-        return progress
-    tell = progress
-    return lambda done: tell((n_done + done) / n_runs)
+def prepare_largest(
+    task: SelectionTask, coders: Coders, choice: EngineChoice, *, shard: Shard | None = None
+) -> PreparedSearch:
+    """Prepare the search of the largest tuples for the first comparison, to see what it takes."""
+    comparison, settings = task.comparisons[0], task.settings.of_dimension(task.settings.searched[-1])
+    coder = coders.of(comparison.table)
+    contrast = _contrast_of(comparison, settings, coder)
+    return prepare_run(
+        comparison,
+        settings=settings,
+        coder=coder,
+        contrast=contrast,
+        choice=choice,
+        alone=settings.dimensions > 1 and task.settings.all_dimensions is None,
+        shard=shard,
+    )
+
+
+def _contrast_of(comparison: Comparison, settings: SelectionSettings, coder: Coder) -> Coder | None:
+    """Make the contrast variables of a comparison, the same for all its searches."""
+    if not settings.n_contrast:
+        return None
+    groups = None if comparison.strata is None else comparison.strata.codes
+    contrast = contrast_table(comparison.table, settings.n_contrast, seed=settings.random_state, strata=groups)
+    return contrast_coder(coder, contrast, settings, sources=contrast.sources)
+
+
+def _sources(contrast: Coder) -> IntArray:
+    assert isinstance(contrast.table, ContrastTable)
+    return contrast.table.sources
+
+
+def _score_tests(
+    comparison: Comparison, settings: SelectionSettings, coder: Coder, contrast: Coder | None
+) -> ScoreTests:
+    strata = None if comparison.strata is None else comparison.strata.codes
+    assert settings.all_dimensions is not None
+    assert settings.arms is not None
+    return run_score_tests(
+        RankScores(coder, strata),
+        comparison.classes,
+        names={test.name for test in tests_of(settings.all_dimensions, settings.arms)},
+        contrast=None if contrast is None else RankScores(contrast, strata),
+    )

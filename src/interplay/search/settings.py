@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
 
 from interplay.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
 from interplay.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.search.dimensions import resolve_dimensions
+from interplay.statistics.arms import arm_of_tuples
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
@@ -57,7 +59,9 @@ class SearchSettings:
 class SelectionSettings(SearchSettings):
     """What decides a selection: the settings of its searches, and how their gains are judged.
 
-    `decision` is what the decision was found to be; how many contrast variables there are is definite.
+    `decision` is what the decision was found to be; how many contrast variables there are is definite. Where several
+    sizes of tuples are searched in one call, `all_dimensions` are these, `dimensions` is the largest, and `arms` are
+    the tests that are combined; of one size they are None.
     """
 
     n_contrast: int
@@ -67,6 +71,38 @@ class SelectionSettings(SearchSettings):
     decision: str
     decision_divisions: int
     multiclass: str
+    all_dimensions: tuple[int, ...] | None = None
+    arms: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Take them from what `to_dict` gave, or a file has kept of that."""
+        given = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        given |= {"all_dimensions": None, "arms": None}  # of earlier versions, which had neither
+        if not isinstance(values["dimensions"], int):
+            given |= {
+                "dimensions": max(values["dimensions"]),
+                "all_dimensions": tuple(values["dimensions"]),
+                "arms": tuple(values["arms"]),
+            }
+        return cls(**given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values by the names of the arguments, for users and files."""
+        values = dict(vars(self))
+        several, arms = values.pop("all_dimensions"), values.pop("arms")
+        return values if several is None else values | {"dimensions": several, "arms": arms}
+
+    @property
+    def searched(self) -> tuple[int, ...]:
+        """The sizes of tuples to search; of several, variables alone always: synergies are what is beyond them."""
+        if self.all_dimensions is None or self.arms is None:
+            return (self.dimensions,)
+        return (1, *(k for k in self.all_dimensions if k > 1 and arm_of_tuples(k) in self.arms))
+
+    def of_dimension(self, dimensions: int) -> Self:
+        """Return the settings of one search among several."""
+        return replace(self, dimensions=dimensions, all_dimensions=None, arms=None)
 
 
 def check_search_settings(
@@ -118,10 +154,14 @@ def check_selection_settings(
     decision: str,
     decision_divisions: int,
     multiclass: str,
+    dimensions: Any,
+    arms: Any,
     **of_search: Any,
 ) -> SelectionSettings:
     """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
-    search = check_search_settings(table, **of_search)
+    sizes, chosen_arms = resolve_dimensions(dimensions, arms, table.n_vars)
+    largest = sizes if isinstance(sizes, int) else max(sizes)
+    search = check_search_settings(table, dimensions=largest, **of_search)
     return SelectionSettings(
         **search.to_dict(),
         n_contrast=_check_n_contrast(n_contrast, table.n_vars, search),
@@ -131,6 +171,8 @@ def check_selection_settings(
         decision=decision,
         decision_divisions=decision_divisions,
         multiclass=check_choice("multiclass", multiclass, MULTICLASS_CHOICES),
+        all_dimensions=None if isinstance(sizes, int) else sizes,
+        arms=chosen_arms,
     )
 
 

@@ -25,6 +25,7 @@ function numbersOf(row) {
     ["relevant", rows.relevant[row] ? "yes" : "no"],
   ];
   if (data.dimensions > 1) entries.push(["gain alone", gainText(rows.alone[row])], ["synergy", gainText(synergyOf(row))]);
+  if (rows.found) entries.push(["found", rows.found[row]]);
   if (several) entries.push(["comparison", cut(data.runs[rows.run[row]].decision, 60)]);
   return el("dl", { class: "numbers" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
