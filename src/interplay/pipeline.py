@@ -3,54 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.engines.base import Engine
+from interplay.arrays import FloatArray
+from interplay.combination import arm_p_values
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.searcher_counts import summed_counts
+from interplay.looked_up import SearchedData, looked_up, retests
 from interplay.progress import Progress, check_progress
-from interplay.results.retests import Retest
-from interplay.results.selection import Run, Selection
-from interplay.results.survival_curves import SurvivalCurves, survival_curves
-from interplay.results.tested_tuples import TestedTuples
-from interplay.search.cautions import find_cautions, warn_of_cautions
+from interplay.results.arms import ArmPValues, log_p_of_all
+from interplay.results.selection import Run, Selection, smallest_log_p
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
+from interplay.search.dimensions import Dimensions
 from interplay.search.provenance import now, versions
-from interplay.search.retests import beyond_covariates, in_log_rank, retested
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
-from interplay.search.selected_tuple_tests import adjusted_tests, make_selected_tests
 from interplay.search.settings import Discrete, SelectionSettings
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
-from interplay.steps.comparisons import Comparison
-from interplay.steps.covariates import Covariates
-from interplay.steps.frozen_cuts import OutcomeCuts, outcome_cuts, variable_cuts
-from interplay.steps.survival import Survival
-from interplay.steps.table import Table
-from interplay.steps.tuple_counts import TupleCounter, TupleCounts
-from interplay.tuples.explanations import explain
-
-#: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
-_MAX_CORRELATED = 3000
-
-#: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
-_MAX_COUNTED = 300
 
 
 def select(
     X: Any,
     y: Any,
     *,
-    dimensions: int = 2,
+    dimensions: Dimensions = "auto",
     divisions: int = 1,
     discretizations: int = 1,
     range_: float | None = None,
@@ -59,6 +42,7 @@ def select(
     p_adjust: str = "holm",
     level: float = 0.05,
     fit: str = "auto",
+    arms: Sequence[str] | None = None,
     decision: str = "auto",
     decision_divisions: int = 1,
     multiclass: str = "joint",
@@ -77,9 +61,10 @@ def select(
 ) -> Selection:
     """Find the variables that are informative about an outcome, alone or together with others.
 
-    Every `dimensions`-tuple of variables is searched. Each variable gets its maximum information gain, the other
-    members of the tuple in which it has that gain, and a p-value, which compares the gain with those of contrast
-    variables (permuted copies).
+    Variables are looked at alone, given other strong variables, in all pairs and in all triples. Each variable gets one
+    p-value over all of these, the way in which it shows most clearly, and its partners there. With `dimensions` a
+    number, only tuples of that size are searched, and the p-value compares the maximum information gain of a variable
+    with those of contrast variables (permuted copies).
 
     Parameters
     ----------
@@ -93,8 +78,12 @@ def select(
 
         Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
         scikit-survival's. Their martingale residuals are cut by rank, and what is found must pass a log-rank test.
-    dimensions : int
+    dimensions : "auto", int or sequence of int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables; with groups or permutations, whose
+        p-values are those of one size of tuples, 2.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
@@ -119,6 +108,10 @@ def select(
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
+    arms : sequence of str, optional
+        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
+        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
+        all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -191,11 +184,11 @@ def select(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 20))
     >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
-    >>> result = interplay.select(X, y, dimensions=2, random_state=0)
+    >>> result = interplay.select(X, y, random_state=0)
     >>> sorted(result.relevant)
     ['x11', 'x3']
-    >>> result.table.loc[3, "partners"]
-    ('x11',)
+    >>> result.table.loc[3, ["found", "partners"]].to_list()
+    ['in pairs', ('x11',)]
     """
     started = time.perf_counter()
     kept = as_checkpoint(checkpoint)
@@ -211,6 +204,7 @@ def select(
         p_adjust=p_adjust,
         level=level,
         fit=fit,
+        arms=arms,
         decision=decision,
         decision_divisions=decision_divisions,
         multiclass=multiclass,
@@ -275,33 +269,6 @@ def task_of(X: Any, y: Any, **arguments: Any) -> SelectionTask:
     return check_selection(X, y, **{name: value for name, value in given.items() if name not in _HOW})
 
 
-@dataclass(frozen=True, eq=False)
-class SearchedData:
-    """What a selection was made from, to look up more about its relevant variables.
-
-    Attributes
-    ----------
-    table : Table
-    comparisons : tuple of Comparison
-        Those of the runs.
-    coders : Coders
-    engine : Engine
-        That of the search.
-    y : object
-        The outcome as it was given; None where only its classes are known.
-    covariates : Covariates, optional
-    survival : Survival, optional
-    """
-
-    table: Table
-    comparisons: tuple[Comparison, ...]
-    coders: Coders
-    engine: Engine
-    y: Any
-    covariates: Covariates | None = None
-    survival: Survival | None = None
-
-
 def selection_from(
     searched: Sequence[SearchedRun],
     *,
@@ -312,13 +279,13 @@ def selection_from(
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
-    Without the `data`, correlations between relevant variables, counts and tests of their tuples, the tuples that
-    explain them and cautions are left out.
+    Without the `data`, what `looked_up` adds is left out.
     """
+    tests: tuple[ArmPValues, ...] = ()
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
         runs = [_run(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
-        log_p = _combined_log_p(runs)
+        log_p = smallest_log_p(runs)
         p_values, p_adjusted = (
             np.minimum(np.min(each, axis=0) * len(nulls), 1.0)
             for each in ([null.p_value for null in nulls], [null.p_adjusted for null in nulls])
@@ -327,46 +294,37 @@ def selection_from(
         order = significance_order(p_adjusted, np.max([null.evidence for null in nulls], axis=0))
     else:
         runs = [_fitted(run, settings) for run in searched]
-        log_p = _combined_log_p(runs)
+        if settings.all_dimensions is None:
+            log_p = smallest_log_p(runs)
+        else:
+            tests = arm_p_values(searched, runs, settings)
+            log_p = log_p_of_all(tests)
+            runs = [run for run in runs if run.dimensions in settings.all_dimensions]
         p_values = np.exp(log_p)
         p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
         order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
     relevant = relevant_mask(p_adjusted, level=settings.level)
-    retests = [] if data is None else _retests(data, runs, settings, order[relevant[order]], p_values)
-    for retest in retests:
+    second = [] if data is None else retests(data, runs, settings, order[relevant[order]], p_values)
+    for retest in second:
         if retest.kind == "log_rank":  # what follows from censoring alone is no find
             relevant[retest.failed(settings.level)] = False
-    ranked = order[relevant[order]]
-    runs, counted = (runs, []) if data is None else _looked_up(data, runs, settings, ranked)
-    if data is not None:
-        cautions = find_cautions(
-            data.table,
-            data.comparisons,
-            best_run=_best_run(runs),
-            ranked=ranked,
-            counted=counted,
-            settings=settings,
-            y=data.y,
-        )
-        warn_of_cautions(cautions)
-        provenance = provenance | ({"cautions": cautions} if cautions else {})
     # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
     fits = {settings.fit if run.null_fit.is_permuted else run.null_fit.fit for run in runs}
-    return Selection(
+    found = Selection(
         names=names,
         runs=tuple(runs),
         log_p=log_p,
         p_value=p_values,
         p_adjusted=p_adjusted,
         is_relevant=relevant,
-        ranked=ranked,
-        correlation=np.empty((0, 0)) if data is None else _correlation(data.table, ranked),
-        tuple_counts=tuple(counted),
-        retests=tuple(retests),
-        survival_curves=() if data is None else tuple(_survival_curves(data, counted)),
-        settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 else settings.fit},
+        ranked=order[relevant[order]],
+        correlation=np.empty((0, 0)),
+        retests=tuple(second),
+        settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 and not tests else settings.fit},
         provenance=provenance,
+        tests=tests,
     )
+    return found if data is None else looked_up(found, data, settings)
 
 
 def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
@@ -374,7 +332,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
     inflation = 1.0 if run.inflation is None else run.inflation
     null_fit = fit_null(
         gains.gain / inflation,
-        dimensions=settings.dimensions,
+        dimensions=gains.dimensions,
         divisions=settings.divisions,
         discretizations=settings.discretizations,
         contrast_gain=gains.contrast_gain / inflation if settings.n_contrast else None,
@@ -404,122 +362,3 @@ def _run(run: SearchedRun, null_fit: NullFit) -> Run:
 def _permuted(run: SearchedRun) -> FloatArray:
     assert run.permuted is not None  # where settings ask for permutations
     return run.permuted
-
-
-def _combined_log_p(runs: list[Run]) -> FloatArray:
-    """Smallest p over the runs, times their number (Holm over the runs); plain p for one run."""
-    log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
-    return np.asarray(np.minimum(log_p, 0.0))
-
-
-def _retests(
-    data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray, p_values: FloatArray
-) -> list[Retest]:
-    """Test the variables that were found again: in a log-rank test where there are times, and with covariates."""
-    again = partial(
-        retested,
-        runs=runs,
-        comparisons=data.comparisons,
-        coders=data.coders,
-        settings=settings,
-        variables=ranked,
-        p_values=p_values,
-    )
-    found = []
-    if data.survival is not None:
-        found.append(again("log_rank", [], in_log_rank(data.survival)))
-    if data.covariates is not None:
-        test = beyond_covariates(data.covariates, data.survival)
-        found.append(again("covariates", data.covariates.names, test))
-    return found
-
-
-def _survival_curves(data: SearchedData, counted: list[TupleCounts]) -> Iterator[SurvivalCurves]:
-    """Return the curves of the cells of the tuples that were counted, where there are times."""
-    if data.survival is None:
-        return
-    for counts in counted:
-        comparison = data.comparisons[counts.run]
-        counter = TupleCounter(data.coders.of(comparison.table, counts.members), comparison.classes)
-        here = data.survival if comparison.rows is None else data.survival.of_samples(comparison.rows)
-        yield survival_curves(here.time, here.event, counter.numbered_cells(counts), counts)
-
-
-def _best_run(runs: list[Run]) -> IntArray:
-    """Return the number of the run in which each variable has its smallest p-value."""
-    return np.asarray(np.argmin([run.null_fit.log_p_values() for run in runs], axis=0))
-
-
-def _looked_up(
-    data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray
-) -> tuple[list[Run], list[TupleCounts]]:
-    """Add to each run the tuples that explain the relevant variables, test them, and count the best of each variable.
-
-    One run after the other, so that the coder of its table serves both: explanations hold the best tuples.
-    """
-    explained: list[Run] = []
-    counted: list[TupleCounts] = []
-    variables = ranked[:_MAX_COUNTED]
-    best_run = _best_run(runs)
-    for number, (run, comparison) in enumerate(zip(runs, data.comparisons, strict=True)):
-        explanations = None
-        if comparison.strata is None:  # gains within strata are not listed
-            explanations = explain(comparison, settings, data.coders, run.gains, ranked, engine=data.engine)
-        shown = run.gains.tuples[ranked] if explanations is None else explanations.tuples
-        tested = None
-        if comparison.groups is None:  # the test takes samples as independent
-            tested = make_selected_tests(comparison, settings, data.coders, shown, n_runs=len(runs))
-        cuts = _cuts(data, comparison, run, tested, n_runs=len(runs), kind=settings.decision)
-        explained.append(replace(run, explanations=explanations, tested=tested, **cuts))
-        found = variables[best_run[variables] == number]
-        counted += _tuple_counts(data.coders, comparison, run, found, number=number)
-    adjusted = adjusted_tests([run.tested for run in explained], settings, data.table.n_vars)
-    return [replace(run, tested=tested) for run, tested in zip(explained, adjusted, strict=True)], counted
-
-
-def _cuts(
-    data: SearchedData, comparison: Comparison, run: Run, tested: TestedTuples | None, *, n_runs: int, kind: str
-) -> dict[str, Any]:
-    """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
-    if tested is None:
-        return {}
-    variables, classes = np.unique(tested.tuples), comparison.classes
-    cuts: dict[str, Any] = {"cuts": ()}
-    if len(variables):
-        coder = data.coders.of(comparison.table, variables)
-        cuts = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
-    if data.y is not None and n_runs == 1:
-        return cuts | {"outcome": outcome_cuts(data.y, classes)}
-    # Of a continuous outcome only the classes are at hand, not where it was cut.
-    return cuts | {"outcome": OutcomeCuts(run.class_labels, np.empty(0)) if kind == "classes" else None}
-
-
-def _tuple_counts(
-    coders: Coders, comparison: Comparison, run: Run, variables: IntArray, *, number: int
-) -> Iterator[TupleCounts]:
-    """Count the best tuples of some variables in the run of that number."""
-    if not len(variables):
-        return
-    tuples = run.gains.tuples[variables]
-    counter = TupleCounter(coders.of(comparison.table, tuples.reshape(-1)), comparison.classes)
-    # Members of a tuple often have it in common: it is kept once.
-    rows = np.column_stack([run.gains.discretization[variables], tuples])
-    for discretization, *members in np.unique(rows, axis=0).tolist():
-        counts = counter.count(np.array(members), run=number, discretization=discretization)
-        if counts is not None:
-            yield counts
-
-
-def _correlation(table: Table, ranked: IntArray) -> FloatArray:
-    """Pearson correlations between the relevant variables, in their order of significance."""
-    if len(ranked) == 0 or len(ranked) > _MAX_CORRELATED:
-        return np.empty((0, 0))
-    columns = table.columns(ranked).astype(np.float64)
-    observed = np.isfinite(columns)
-    # Missing and infinite values count as their column's mean: they then say nothing either way.
-    counts = np.maximum(observed.sum(axis=1, keepdims=True), 1)
-    means = np.where(observed, columns, 0).sum(axis=1, keepdims=True) / counts
-    centred = np.where(observed, columns - means, 0)
-    norms = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    scaled = np.divide(centred, norms, out=np.zeros_like(centred), where=norms > 0)
-    return np.asarray(np.clip(scaled @ scaled.T, -1.0, 1.0))

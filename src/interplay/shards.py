@@ -17,7 +17,8 @@ from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import are_counts, summed_counts
 from interplay.jobs import resolve_n_jobs
-from interplay.pipeline import SearchedData, selection_from, task_of
+from interplay.looked_up import SearchedData
+from interplay.pipeline import selection_from, task_of
 from interplay.progress import Progress, check_progress
 from interplay.results.loaded import are_log_p_of
 from interplay.results.selection import Selection
@@ -25,6 +26,7 @@ from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_di
 from interplay.search.coders import Coders
 from interplay.search.provenance import data_fingerprint, now, versions
 from interplay.search.runs import SearchedRun, search_runs
+from interplay.search.score_tests import ScoreTests
 from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
 from interplay.steps.column_subset import ColumnSubset
@@ -117,6 +119,8 @@ class Part:
                 arrays[f"run{number}.exact_log_p"] = run.exact_log_p
             if run.permuted is not None:
                 arrays[f"run{number}.permuted"] = run.permuted
+            if run.scores is not None:
+                arrays |= {f"run{number}.scores.{name}": array for name, array in run.scores.to_arrays().items()}
         write_archive(path, "part", content, arrays)
 
     @classmethod
@@ -143,6 +147,7 @@ class Part:
                 alone=gains_from_arrays(arrays, f"run{number}.alone"),
                 exact_log_p=arrays.get(f"run{number}.exact_log_p"),
                 permuted=arrays.get(f"run{number}.permuted"),
+                scores=ScoreTests.from_arrays(arrays, f"run{number}.scores."),
             )
             for number, run in enumerate(content.pop("runs"))
         ]
@@ -177,16 +182,28 @@ class Part:
             and (self.survival is None or self.survival.time.shape == self.survival.event.shape == (n_samples,))
             and all(_is_searched(run, n_vars) for run in self.runs)
             and len(self.runs) > 0
-            and all(run.gains.dimensions == self.settings["dimensions"] for run in self.runs)
             and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
+            and [run.gains.dimensions for run in self.runs] == self._dimensions_of_runs()
         )
 
+    def _dimensions_of_runs(self) -> list[int]:
+        """Return what the runs should be of: comparison by comparison, all dimensions that the settings ask for."""
+        searched = SelectionSettings.of(self.settings).searched
+        return list(searched) * (len(self.runs) // len(searched))
+
     def __repr__(self) -> str:
-        return f"<Part {self.shard}: {len(self.names)} variables, {self.settings['dimensions']}D>"
+        dimensions = self.settings["dimensions"]
+        searched = dimensions if isinstance(dimensions, int) else "+".join(map(str, dimensions))
+        return f"<Part {self.shard}: {len(self.names)} variables, {searched}D>"
 
 
 #: What merging looks up.
-_SETTINGS = get_type_hints(SelectionSettings) | {"discrete": str | list[Any]}  # JSON has no other sequences
+_SETTINGS = get_type_hints(SelectionSettings) | {  # JSON has no other sequences than lists
+    "discrete": str | list[Any],
+    "dimensions": int | list[int],
+    "arms": list[str] | None,
+}
+del _SETTINGS["all_dimensions"]
 #: Those that parts of earlier versions do not have.
 _NEW_SETTINGS = {field.name: field.default for field in fields(SelectionSettings) if field.default is not MISSING}
 _ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
@@ -201,6 +218,7 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
         and (run.permuted is None or _are_permuted_gains(run.permuted, run.gains))
         and (run.inflation is None or run.inflation >= 1)
+        and (run.scores is None or run.scores.is_consistent(n_vars, len(run.contrast_sources)))
     )
 
 
@@ -267,8 +285,11 @@ def search_shard(
         search is refused. The file stays when the search is done, and the same call then returns at once.
 
         Each shard needs a checkpoint of its own.
-    dimensions : int
+    dimensions : "auto", int or sequence of int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
@@ -293,6 +314,10 @@ def search_shard(
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
+    arms : sequence of str, optional
+        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
+        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
+        all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -512,7 +537,9 @@ def _check_same_search(part: Part, name: str, first: Part, first_name: str) -> N
 
 def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
     permuted = None if a.permuted is None or b.permuted is None else np.maximum(a.permuted, b.permuted)
-    return replace(a, gains=a.gains.merge(b.gains), alone=a.alone.merge(b.alone), permuted=permuted)
+    scores = a.scores if b.scores is None else b.scores
+    gains, alone = a.gains.merge(b.gains), a.alone.merge(b.alone)
+    return replace(a, gains=gains, alone=alone, permuted=permuted, scores=scores)
 
 
 def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: int) -> SearchedData:

@@ -58,9 +58,9 @@ def write_config(path: str, settings: Mapping[str, Any], *, comment: str) -> Non
 
 
 #: The options whose names differ from those of the arguments they stand for.
-_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_"}
+_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_", "arm": "arms"}
 _NAMES = {name: alias for alias, name in _ALIASES.items()}
-_LISTS = ("drop", "discrete", "na_values")
+_LISTS = ("drop", "discrete", "na_values", "arms")
 
 
 def _typed(value: Any) -> Any:

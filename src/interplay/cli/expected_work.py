@@ -14,7 +14,7 @@ from interplay.engines.choice import check_engine
 from interplay.pipeline import task_of
 from interplay.search.coders import Coders
 from interplay.search.permuted_gains import allowed_relabelings
-from interplay.search.runs import prepare_run
+from interplay.search.runs import n_tuples_of, prepare_largest
 from interplay.search.tile_loop import Shard
 
 #: The sample stops growing when it has taken this long.
@@ -27,7 +27,9 @@ class ExpectedWork:
 
     Attributes
     ----------
-    n_samples, n_vars, n_contrast, dimensions : int
+    n_samples, n_vars, n_contrast : int
+    dimensions : int
+        Of several in one call, the largest.
     n_searches : int
         Discretisations times comparisons of classes, and times permutations; each looks at all tuples.
     n_tuples : float
@@ -89,10 +91,11 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
     coders = Coders(task.settings, n_threads=choice.n_threads)
-    search = prepare_run(task.comparisons[0], settings=task.settings, coders=coders, choice=choice, shard=shard)
+    search = prepare_largest(task, coders, choice, shard=shard)
     planes, tiles = search.planes(0), search.searches[0]
     preparing = time.perf_counter() - started
-    n_tuples = float(tiles.n_tuples.sum())
+    # Of several dimensions, the largest tuples are sampled: they are most of the work.
+    n_tuples = float(tiles.n_tuples.sum()) + float(sum(n_tuples_of(task)[:-1]))
     rate = _sampled_rate(search.engine, planes, tiles, pseudocount=task.settings.pseudocount)
     n_searches = len(task.comparisons) * task.settings.discretizations
     if task.settings.permutations:
@@ -101,7 +104,7 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         n_samples=task.table.n_samples,
         n_vars=task.table.n_vars,
         n_contrast=task.settings.n_contrast,
-        dimensions=task.settings.dimensions,
+        dimensions=task.settings.searched[-1],
         n_searches=n_searches,
         n_tuples=n_searches * n_tuples,
         n_bytes=_n_bytes(planes, tiles, n_threads=_threads_of(search.engine)),

@@ -28,14 +28,36 @@ class NumberOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]
             self.fail(f"{value!r} is neither a whole number nor 'auto'.", param, ctx)
 
 
+class DimensionsOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A whole number, several with commas between them, or the word auto."""
+
+    name = "number|list|auto"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str | tuple[int, ...]:
+        if value == "auto" or isinstance(value, int):
+            return value  # type: ignore[no-any-return]
+        entries = value.split(",") if isinstance(value, str) else value
+        try:
+            numbers = tuple(int(entry) for entry in entries)
+        except ValueError:
+            self.fail(f"{value!r} is not a valid integer, nor several such as 1,2,3, nor 'auto'.", param, ctx)
+        return numbers if not isinstance(value, str) or "," in value else numbers[0]
+
+
 def _option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.option(*names, show_default=attributes.get("default") is not None, **attributes)
 
 
 #: Options whose values go to `select` under the same names.
 SELECT_OPTIONS = (
-    _option("-k", "--dimensions", type=int, default=2,
-            help="Members of a tuple: 1 looks at each variable alone, 2 at all pairs, and so on."),
+    _option("-k", "--dimensions", type=DimensionsOrAuto(), default="auto",
+            help="Members of a tuple: 1 looks at each variable alone, 2 at all pairs, and so on; several, such as "
+            "1,2,3, in one result. auto: 1, 2, and 3 and 4 where tuples are not too many."),
+    _option("--arm", "arms", multiple=True, metavar="NAME",
+            help="Of several dimensions, combine only this way to look at variables: alone, given, pairs, triples, "
+            "quadruples; may be repeated."),
     _option("--divisions", type=int, default=1, help="Thresholds per variable: it is cut into one level more."),
     _option("--discretizations", type=int, default=1, help="Random sets of thresholds to try."),
     _option("--range", "range_", type=float,
@@ -87,5 +109,5 @@ def select_arguments(values: dict[str, Any]) -> dict[str, Any]:
     rules = [entry for entry in discrete if entry in ("auto", "none", "all")]
     if rules and len(discrete) > 1:
         raise click.UsageError(f"--discrete {rules[0]} stands for all columns: give it alone, or only names of columns")
-    covariates = list(values["covariates"]) or None
-    return {**values, "discrete": rules[0] if rules else discrete, "covariates": covariates}
+    several = {name: list(values[name]) or None for name in ("arms", "covariates")}
+    return {**values, "discrete": rules[0] if rules else discrete, **several}

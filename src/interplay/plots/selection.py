@@ -36,14 +36,19 @@ class SelectionPlots:
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
 
-    def gains(self, ax: Axes | None = None) -> Axes:
-        """Draw the gains against their rank, with the relevant variables marked."""
+    def gains(self, ax: Axes | None = None, *, dimensions: int | None = None) -> Axes:
+        """Draw the gains against their rank, with the relevant variables marked.
+
+        With several dimensions, `dimensions` is the size of the tuples; by default the largest.
+        """
         s = self._selection
+        k = s.dimensions[-1] if dimensions is None else dimensions
+        of_size = s.of_dimension(k)
         return plot_gains(
-            s.table["gain"].to_numpy(),
+            of_size.table["gain"].to_numpy(),
             s.is_relevant,
-            contrast_gain=np.concatenate([run.gains.contrast_gain for run in s.runs]),
-            title=f"{s.settings['dimensions']}D",
+            contrast_gain=np.concatenate([run.gains.contrast_gain for run in of_size.runs]),
+            title=f"{k}D",
             ax=ax,
         )
 
@@ -56,7 +61,7 @@ class SelectionPlots:
     def null_fit(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have (Q–Q).
 
-        With several runs, `run` is the number of one or what it tells apart.
+        With several runs, `run` is the number of one or what it tells apart; with several dimensions, such as "2D".
         """
         return self._run(run).null_fit.plot(ax=ax)
 
@@ -98,7 +103,7 @@ class SelectionPlots:
             verdict = s.verdicts[number]
             tested = "" if np.isnan(verdict.p_adjusted) else f" (adjusted p {verdict.p_adjusted:.2g})"
             title += f"\n{_VERDICT_TITLES[verdict.verdict]}{tested}"
-        if len(s.runs) > 1:
+        if len(s.comparisons) > 1:
             title += f"; {shortened(run.decision, 40)}"
         return plot_tuple(
             counts.counts.transpose(*order, len(order)),
@@ -121,7 +126,7 @@ class SelectionPlots:
 
     def _run(self, run: int | str | None) -> Run:
         runs = self._selection.runs
-        decisions = [r.decision for r in runs]
+        decisions = [self._selection.label_of(r) for r in runs]
         if run is None and len(runs) > 1:
             raise ValueError(f"run must say which of the {len(runs)} to draw: a number, or one of {decisions}")
         if isinstance(run, str):

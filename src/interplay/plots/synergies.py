@@ -46,7 +46,7 @@ def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNet
     for v in chosen:
         run = selection.runs[selection.best_run[v]]
         synergy = float(run.gains.gain[v] - run.gain_alone[v])
-        members = run.gains.tuples[v].tolist()
+        members = selection.best_tuple(v).tolist()
         interacts = selection.verdicts[v].verdict == INTERACTION
         if synergy <= 0 and not interacts:
             continue

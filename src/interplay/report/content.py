@@ -25,7 +25,8 @@ from interplay.statistics.p_values import significance_order
 from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
-    from interplay.results.selection import Run, Selection
+    from interplay.results.selection import Selection
+    from interplay.statistics.null_fit import NullFit
 
 #: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
 MAX_TABLE_BYTES = 3_000_000
@@ -62,12 +63,13 @@ def report_content(selection: Selection) -> dict[str, Any]:
     names = ReportNames(selection, rows)
     content = {
         "nVariables": len(selection.names),
-        "dimensions": selection.settings["dimensions"],
+        "dimensions": selection.dimensions[-1],
+        "comparisons": len(selection.comparisons),
         "level": selection.settings["level"],
         "adjusted": selection.settings["p_adjust"] != "none",
         "runs": [
             {
-                "decision": _cut(run.decision),
+                "decision": _cut(selection.label_of(run)),
                 "labels": [_cut(label) for label in run.class_labels],
                 "ordered": are_ordered(run.class_labels, kind=selection.settings["decision"]),
             }
@@ -77,7 +79,7 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "retests": _retests(selection, rows),
         "tuples": _tuples(selection, names),
         "contrast": _contrast(selection),
-        "nullFits": [_null_fit(run, _points_per_fit(selection)) for run in selection.runs[:MAX_FITS]],
+        "nullFits": [_null_fit(label, fit, _points_per_fit(selection)) for label, fit in _fits(selection)[:MAX_FITS]],
         "correlation": _correlation(selection, names),
         "groups": _groups(selection, names),
         "network": _network(selection, names),
@@ -104,7 +106,7 @@ def _rows_that_fit(selection: Selection) -> list[int]:
     order = np.concatenate([order[relevant], order[~relevant]])
     # A row is its name, about six numbers and its partners by number; partners without a row need their names too.
     size_of_name = np.array([len(json.dumps(_cut(name))) for name in selection.names])
-    n_partners = selection.settings["dimensions"] - 1
+    n_partners = selection.dimensions[-1] - 1
     sizes = size_of_name[order] + 70 + 6 * n_partners
     if sizes.sum() > MAX_TABLE_BYTES:
         sizes = sizes + n_partners * int(size_of_name.mean())
@@ -116,11 +118,10 @@ def _rows_that_fit(selection: Selection) -> list[int]:
 def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[str, Any]:
     table = selection.table.iloc[rows]
     best = selection.best_run[rows]
-    tuples = np.stack([run.gains.tuples[rows] for run in selection.runs])[best, np.arange(len(rows))].tolist()
-    partners = [
-        [names.place_of(u) for u in members if u not in (v, -1)] for v, members in zip(rows, tuples, strict=True)
-    ]
+    partners = [[names.place_of(u) for u in selection.best_tuple(v).tolist() if u != v] for v in rows]
     verdicts = [selection.verdicts[v] for v in rows]
+    # Of a variable that is not relevant, nobody asks what its partner is.
+    has_verdict = [selection.is_relevant[v] and len(mates) > 0 for v, mates in zip(rows, partners, strict=True)]
     cautions = selection.cautions
     return {
         **({"caution": [cautions.get(selection.names[v], "") for v in rows]} if cautions else {}),
@@ -133,12 +134,10 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
         "alone": numbers(table["gain_alone"]),
         "discretization": table["discretization"].tolist(),
         "run": best.tolist(),
-        # Of a variable that is not relevant, nobody asks what its partner is.
-        "verdict": [one.verdict if selection.is_relevant[v] else "" for v, one in zip(rows, verdicts, strict=True)],
+        "verdict": [one.verdict if tells else "" for tells, one in zip(has_verdict, verdicts, strict=True)],
         "pInteraction": numbers([one.p_adjusted for one in verdicts]),
-        "said": [
-            verdict_sentence(one) if selection.is_relevant[v] else "" for v, one in zip(rows, verdicts, strict=True)
-        ],
+        "said": [verdict_sentence(one) if tells else "" for tells, one in zip(has_verdict, verdicts, strict=True)],
+        **({"found": table["found"].to_list()} if selection.tests else {}),
     }
 
 
@@ -190,23 +189,36 @@ def _retests(selection: Selection, rows: list[int]) -> list[dict[str, Any]]:
 
 
 def _contrast(selection: Selection) -> dict[str, Any]:
-    gain = np.sort(np.concatenate([run.gains.contrast_gain for run in selection.runs]))[::-1]
+    # Gains of tuples of several sizes are not comparable: those of the largest are drawn.
+    runs = [run for run in selection.runs if run.dimensions == selection.dimensions[-1]]
+    gain = np.sort(np.concatenate([run.gains.contrast_gain for run in runs]))[::-1]
     gain = gain[np.isfinite(gain)]
     chosen = _thinned(len(gain))
     return {"rank": numbers(contrast_places(len(gain), len(selection.names))[chosen], 5), "gain": numbers(gain[chosen])}
 
 
 def _points_per_fit(selection: Selection) -> int:
-    return min(MAX_CURVE_POINTS, MAX_POINTS_OF_ALL_FITS // min(len(selection.runs), MAX_FITS))
+    return min(MAX_CURVE_POINTS, MAX_POINTS_OF_ALL_FITS // min(len(_fits(selection)), MAX_FITS))
 
 
-def _null_fit(run: Run, n_points: int) -> dict[str, Any]:
-    fit = run.null_fit
+def _fits(selection: Selection) -> list[tuple[str, NullFit]]:
+    """Return the null fits, and what each is of: a comparison of classes, a test, or both."""
+    if not selection.tests:
+        return [(run.decision, run.null_fit) for run in selection.runs]
+    several = len(selection.comparisons) > 1
+    return [
+        (f"{test.name}, {decision}" if several else test.name, fit)
+        for test in selection.tests
+        for decision, fit in zip(selection.comparisons, test.null_fits, strict=False)
+    ]
+
+
+def _null_fit(label: str, fit: NullFit, n_points: int) -> dict[str, Any]:
     expected, observed, low, high = fit.qq_points()
     # Few p-values are small, and these matter most: they stay, of the others some do.
     chosen = _thinned(len(expected), n_points)
     return {
-        "decision": _cut(run.decision),
+        "decision": _cut(label),
         "words": fit.summary(),
         "reference": "contrast variables" if fit.n_contrast else "irrelevant variables",
         "fit": fit.label,

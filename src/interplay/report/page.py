@@ -45,7 +45,7 @@ def report_page(selection: Selection) -> str:
         style=style,
         script=script,
         headline=html.escape(headline(selection)),
-        about=_ABOUT_ALONE if selection.settings["dimensions"] == 1 else _ABOUT_TUPLES,
+        about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
         facts="\n".join(
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in facts(selection)
         ),

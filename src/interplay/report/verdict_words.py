@@ -42,30 +42,35 @@ def verdict_sentence(verdict: Verdict) -> str:
 
 def partner_sentence(selection: Selection) -> str:
     """Say how many of the relevant variables interact with their partners, and name the clearest case."""
-    rows = selection.table.iloc[selection.ranked].to_dict("records")
+    of_relevant = selection.table.iloc[selection.ranked].to_dict("records")
+    rows = [row for row in of_relevant if row["partners"]]  # what shows alone has none
     by_verdict = {word: [row for row in rows if row["verdict"] == word] for word in MEANINGS}
-    found = []
+    n = len(of_relevant)
+    found = [] if len(rows) == n else [_shown_alone(n - len(rows), n)]
     if together := by_verdict[INTERACTION]:
         best = min(together, key=lambda row: (row["p_interaction"], -row["synergy"]))
         names = _joined([best["variable"], *best["partners"]])
         found.append(
-            f"{_who(len(together), len(rows))} {'interacts' if len(together) == 1 else 'interact'} with "
+            f"{_who(len(together), n)} {'interacts' if len(together) == 1 else 'interact'} with "
             f"{'its' if len(together) == 1 else 'their'} partners: together they have an effect beyond the sum "
             f"of their separate effects. The clearest case is {names} (adjusted p {p_text(best['p_interaction'])})."
         )
     if additive := by_verdict[ADDITIVE]:
         found.append(
-            f"For {_who(len(additive), len(rows)).lower()} the effects add up: each variable matters by itself, and no "
+            f"For {_who(len(additive), n).lower()} the effects add up: each variable matters by itself, and no "
             "interaction with its partners was found."
         )
     if unclear := by_verdict[UNCLEAR]:
         found.append(
-            f"For {_who(len(unclear), len(rows)).lower()} no interaction was found, and a partner may be there by "
-            "chance."
+            f"For {_who(len(unclear), n).lower()} no interaction was found, and a partner may be there by chance."
         )
     if untested := by_verdict[UNTESTED]:
-        found.append(f"For {_who(len(untested), len(rows)).lower()} the interaction with partners was not tested.")
+        found.append(f"For {_who(len(untested), n).lower()} the interaction with partners was not tested.")
     return " ".join(found)
+
+
+def _shown_alone(n: int, of: int) -> str:
+    return f"{_who(n, of)} {'shows' if n == 1 else 'show'} most clearly without partners."
 
 
 def _signed(value: float) -> str:

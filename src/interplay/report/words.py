@@ -74,7 +74,7 @@ def summary_sentences(selection: Selection) -> list[str]:
 def methods_paragraph(selection: Selection) -> str:
     """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
     s = selection.settings
-    k, d = s["dimensions"], s["discretizations"]
+    k, d = selection.dimensions[-1], s["discretizations"]
     n_levels = s["divisions"] + 1
     ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
     runs = {"ovo": "; each pair of classes was compared", "ovr": "; each class was compared with the rest"}
@@ -84,17 +84,18 @@ def methods_paragraph(selection: Selection) -> str:
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
             f"{selection.provenance['versions']['interplay']}.",
             f"{_data_method(selection)}; {_outcome(selection)} had {_classes(selection)}"
-            f"{runs.get(s['multiclass'], '') if len(selection.runs) > 1 else ''}.",
+            f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
             *_missing_method(selection),
-            f"{_TUPLES.get(k, f'All {k}-tuples of variables').capitalize()} were searched exhaustively "
-            f"({_n_tuples(selection)}), and each variable was scored by its maximum "
+            f"{_capital(_looked_at(selection))} were searched exhaustively ({_n_tuples(selection)}), and each variable "
+            "was scored by its maximum "
             + ("information gain" if k == 1 else "conditional information gain over all tuples that contain it")
             + f" (pseudocount {s['pseudocount']:g}).",
             *_strata_method(selection),
             *_group_method(selection),
             _null_method(selection),
+            *_arms_method(selection),
             *_comparisons_method(selection),
             _adjustment_method(selection),
             *study_words.retest_methods(selection),
@@ -104,11 +105,12 @@ def methods_paragraph(selection: Selection) -> str:
 
 
 def _what_was_searched(selection: Selection) -> str:
-    k, n, p = selection.settings["dimensions"], len(selection.ranked), len(selection.names)
+    k, n, p = selection.dimensions[-1], len(selection.ranked), len(selection.names)
     carries = "carries" if n == 1 else "carry"
     first = f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about {_outcome(selection)}"
-    how = f"looking at {_TUPLES.get(k, f'all {k}-tuples')}"
-    several = f" in {len(selection.runs)} comparisons of classes" if len(selection.runs) > 1 else ""
+    how = f"looking at {_looked_at(selection)}"
+    n_comparisons = len(selection.comparisons)
+    several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
     size = "" if k == 1 else f"{_n_tuples(selection)}, "
     return f"{first}, {how}{several}: {size}{_classes(selection)}."
 
@@ -145,7 +147,7 @@ def _cautions(selection: Selection) -> str:
         return ""
     listed = "; ".join(f"{short(name)} ({words})" for name, words in found[:5])
     more = f"; and {len(found) - 5} more, which the table marks" if len(found) > 5 else ""
-    return f"Check these variables before you rely on them, and leave out identifiers and copies of the outcome: {listed}{more}."
+    return f"Check these variables before you rely on them: {listed}{more}."
 
 
 def _strata(selection: Selection) -> str:
@@ -185,7 +187,7 @@ def _listed_strata(selection: Selection) -> str:
 
 
 def _synergy(selection: Selection) -> str:
-    if selection.settings["dimensions"] == 1:
+    if selection.dimensions == (1,):
         return "Each variable was tested alone: what matters only together with others cannot be seen here."
     return partner_sentence(selection)
 
@@ -221,7 +223,7 @@ _NO_PROOF = (
 
 def _found_alone(selection: Selection) -> str:
     """Name the variable that is significant by itself, where the search in tuples did not find it."""
-    if selection.settings["dimensions"] == 1:
+    if selection.dimensions[0] == 1:
         return ""
     known = [run.log_p_alone for run in selection.runs if run.log_p_alone is not None]
     if not known or selection.provenance.get("strata"):
@@ -238,20 +240,18 @@ def _found_alone(selection: Selection) -> str:
 
 
 def _too_few_samples(selection: Selection) -> str:
-    if selection.settings["dimensions"] == 1:
+    if selection.dimensions[-1] == 1 or selection.tests:  # alone, few samples do no harm
         return ""
     run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
-    note = note_on_sparse_tuples(
-        run.class_labels, run.class_sizes, run.gains.df, dimensions=selection.settings["dimensions"]
-    )
+    note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
     return f"{_capital(note)}." if note else ""
 
 
 def _null(selection: Selection) -> str:
     if said := study_words.null_sentence(selection):
         return said
-    fits = [run.null_fit for run in selection.runs]
-    if fits[0].is_exact:
+    fits = [run.null_fit for run in selection.runs if not (selection.tests and run.null_fit.is_exact)]
+    if not fits or fits[0].is_exact:
         return "p-values come from an exact conditional test; nothing was fitted."
     checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
     if not checked:
@@ -284,17 +284,30 @@ def _errors(selection: Selection) -> str:
 def _null_method(selection: Selection) -> str:
     if selection.runs[0].null_fit.is_permuted:
         return study_words.null_method(selection)
-    fits = {run.null_fit.fit: run.null_fit for run in selection.runs}
+    runs = [run for run in selection.runs if not (selection.tests and run.null_fit.is_exact)] or selection.runs
+    fits = {run.null_fit.fit: run.null_fit for run in runs}
     fitted = [fit for name, fit in fits.items() if name != "union"]
     if len(fits) > 1 and fitted:
-        where = f"In {sum(run.null_fit.fit == 'union' for run in selection.runs)} of {len(selection.runs)} comparisons"
+        searches = "searches" if selection.tests else "comparisons"
+        where = f"In {sum(run.null_fit.fit == 'union' for run in runs)} of {len(runs)} {searches}"
         rest = "no distribution fitted, and p-values are χ² tail probabilities times the number of tests (union bound)."
         return f"{_fit_method(selection, fitted[0])} {where} {rest}"
-    return _fit_method(selection, selection.runs[0].null_fit)
+    return _fit_method(selection, runs[0].null_fit)
+
+
+def _arms_method(selection: Selection) -> list[str]:
+    if not selection.tests:
+        return []
+    listed = ", ".join(f"{test.name} {test.weight:.2g}" for test in selection.tests)
+    return [
+        "The p-value of a variable is the weighted harmonic mean of those of several tests (their weights: "
+        f"{listed}): rank tests of the variable alone and given other strong variables, its maximum gain and its "
+        "maximum synergy in tuples of each size, and the products of ranks in pairs."
+    ]
 
 
 def _comparisons_method(selection: Selection) -> list[str]:
-    n_runs = len(selection.runs)
+    n_runs = len(selection.comparisons)
     return (
         [f"The p-value of a variable is its smallest times {n_runs}, the number of comparisons."] if n_runs > 1 else []
     )
@@ -337,11 +350,17 @@ def _classes(selection: Selection) -> str:
 
 
 def _n_tuples(selection: Selection) -> str:
-    k, d = selection.settings["dimensions"], selection.settings["discretizations"]
-    number = math.comb(len(selection.names), k)
+    k, d = selection.dimensions[-1], selection.settings["discretizations"]
+    number = sum(math.comb(len(selection.names), size) for size in selection.dimensions if size > 1 or k == 1)
     shown = f"{number:,}" if number < 10**12 else f"{number:.3g}"
     noun = "variable" if k == 1 else "tuple"
     return f"{shown} {noun}{'' if number == 1 else 's'}" + (f", {d} discretisations of each" if d > 1 else "")
+
+
+def _looked_at(selection: Selection) -> str:
+    """The tuples that were searched, of all sizes."""
+    listed = [_TUPLES.get(k, f"all {k}-tuples of variables") for k in selection.dimensions]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
 def _capital(sentence: str) -> str:

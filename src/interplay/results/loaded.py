@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.results.arms import ArmPValues
 from interplay.results.loaded_interactions import are_classes_of, are_tests_of, is_cut_of
 from interplay.results.selection import Run, Selection
 from interplay.statistics.null_fit import MODES
@@ -14,7 +15,7 @@ from interplay.stored.types import fits
 
 #: What reports and summaries look up.
 SETTINGS = {
-    "dimensions": int,
+    "dimensions": int | tuple[int, ...],
     "divisions": int,
     "discretizations": int,
     "n_contrast": int,
@@ -42,7 +43,8 @@ def check_loaded(selection: Selection) -> None:
         and sorted(selection.ranked.tolist()) == np.flatnonzero(selection.is_relevant).tolist()
         and selection.correlation.shape in ((n_relevant, n_relevant), (0, 0))
         and all(_is_run_of(run, n_vars) for run in selection.runs)
-        and all(run.gains.dimensions == selection.settings["dimensions"] for run in selection.runs)
+        and all(_is_test_of(test, selection) for test in selection.tests)
+        and _are_of_dimensions(selection)
         and all(_is_count_of(counts, selection) for counts in selection.tuple_counts)
         and all(retest.is_of(n_vars) for retest in selection.retests)
         and all(
@@ -51,6 +53,36 @@ def check_loaded(selection: Selection) -> None:
         )
     ):
         raise ValueError("fields that do not belong together")
+
+
+def _are_of_dimensions(selection: Selection) -> bool:
+    """Say whether runs and tests are of the dimensions that the settings name."""
+    named = selection.settings["dimensions"]
+    searched = {run.dimensions for run in selection.runs}
+    if isinstance(named, int):
+        return searched == {named} and not selection.tests
+    return (
+        len(selection.tests) > 0
+        and searched <= set(named)
+        and [run.dimensions for run in selection.runs] == sorted(searched) * len(selection.comparisons)
+        and all(test.dimensions in searched for test in selection.tests)
+    )
+
+
+def _is_test_of(test: ArmPValues, selection: Selection) -> bool:
+    n_vars = len(selection.names)
+    return (
+        test.log_p.shape == test.comparison.shape == (n_vars,)
+        and not bool((test.log_p > 0).any())
+        and test.tuples.ndim == 2
+        and len(test.tuples) == n_vars
+        and bool((test.tuples >= -1).all())
+        and _are_below(np.maximum(test.tuples, 0), n_vars)
+        and _are_below(test.comparison, len(selection.comparisons))
+        and 0 < test.weight <= 1
+        and len(test.null_fits) <= len(selection.comparisons)
+        and all(fit.mode in MODES and fit.unit in CHI2_PER_UNIT and fit.gamma > 0 for fit in test.null_fits)
+    )
 
 
 def _is_run_of(run: Run, n_vars: int) -> bool:

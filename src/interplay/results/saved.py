@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from interplay.arrays import MaxGains
 from interplay.checks import check_path
+from interplay.results.arms import ArmPValues
 from interplay.results.interactions import Interactions
 from interplay.results.loaded import check_loaded
 from interplay.results.loaded_interactions import check_interactions
@@ -55,7 +56,7 @@ class _Format(NamedTuple):
 
 #: By type. Of selections, version 2 added the counts of the best tuples and the tuples that explain; files of version 1
 #: are read without them. 3 added the exact p-values of 1D. 4 added the tests of tuples,
-#: permutations, second tests and curves of survival.
+#: permutations, second tests, curves of survival and several dimensions in one result.
 _FORMATS: dict[type, _Format] = {
     Selection: _Format("interplay selection", "selection", 4, check_loaded, "selection"),
     Interactions: _Format("interplay interactions", "interactions", 1, check_interactions, "list of interactions"),
@@ -73,6 +74,7 @@ _NESTED: dict[str, type] = {
     "OutcomeCuts": OutcomeCuts,
     "Retest": Retest,
     "SurvivalCurves": SurvivalCurves,
+    "ArmPValues": ArmPValues,
 }
 
 

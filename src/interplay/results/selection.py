@@ -15,6 +15,7 @@ from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.chi_squared import log_chi2_tail
 from interplay.plain_text import printable
+from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test
 from interplay.results.retests import Retest
 from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
@@ -22,6 +23,7 @@ from interplay.results.tested_tuples import TestedTuples
 from interplay.results.verdicts import UNTESTED, Verdict, verdicts_of
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.null_fit import NullFit
+from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One search and its null fit; a selection has several only for ``multiclass="ovo"`` or ``"ovr"``.
+    """One search and its null fit.
+
+    A selection has one for each size of tuples and each comparison of classes; of the latter there are several only for
+    ``multiclass="ovo"`` or ``"ovr"``.
 
     Attributes
     ----------
@@ -85,6 +90,11 @@ class Run:
             return None
         return log_chi2_tail(2 * np.log(2) * np.maximum(self.gain_alone, 0.0), self.df_alone)
 
+    @property
+    def dimensions(self) -> int:
+        """Number of variables in a tuple."""
+        return self.gains.dimensions
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
@@ -95,8 +105,8 @@ class Selection:
     names : list of str
         Names of all variables, in the order of the input.
     runs : tuple of Run
-        One for each comparison of classes: gains, null fit and contrast variables. There is one run unless `multiclass`
-        asks for several.
+        Gains, null fit and contrast variables, one run for each comparison of classes and each size of tuples. There is
+        one run if `dimensions` is one number, unless `multiclass` asks for several comparisons.
     p_value, p_adjusted : (n_vars,) float64
         p-value of each variable, before and after adjustment for the number of variables. From permutations, the
         adjustment is step-down maxT.
@@ -113,8 +123,8 @@ class Selection:
         like `y`, and have to be given again.
     provenance : dict
         Date, name of the target, data fingerprint, sizes of the strata, groups and permutations, engine, versions,
-        seconds and `cautions`; of a run of the command line also the file, the columns that were left out, and the command that
-        repeats it.
+        seconds and `cautions`; of a run of the command line also the file, the columns that were left out, and the
+        command that repeats it.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
@@ -122,6 +132,8 @@ class Selection:
         Second tests of the variables that the search found: with covariates, or of times that may be censored.
     survival_curves : tuple of SurvivalCurves
         Kaplan and Meier's curves of the cells of the same tuples, if the outcome is a time.
+    tests : tuple of ArmPValues
+        The tests that the p-values are combined from; none if `dimensions` is one number.
     """
 
     names: list[str]
@@ -137,6 +149,7 @@ class Selection:
     tuple_counts: tuple[TupleCounts, ...] = ()
     retests: tuple[Retest, ...] = ()
     survival_curves: tuple[SurvivalCurves, ...] = ()
+    tests: tuple[ArmPValues, ...] = ()
 
     @property
     def relevant(self) -> list[str]:
@@ -156,13 +169,126 @@ class Selection:
 
     @property
     def gains(self) -> MaxGains:
-        """The maximum gains, if there was one run; with several, see ``.runs``."""
+        """The maximum gains, if there was one run; with several, see ``.runs`` and `of_dimension`."""
         return self._only_run().gains
 
     @property
     def null_fit(self) -> NullFit:
-        """The null fit, if there was one run; with several, see ``.runs``."""
+        """The null fit, if there was one run; with several, see ``.runs`` and `of_dimension`."""
         return self._only_run().null_fit
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The sizes of tuples that were searched."""
+        return tuple(sorted({run.dimensions for run in self.runs}))
+
+    @property
+    def comparisons(self) -> tuple[str, ...]:
+        """What was told apart: "all classes", or one entry for each comparison of classes."""
+        smallest = self.runs[0].dimensions
+        return tuple(run.decision for run in self.runs if run.dimensions == smallest)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The ways in which variables were looked at, whose p-values are combined; none with one dimension."""
+        return arm_names(self.tests)
+
+    def p_of_arm(self, arm: str) -> FloatArray:
+        """Return the p-values of one arm, before adjustment: of a variable in this way alone.
+
+        Parameters
+        ----------
+        arm : str
+            One of ``.arms``: "alone", "given", "pairs", "triples", …
+        """
+        return np.exp(log_p_of_arm(self.tests, arm))
+
+    @property
+    def p_alone(self) -> FloatArray:
+        """p-values of variables by themselves: a shift between classes, a U shape, any difference between levels."""
+        return self.p_of_arm("alone")
+
+    @property
+    def p_given(self) -> FloatArray:
+        """p-values of variables given the other variables that are strong by themselves."""
+        return self.p_of_arm("given")
+
+    @property
+    def p_pairs(self) -> FloatArray:
+        """p-values of variables in pairs."""
+        return self.p_of_arm("pairs")
+
+    @property
+    def p_triples(self) -> FloatArray:
+        """p-values of variables in triples."""
+        return self.p_of_arm("triples")
+
+    @property
+    def p_quadruples(self) -> FloatArray:
+        """p-values of variables in quadruples."""
+        return self.p_of_arm("quadruples")
+
+    @cached_property
+    def found(self) -> list[str]:
+        """The simplest way in which each variable shows: "alone", "given others", "in pairs", "in triples", …"""
+        return found_by(self)
+
+    def of_dimension(self, dimensions: int) -> Selection:
+        """Return what tuples of one size say by themselves, as ``select(X, y, dimensions=dimensions)`` would.
+
+        Its p-values and relevant variables are of this search alone. Synergies and counts of cells are there for
+        variables that are relevant in the combined result.
+
+        Parameters
+        ----------
+        dimensions : int
+            One of ``.dimensions``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import interplay
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 20))
+        >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+        >>> result = interplay.select(X, y, random_state=0)
+        >>> sorted(result.of_dimension(2).relevant), result.of_dimension(1).relevant
+        (['x11', 'x3'], [])
+        """
+        if dimensions not in self.dimensions:
+            listed = ", ".join(map(str, self.dimensions))
+            raise ValueError(f"dimensions must be one of {listed}, which were searched, not {shown(dimensions)}")
+        if not self.tests:
+            return self
+        kept = [number for number, run in enumerate(self.runs) if run.dimensions == dimensions]
+        place = {number: i for i, number in enumerate(kept)}
+        runs = tuple(self.runs[number] for number in kept)
+        log_p = smallest_log_p(runs)
+        p_value = np.exp(log_p)
+        p_adjusted = adjust(p_value, self.settings["p_adjust"], level=self.settings["level"])
+        is_relevant = relevant_mask(p_adjusted, level=self.settings["level"])
+        order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
+        ranked = order[is_relevant[order]]
+        settings = {name: value for name, value in self.settings.items() if name != "arms"}
+        fits = {run.null_fit.fit for run in runs}
+        column = {v: i for i, v in enumerate(self.ranked.tolist())}
+        known = len(self.correlation) > 0 and all(v in column for v in ranked.tolist())
+        chosen = [column[v] for v in ranked.tolist()] if known else []
+        return replace(
+            self,
+            runs=runs,
+            log_p=log_p,
+            p_value=p_value,
+            p_adjusted=p_adjusted,
+            is_relevant=is_relevant,
+            ranked=ranked,
+            correlation=self.correlation[np.ix_(chosen, chosen)],
+            settings=settings | {"dimensions": dimensions, "fit": fits.pop() if len(fits) == 1 else settings["fit"]},
+            tuple_counts=tuple(
+                replace(counts, run=place[counts.run]) for counts in self.tuple_counts if counts.run in place
+            ),
+            tests=(),
+        )
 
     @property
     def contrast(self) -> pd.DataFrame:
@@ -178,30 +304,60 @@ class Selection:
                 "p_value": self._contrast_p(run),
                 "partners": [self._names_of(row[:-1]) for row in run.gains.contrast_tuples],
             }
-            if len(self.runs) > 1:
+            if len(self.dimensions) > 1:
+                frame = {"dimensions": [run.dimensions] * len(gain), **frame}
+            if len(self.comparisons) > 1:
                 frame = {"decision": [run.decision] * len(gain), **frame}
             frames.append(pd.DataFrame(frame))
         return pd.concat(frames, ignore_index=True)
 
     @cached_property
     def best_run(self) -> IntArray:
-        """Number of the run in which each variable has its smallest p-value."""
-        return np.asarray(np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0))
+        """Number of the run in which each variable has its smallest p-value, or in which it shows most clearly."""
+        if not self.tests:
+            return np.asarray(np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0))
+        # Comparison by comparison, the dimensions of each in ascending order.
+        place_of = np.array([self.dimensions.index(test.dimensions) for test in self.tests])
+        comparison = np.stack([test.comparison for test in self.tests])[self._strongest, np.arange(len(self.names))]
+        return np.asarray(comparison * len(self.dimensions) + place_of[self._strongest])
+
+    @cached_property
+    def _strongest(self) -> IntArray:
+        """Number of the test that says most about each variable."""
+        return strongest_test(self)
+
+    def best_tuple(self, number: int) -> IntArray:
+        """Return the members of the tuple in which a variable, by its number, shows most clearly, ascending."""
+        of_test = self.tests[self._strongest[number]].tuples if self.tests else None
+        members = self.runs[self.best_run[number]].gains.tuples[number] if of_test is None else of_test[number]
+        return np.asarray(members[members >= 0])
+
+    def best_tuples(self, variables: IntArray, dimensions: int) -> IntArray:
+        """Return the best tuples of variables whose best tuples have up to so many members; −1 where one lacks."""
+        tuples = np.full((len(variables), dimensions), -1, dtype=np.int64)
+        for row, v in zip(tuples, variables.tolist(), strict=True):
+            members = self.best_tuple(v)
+            row[: len(members)] = members
+        return tuples
 
     @property
     def table(self) -> pd.DataFrame:
         """One row per variable, in the order of the input.
 
         Columns: variable, gain, p_value, p_adjusted, relevant, partners (the other members of its best tuple),
-        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
-        with the smallest p-value, which the column decision names. With covariates, p_covariates (of the second test),
-        p_covariates_adjusted and holds_with_covariates follow; with times that may be censored, p_log_rank and so on. If
-        a variable calls for caution (`cautions`), the column caution says why.
+        discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several comparisons of classes,
+        those of the one with the smallest p-value, which the column decision names. With covariates, p_covariates (of
+        the second test), p_covariates_adjusted and holds_with_covariates follow; with times that may be censored,
+        p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction", "additive" (every
         member matters by itself, no interaction was found), "unclear" (no interaction was found, and not every member
         matters by itself: a partner by chance, or an interaction too weak to be shown) or "untested"; p_interaction is
         the p-value of the interaction, adjusted for all tuples of the search.
+
+        With several dimensions, there are also found (the simplest way in which the variable shows, in words) and the
+        p-value of each arm (p_alone, p_given, p_pairs, …); partners are those of the tuple with the strongest evidence
+        there, and gain is the variable's largest in tuples of that size.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
 
@@ -217,24 +373,26 @@ class Selection:
 
         gain = of_best_run([run.gains.gain for run in self.runs])
         alone = of_best_run([run.gain_alone for run in self.runs])
-        tuples = of_best_run([run.gains.tuples for run in self.runs])
         columns: dict[str, Any] = {
             "variable": self.names,
             "gain": gain,
             "p_value": self.p_value,
             "p_adjusted": self.p_adjusted,
             "relevant": self.is_relevant,
-            "partners": [self._names_of(members[members != v]) for v, members in enumerate(tuples)],
+            "partners": self._partners(),
             "discretization": of_best_run([run.gains.discretization for run in self.runs]),
             "gain_alone": alone,
             "synergy": gain - alone,
         }
-        if self.settings["dimensions"] > 1:
+        if self.tests:
+            columns["found"] = self.found
+            columns |= {f"p_{arm.replace(' ', '_')}": self.p_of_arm(arm) for arm in self.arms}
+        if self.dimensions[-1] > 1:
             columns["verdict"] = [one.verdict for one in self.verdicts]
             columns["p_interaction"] = [one.p_adjusted for one in self.verdicts]
         for retest in self.retests:
             columns |= retest.columns(len(self.names), self.settings["level"])
-        if len(self.runs) > 1:
+        if len(self.comparisons) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
         if cautions := self.cautions:
             columns["caution"] = [cautions.get(name, "") for name in self.names]
@@ -245,10 +403,11 @@ class Selection:
         """What the best tuples of all variables are; only those of relevant variables were tested."""
         verdicts = [Verdict()] * len(self.names)
         for number, run in enumerate(self.runs):
-            variables = self.ranked[self.best_run[self.ranked] == number]
-            for v, verdict in zip(
-                variables.tolist(), verdicts_of(self, number, run.gains.tuples[variables]), strict=True
-            ):
+            variables = self.ranked[self.best_run[self.ranked] == number].tolist()
+            if run.dimensions == 1 or not variables:
+                continue
+            tuples = self.best_tuples(np.array(variables), run.dimensions)
+            for v, verdict in zip(variables, verdicts_of(self, number, tuples), strict=True):
                 verdicts[v] = verdict
         return verdicts
 
@@ -303,6 +462,15 @@ class Selection:
         """
         return self.interactions(run=run).only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
 
+    def _partners(self) -> list[tuple[str, ...]]:
+        """The other members of the best tuple of each variable."""
+        if self.tests:
+            best = [self.tests[number].tuples[v] for v, number in enumerate(self._strongest.tolist())]
+        else:
+            of_runs = [run.gains.tuples for run in self.runs]
+            best = [of_runs[number][v] for v, number in enumerate(self.best_run.tolist())]
+        return [self._names_of(members[members != v]) for v, members in enumerate(best)]
+
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.
 
@@ -321,7 +489,7 @@ class Selection:
                     "gain": float(run.gains.gain[v]),
                     "discretization": int(run.gains.discretization[v]),
                 }
-                rows.append({"decision": run.decision, **row} if len(self.runs) > 1 else row)
+                rows.append({"decision": run.decision, **row} if len(self.comparisons) > 1 else row)
         frame = pd.DataFrame(rows)
         own = frame["variable"] == self.names[number]
         order = np.lexsort((-frame["gain"].to_numpy(), ~own.to_numpy()))
@@ -334,9 +502,9 @@ class Selection:
         """
         number = self._number_of(variable)
         run = int(self.best_run[number])
-        gains = self.runs[run].gains
+        members, discretization = self.best_tuple(number), int(self.runs[run].gains.discretization[number])
         for counts in self.tuple_counts:
-            if counts.is_of(gains.tuples[number], run, int(gains.discretization[number])):
+            if counts.is_of(members, run, discretization):
                 return counts
         raise ValueError(
             f"the cells of the best tuple of {shown(self.names[number])} were not kept: they are for the first 300 "
@@ -498,20 +666,23 @@ class Selection:
     def summary(self) -> str:
         """Return the result in words."""
         s, n = self.settings, len(self.names)
-        runs = "" if len(self.runs) == 1 else f" in {len(self.runs)} comparisons of classes"
+        n_comparisons = len(self.comparisons)
+        runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
+        searched = "+".join(map(str, self.dimensions))
         found = f"{len(self.ranked)} of {n} variables relevant"
         lines = [
-            f"{found} ({s['dimensions']}D{runs}, {self.adjustment}-adjusted p < {s['level']:g})",
+            f"{found} ({searched}D{runs}, {self.adjustment}-adjusted p < {s['level']:g})",
             f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
             + _counted(s["discretizations"], "discretisation")
             + f" into {s['divisions'] + 1} levels; {self._null_in_words()}; "
-            + ("exact p-values; " if self.runs[0].null_fit.is_exact else "")
+            + ("exact p-values; " if self.runs[0].null_fit.is_exact and not self.tests else "")
             + f"seed {s['random_state']}",
         ]
         if len(self.ranked):
             top = self.ranked[:20]
-            columns = ["variable", "gain", "p_adjusted", "partners", "gain_alone", "synergy"]
-            columns += ["verdict", "p_interaction"] if s["dimensions"] > 1 else []
+            how = ["found"] if self.tests else []
+            columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
+            columns += ["verdict", "p_interaction"] if self.dimensions[-1] > 1 else []
             shown = self._table.iloc[top][columns]
             shown = shown.assign(
                 variable=[printable(name) for name in shown["variable"]],
@@ -521,9 +692,12 @@ class Selection:
             if len(self.ranked) > len(top):
                 lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
         lines += self._retests_in_words()
-        if not len(self.ranked) and s["dimensions"] > 1:
-            run = min(self.runs, key=lambda run: int(run.class_sizes.min()))
-            note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=s["dimensions"])
+        of_tuples = [run for run in self.runs if run.dimensions > 1]
+        if not len(self.ranked) and of_tuples:
+            smallest = min(run.dimensions for run in of_tuples)
+            of_smallest = [run for run in of_tuples if run.dimensions == smallest]
+            run = min(of_smallest, key=lambda run: int(run.class_sizes.min()))
+            note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
             lines += [note] if note else []
         if cautions := self.cautions:
             listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
@@ -546,7 +720,7 @@ class Selection:
     def class_sizes(self) -> dict[str, int]:
         """Samples of each class, whatever classes were compared with each other."""
         # One against the rest: the rest stands first, and is no class.
-        first = 1 if self.settings["multiclass"] == "ovr" and len(self.runs) > 1 else 0
+        first = 1 if self.settings["multiclass"] == "ovr" and len(self.comparisons) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
             sizes.update(zip(run.class_labels[first:], run.class_sizes[first:].tolist(), strict=True))
@@ -587,7 +761,16 @@ class Selection:
         inflated = f", gains divided by {fit.inflation:.3g}" if n_groups else ""
         return f"{_counted(self.settings['n_contrast'], 'contrast variable')}{of_groups}{inflated}"
 
+    def label_of(self, run: Run) -> str:
+        """Return what tells a run from others: the classes it compares, the size of its tuples, or both."""
+        if not self.tests:
+            return run.decision
+        return f"{run.dimensions}D" if len(self.comparisons) == 1 else f"{run.decision}, {run.dimensions}D"
+
     def _only_run(self) -> Run:
+        if self.tests:
+            sizes = ", ".join(f".of_dimension({k})" for k in self.dimensions)
+            raise ValueError(f"there is one set of gains per size of tuples: use {sizes}, or .runs")
         if len(self.runs) > 1:
             listed = ", ".join(run.decision for run in self.runs)
             raise ValueError(f"there is one set of gains per run: use .runs[i].gains (runs: {listed})")
@@ -612,6 +795,12 @@ class Selection:
                 )
             return self.names.index(variable)
         return check_int("variable", variable, low=0, high=len(self.names) - 1)
+
+
+def smallest_log_p(runs: Sequence[Run]) -> FloatArray:
+    """Return ln p of each variable over comparisons of classes: the smallest p times their number; of one, plain p."""
+    log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
+    return np.asarray(np.minimum(log_p, 0.0))
 
 
 def _counted(number: int, noun: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def selection_interactions(selection: Selection, run: int | str | None) -> Interactions:
     """See `Selection.interactions`."""
-    if selection.settings["dimensions"] < 2:
+    if selection.dimensions[-1] < 2:
         raise ValueError("interactions need tuples: run select with dimensions=2 or more")
     number = run_number(selection, run)
     chosen = selection.runs[number]
@@ -24,7 +24,11 @@ def selection_interactions(selection: Selection, run: int | str | None) -> Inter
             "the tuples of this selection were not tested (merged from parts without X, or saved by an older version): "
             "give X to merge_parts, or run select() again"
         )
-    s = selection.settings
+    k, n_sizes = chosen.dimensions, sum(size > 1 for size in selection.dimensions)
+    if k < 2:
+        label = selection.label_of(chosen)
+        raise ValueError(f"run {label!r} is of variables alone: choose one of pairs or larger tuples")
+    s = {name: value for name, value in selection.settings.items() if name != "arms"} | {"dimensions": k}
     kept = [counts for counts in selection.tuple_counts if counts.run == number]
     members = {
         tuple(row): int(d) for row, d in zip(chosen.tested.tuples.tolist(), chosen.tested.discretization, strict=True)
@@ -32,7 +36,7 @@ def selection_interactions(selection: Selection, run: int | str | None) -> Inter
     return Interactions(
         names=selection.names,
         tested=chosen.tested.by_p_value(),
-        n_tests=comb(len(selection.names), s["dimensions"]) * len(selection.runs),
+        n_tests=comb(len(selection.names), k) * len(selection.comparisons) * n_sizes,
         outcome=chosen.outcome,
         class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
         cuts=chosen.cuts,
@@ -49,7 +53,7 @@ def selection_interactions(selection: Selection, run: int | str | None) -> Inter
 
 def run_number(selection: Selection, run: int | str | None) -> int:
     """Return the number of a run, given by that or by what it tells apart."""
-    decisions = [one.decision for one in selection.runs]
+    decisions = [selection.label_of(one) for one in selection.runs]
     if run is None and len(decisions) > 1:
         raise ValueError(f"run must say which of the {len(decisions)} is meant: a number, or one of {decisions}")
     if isinstance(run, str):

@@ -48,10 +48,13 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
     import pandas as pd
 
     top = check_int("top", top, low=1)
-    if selection.settings["dimensions"] < 2:
+    if selection.dimensions[-1] < 2:
         raise ValueError("synergies need tuples: run select with dimensions=2 or more")
+    several = len(selection.comparisons) > 1
     rows: list[dict[str, Any]] = []
     for number, run in enumerate(selection.runs):
+        if run.dimensions == 1:  # beside larger ones
+            continue
         found = run.explanations
         if found is None:
             raise ValueError(
@@ -75,10 +78,10 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                     "p_interaction": verdicts[row].p_adjusted,
                     "log_or": verdicts[row].log_or,
                 }
-                rows.append({"decision": run.decision, **entry} if len(selection.runs) > 1 else entry)
+                rows.append({"decision": run.decision, **entry} if several else entry)
     columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_gain", "verdict"]
     columns += ["p_interaction", "log_or"]
-    return pd.DataFrame(rows, columns=["decision", *columns] if len(selection.runs) > 1 else columns)
+    return pd.DataFrame(rows, columns=["decision", *columns] if several else columns)
 
 
 def synergy_graph(selection: Selection, top: int) -> nx.Graph:

@@ -3,11 +3,14 @@
 ::
 
     settings.py      arguments               → SearchSettings, SelectionSettings: frozen and checked once
+    dimensions.py    `dimensions`, `arms`    → the sizes of tuples to search in one call
     coders.py        settings + tables       → Coder           a table is surveyed once for all that reads its codes
     tuple_tiles.py   C(n, k) tuples          → TupleTiles      pieces that can be searched in any order
     tile_shapes.py   what tiles cost         → sizes of blocks  the same for every way to search
     gains.py         codes → planes + tiles  → MaxGains        `max_information_gain`
-    runs.py          a selection's arguments → SearchedRun     one search for each comparison of classes
+    runs.py          a selection's arguments → SearchedRun     one search per comparison of classes and size of tuples
+    score_tests.py   rank scores             → ScoreTests      tests of variables alone, given others
+    product_search.py  rank scores           → ProductMaxima   the strongest product of each variable with another
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
     checkpoint.py    a search in progress    → a file from which the same call goes on
     provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other

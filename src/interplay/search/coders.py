@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from interplay.arrays import IntArray
-from interplay.search.settings import Discrete, SearchSettings
+from interplay.search.settings import Discrete, SearchSettings, naming_contrast
 from interplay.steps.discrete_codes import Coder, make_coder
 from interplay.steps.table import Table
 
@@ -35,6 +37,20 @@ def coder_for(
         n_jobs=n_threads,
         columns=columns,
     )
+
+
+def contrast_coder(
+    coder: Coder, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
+) -> Coder:
+    """Survey contrast variables of a table: each like its source where that is known, else as the settings say."""
+    if sources is not None:
+        discrete: Discrete = coder.is_discrete[np.asarray(sources)]
+    else:  # a list of columns of X does not speak of other columns
+        discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
+    with naming_contrast():
+        return coder_for(
+            contrast, settings, n_threads=coder.n_jobs, discrete=discrete, first_variable=coder.table.n_vars
+        )
 
 
 class Coders:

@@ -15,7 +15,7 @@ from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_e
 from interplay.engines.routing import tile_costs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint, keeping
-from interplay.search.coders import coder_for
+from interplay.search.coders import coder_for, contrast_coder
 from interplay.search.provenance import data_fingerprint
 from interplay.search.settings import (
     Discrete,
@@ -24,7 +24,6 @@ from interplay.search.settings import (
     check_contrast,
     check_search_settings,
     check_workspace,
-    naming_contrast,
 )
 from interplay.search.tile_loop import Shard, TileLoop
 from interplay.search.tile_shapes import cut_for_processor
@@ -232,11 +231,15 @@ def search(
     settings: SearchSettings,
     choice: EngineChoice,
     *,
+    contrast: Table | None = None,
+    contrast_sources: IntArray | Sequence[int] | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> tuple[MaxGains, ...]:
     """Table → codes → bit planes → maximum gains, merged over the discretisations; `options` as in `prepare_search`."""
     coder = coder_for(table, settings, n_threads=choice.n_threads)
+    coded = None if contrast is None else contrast_coder(coder, contrast, settings, sources=contrast_sources)
+    options |= {"contrast": coded, "contrast_sources": contrast_sources}
     return prepare_search(coder, classes, settings, choice, **options).run(progress)
 
 
@@ -323,7 +326,7 @@ def prepare_search(
     settings: SearchSettings,
     choice: EngineChoice,
     *,
-    contrast: Table | None = None,
+    contrast: Coder | None = None,
     contrast_sources: IntArray | Sequence[int] | None = None,
     asked_for: BoolArray | None = None,
     require: str = "any",
@@ -341,15 +344,7 @@ def prepare_search(
     stratum is row 0 of planes and tiles, and no part of what is found. `make_loop` makes a TileLoop that does something
     else with the tiles.
     """
-    table, coders = coder.table, [coder]
-    if contrast is not None:
-        if contrast_sources is not None:
-            discrete = coder.is_discrete[np.asarray(contrast_sources)]
-        else:  # a list of columns of X does not speak of other columns
-            discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
-        with naming_contrast():
-            code_alike = partial(coder_for, n_threads=choice.n_threads, first_variable=table.n_vars)
-            coders.append(code_alike(contrast, settings, discrete=discrete))
+    table, coders = coder.table, [coder] if contrast is None else [coder, contrast]
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
     n_levels = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
     fixed: list[CodeBlocks] = [] if strata is None else [strata.as_codes()]

@@ -1,10 +1,11 @@
-"""A selection's data and settings → the searches they ask for, one for each comparison of classes."""
+"""A selection's data and settings → the searches they ask for, by comparison of classes and size of tuples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,15 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
-from interplay.search.coders import Coders, coder_for
+from interplay.search.coders import Coders, coder_for, contrast_coder
 from interplay.search.exact_p_values import ExactPValues
 from interplay.search.gains import PreparedSearch, about_search, prepare_search
 from interplay.search.permuted_gains import allowed_relabelings, search_permuted
 from interplay.search.provenance import data_fingerprint
+from interplay.search.score_tests import ScoreTests, run_score_tests
 from interplay.search.settings import SelectionSettings, check_selection_settings
 from interplay.search.tile_loop import Shard, TileLoop
+from interplay.statistics.arms import tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.statistics.permutations.reach import check_reach
 from interplay.steps.clustered_samples import warn_of_clusters
@@ -28,8 +31,10 @@ from interplay.steps.comparisons import Comparison, make_comparisons
 from interplay.steps.contrast import ContrastTable, contrast_table
 from interplay.steps.covariates import Covariates, make_covariates
 from interplay.steps.decision import decision_classes
+from interplay.steps.discrete_codes import Coder
 from interplay.steps.groups import Groups, make_groups
 from interplay.steps.named_columns import take_named
+from interplay.steps.rank_scores import RankScores
 from interplay.steps.strata import Strata, make_strata
 from interplay.steps.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.steps.table import Table
@@ -84,8 +89,13 @@ class SelectionTask:
         """What decides the gains; how they are judged may change."""
         settings = self.settings
         search = about_search(self.table, self.classes, settings, fingerprint=self.fingerprint)
-        permuted = {"permutations": settings.n_permutations} if settings.permutations else {}
-        return search | {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass} | permuted
+        search |= {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
+        if settings.permutations:
+            search["permutations"] = settings.n_permutations
+        if settings.all_dimensions is not None:
+            # Which arms are combined decides which dimensions are searched, and nothing else here.
+            search["dimensions"] = settings.searched
+        return search
 
     @property
     def study(self) -> dict[str, Any]:
@@ -133,13 +143,15 @@ class SearchedRun:
     contrast_sources : (n_contrast,) int64
     gains : MaxGains
     alone : MaxGains
-        In 1D.
+        In 1D; of the contrast variables too where several dimensions are searched in one call.
     exact_log_p : (n_vars + n_contrast,) float64, optional
         Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
     permuted : (n_permutations, n_vars, n_groups) float64, optional
         Maxima of the variables under relabelings of the samples, by degrees of freedom as `gains` has them.
     inflation : float, optional
         With groups and without permutations: how many times as large as those of independent samples gains are.
+    scores : ScoreTests, optional
+        Tests of rank scores, beside the search in 1D of several; of shards, the first has them.
     """
 
     decision: str
@@ -151,6 +163,7 @@ class SearchedRun:
     exact_log_p: FloatArray | None = None
     permuted: FloatArray | None = None
     inflation: float | None = None
+    scores: ScoreTests | None = None
 
 
 def check_selection(
@@ -228,42 +241,106 @@ def search_runs(
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
-    """Search for each of the comparisons; beside what was found, the loop that found it."""
-    n_runs, settings = len(task.comparisons), task.settings
-    prepare = partial(prepare_run, settings=settings, coders=coders, choice=choice)
+    """Search for each of the comparisons, in each of the dimensions; beside what was found, the loop that found it."""
+    several = task.settings.all_dimensions is not None
+    shares = _Shares(task)
     for number, comparison in enumerate(task.comparisons):
-        search = prepare(comparison, shard=shard, checkpoint=checkpoint, name=f"search{number}")
-        exact = ExactPValues(pseudocount=settings.pseudocount, has_strata=comparison.strata is not None)
-        permuted = None
-        # The search of the data is one of so many.
-        n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
-        begun = 0.0
-        try:
-            search.run(
-                _share_of(progress, number, 1 / n_searches, n_runs),
-                see_planes=exact.see_planes if _is_tested_exactly(settings) else None,
+        coder = coders.of(comparison.table)
+        contrast = _contrast_of(comparison, task.settings, coder)
+        alone: MaxGains | None = None
+        for k in task.settings.searched:
+            settings = task.settings.of_dimension(k)
+            kept: dict[str, Any] = {"checkpoint": checkpoint, "name": f"search{number}" + f"_{k}D" * several}
+            search = prepare_run(
+                comparison,
+                settings=settings,
+                coder=coder,
+                contrast=contrast,
+                choice=choice,
+                alone=k > 1 and not several,
+                shard=shard,
+                **kept,
             )
-            if settings.permutations:
-                begun = 1 / n_searches
-                permuted = search_permuted(
-                    search,
-                    comparison,
-                    settings,
-                    observed=search.loop.found[0],
-                    progress=_share_of(progress, number + begun, 1 - begun, n_runs),
-                    may_stop=shard is None,
-                    checkpoint=checkpoint,
-                    name=f"search{number}",
-                )
-        except SearchInterrupted as interrupt:
-            done = (number + (interrupt.done if begun else interrupt.done / n_searches)) / n_runs
-            raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-        run, loop = _searched(comparison, search, exact.log_p), search.loop
-        if comparison.groups is not None and not settings.permutations:
-            run = replace(run, inflation=_inflation(comparison, settings, coders, choice))
-        run = replace(run, permuted=permuted)
-        del search  # what it was made from is not kept while the next run is prepared
-        yield run, loop
+            told = shares.of_next(progress)
+            try:
+                run = _run_search(search, comparison, settings, told, may_stop=shard is None, **kept)
+            except SearchInterrupted as interrupt:
+                done = shares.before + shares.size * interrupt.done
+                raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
+            loop = search.loop
+            del search  # what it was made from is not kept while the next run is prepared
+            if contrast is not None and comparison.groups is not None:
+                run = replace(run, inflation=_inflation(comparison, settings, contrast, choice))
+            if several and k == 1:
+                alone = run.gains
+                if shard is None or shard.number == 1:
+                    run = replace(run, scores=_score_tests(comparison, task.settings, coder, contrast))
+            yield run if alone is None else replace(run, alone=alone), loop
+        del coder, contrast  # nor is this, while those of the next comparison are made
+
+
+def _run_search(
+    search: PreparedSearch,
+    comparison: Comparison,
+    settings: SelectionSettings,
+    progress: Progress,
+    *,
+    may_stop: bool,
+    checkpoint: Checkpoint | None,
+    name: str,
+) -> SearchedRun:
+    """Search the data, and all relabelings of them where p-values come from permutations."""
+    exact = ExactPValues(pseudocount=settings.pseudocount, has_strata=comparison.strata is not None)
+    # The search of the data is one of so many.
+    n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
+    try:
+        search.run(
+            _share_of(progress, 0.0, 1 / n_searches),
+            see_planes=exact.see_planes if _is_tested_exactly(settings) else None,
+        )
+    except SearchInterrupted as interrupt:
+        done = interrupt.done / n_searches
+        raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
+    run = _searched(comparison, search, exact.log_p)
+    if not settings.permutations:
+        return run
+    permuted = search_permuted(
+        search,
+        comparison,
+        settings,
+        observed=search.loop.found[0],
+        progress=_share_of(progress, 1 / n_searches, 1 - 1 / n_searches),
+        may_stop=may_stop,
+        checkpoint=checkpoint,
+        name=name,
+    )
+    return replace(run, permuted=permuted)
+
+
+def n_tuples_of(task: SelectionTask) -> list[int]:
+    """Return how many tuples each search of a comparison looks at, those of contrast variables too."""
+    n_vars, n_contrast = task.table.n_vars, task.settings.n_contrast
+    return [comb(n_vars, k) + n_contrast * comb(n_vars, k - 1) for k in task.settings.searched]
+
+
+class _Shares:
+    """The share of the whole work, in tuples, that each search is; so a function that is told of it hears of all."""
+
+    def __init__(self, task: SelectionTask) -> None:
+        n_tuples = n_tuples_of(task)
+        self._shares = [n / (sum(n_tuples) * len(task.comparisons)) for n in n_tuples] * len(task.comparisons)
+        self._n_begun = 0
+        self.before, self.size = 0.0, 0.0
+
+    def of_next(self, progress: Progress) -> Progress:
+        """Begin with the next search; return what it tells of its own progress."""
+        self.before, self.size = sum(self._shares[: self._n_begun]), self._shares[self._n_begun]
+        self._n_begun += 1
+        if not callable(progress):
+            return progress
+        tell, before, size = progress, self.before, self.size
+        is_last = self._n_begun == len(self._shares)
+        return lambda done: tell(1.0 if is_last and done == 1.0 else before + size * done)
 
 
 def _is_tested_exactly(settings: SelectionSettings) -> bool:
@@ -287,52 +364,92 @@ def _searched(comparison: Comparison, search: PreparedSearch, exact_log_p: Float
 
 
 def prepare_run(
-    comparison: Comparison, *, settings: SelectionSettings, coders: Coders, choice: EngineChoice, **options: Any
+    comparison: Comparison,
+    *,
+    settings: SelectionSettings,
+    coder: Coder,
+    contrast: Coder | None,
+    choice: EngineChoice,
+    alone: bool,
+    **options: Any,
 ) -> PreparedSearch:
-    """Table → codes, contrast variables → tiles: a search that is ready to run; `options` as in `prepare_search`."""
-    contrast = _contrast_of(comparison, settings)
-    strata = comparison.strata
+    """Codes of variables and contrast variables → tiles: a search ready to run; `options` as in `prepare_search`."""
     return prepare_search(
-        coders.of(comparison.table),
+        coder,
         comparison.classes,
         settings,
         choice,
         contrast=contrast,
-        contrast_sources=None if contrast is None else contrast.sources,
-        strata=strata,
-        alone=settings.dimensions > 1,
+        contrast_sources=None if contrast is None else _sources(contrast),
+        strata=comparison.strata,
+        alone=alone,
         **options,
     )
 
 
-def _contrast_of(comparison: Comparison, settings: SelectionSettings) -> ContrastTable | None:
-    """Return the contrast variables of a comparison: permuted within strata, and by whole groups."""
+def prepare_largest(
+    task: SelectionTask, coders: Coders, choice: EngineChoice, *, shard: Shard | None = None
+) -> PreparedSearch:
+    """Prepare the search of the largest tuples for the first comparison, to see what it takes."""
+    comparison, settings = task.comparisons[0], task.settings.of_dimension(task.settings.searched[-1])
+    coder = coders.of(comparison.table)
+    contrast = _contrast_of(comparison, settings, coder)
+    return prepare_run(
+        comparison,
+        settings=settings,
+        coder=coder,
+        contrast=contrast,
+        choice=choice,
+        alone=settings.dimensions > 1 and task.settings.all_dimensions is None,
+        shard=shard,
+    )
+
+
+def _contrast_of(comparison: Comparison, settings: SelectionSettings, coder: Coder) -> Coder | None:
+    """Make the contrast variables of a comparison, the same for all its searches: within strata, by whole groups."""
     if not settings.n_contrast:
         return None
     strata, groups = comparison.strata, comparison.groups
-    return contrast_table(
+    contrast = contrast_table(
         comparison.table,
         settings.n_contrast,
         seed=settings.random_state,
         strata=None if strata is None else strata.codes,
         groups=None if groups is None else groups.codes,
     )
+    return contrast_coder(coder, contrast, settings, sources=contrast.sources)
 
 
-def _inflation(comparison: Comparison, settings: SelectionSettings, coders: Coders, choice: EngineChoice) -> float:
+def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Coder, choice: EngineChoice) -> float:
     """Return λ: the mean 1D gain of group contrast variables, in χ² per degree of freedom, at least 1."""
-    contrast = _contrast_of(comparison, settings)
-    assert contrast is not None
     once = replace(settings, dimensions=1, discretizations=1)
-    discrete = coders.of(comparison.table).is_discrete[contrast.sources]
-    coder = coder_for(contrast, once, n_threads=choice.n_threads, discrete=discrete)
+    coder = coder_for(contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
     (found,) = prepare_search(coder, comparison.classes, once, choice, strata=comparison.strata).run(False)
     return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
 
 
-def _share_of(progress: Progress, begin: float, share: float, n_runs: int) -> Progress:
-    """Let a function that is told the share done of a search, a part of a run, hear of all runs together."""
-    if not callable(progress):
+def _share_of(progress: Progress, begin: float, share: float) -> Progress:
+    """Let a function that is told the share done of a run hear of a part of it."""
+    if not callable(progress) or share == 1:
         return progress
     tell = progress
-    return lambda done: tell((begin + share * done) / n_runs)
+    return lambda done: tell(begin + share * done)
+
+
+def _sources(contrast: Coder) -> IntArray:
+    assert isinstance(contrast.table, ContrastTable)
+    return contrast.table.sources
+
+
+def _score_tests(
+    comparison: Comparison, settings: SelectionSettings, coder: Coder, contrast: Coder | None
+) -> ScoreTests:
+    strata = None if comparison.strata is None else comparison.strata.codes
+    assert settings.all_dimensions is not None
+    assert settings.arms is not None
+    return run_score_tests(
+        RankScores(coder, strata),
+        comparison.classes,
+        names={test.name for test in tests_of(settings.all_dimensions, settings.arms)},
+        contrast=None if contrast is None else RankScores(contrast, strata),
+    )

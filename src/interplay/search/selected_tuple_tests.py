@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from math import comb
 
 import numpy as np
 
 from interplay.arrays import IntArray
+from interplay.results.selection import Run
 from interplay.results.tested_tuples import TestedTuples
 from interplay.search.coders import Coders
 from interplay.search.p_value_caps import PValueCaps, listed_method
@@ -26,15 +26,19 @@ MAX_TESTED = 3000
 _MAX_NUMBERS = 2**16
 
 
-def n_tests_of(n_vars: int, dimensions: int, n_runs: int) -> int:
-    """Return how many tests p-values are adjusted for: one for each tuple of each run."""
-    return comb(n_vars, dimensions) * n_runs
+def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
+    """Return how many tests p-values are adjusted for: one for each tuple of a size, of each family.
+
+    Families are the comparisons of classes, times the sizes of tuples that were searched: each size gets an equal share
+    of the error rate (Bonferroni), so that pairs do not pay for the number of triples.
+    """
+    return comb(n_vars, dimensions) * n_families
 
 
 def make_selected_tests(
-    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_runs: int
-) -> TestedTuples | None:
-    """Test tuples in all discretisations of a run; p-values are not adjusted yet. None where tuples have one member.
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
+) -> TestedTuples:
+    """Test tuples of two and more members in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
     ----------
@@ -42,8 +46,6 @@ def make_selected_tests(
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
         there (−1).
     """
-    if settings.dimensions < 2:
-        return None
     n_vars = comparison.table.n_vars
     known = tuples[(tuples >= 0).all(axis=1)]
     _, first = np.unique(known, axis=0, return_index=True)
@@ -60,7 +62,11 @@ def make_selected_tests(
         for d in range(settings.discretizations)
     ]
     caps = PValueCaps(
-        listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, settings.dimensions, n_runs), None, None
+        listed_method(settings.p_adjust),
+        settings.level,
+        n_tests_of(n_vars, settings.dimensions, n_families),
+        None,
+        None,
     )
     return make_tuple_tests(
         tables,
@@ -72,18 +78,20 @@ def make_selected_tests(
     )
 
 
-def adjusted_tests(
-    tested: Sequence[TestedTuples | None], settings: SelectionSettings, n_vars: int
-) -> list[TestedTuples | None]:
-    """Adjust the p-values of all runs together."""
-    some = [one for one in tested if one is not None]
-    if not some:
-        return list(tested)
-    adjust = partial(
-        adjust_listed,
-        method=listed_method(settings.p_adjust),
-        n_tests=n_tests_of(n_vars, settings.dimensions, len(tested)),
-    )
-    ends = np.cumsum([len(one) for one in some])
-    of_each = iter(np.split(adjust(np.concatenate([one.p_value for one in some])), ends[:-1]))
-    return [None if one is None else replace(one, p_adjusted=next(of_each)) for one in tested]
+def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int, *, n_sizes: int) -> list[Run]:
+    """Adjust the p-values of all runs of a size of tuples together, with an equal share of the error for each size."""
+    adjusted = list(runs)
+    for size in {run.dimensions for run in runs}:
+        chosen = [(number, run.tested) for number, run in enumerate(runs) if run.dimensions == size]
+        some = [(number, tested) for number, tested in chosen if tested is not None]
+        if not some:
+            continue
+        p_adjusted = adjust_listed(
+            np.concatenate([tested.p_value for _, tested in some]),
+            listed_method(settings.p_adjust),
+            n_tests=n_tests_of(n_vars, size, len(chosen) * n_sizes),
+        )
+        ends = np.cumsum([len(tested) for _, tested in some])
+        for (number, tested), of_run in zip(some, np.split(p_adjusted, ends[:-1]), strict=True):
+            adjusted[number] = replace(runs[number], tested=replace(tested, p_adjusted=of_run))
+    return adjusted

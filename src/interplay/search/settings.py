@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from math import comb
 from typing import Any, Self
 
@@ -12,6 +12,8 @@ import numpy as np
 
 from interplay.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
 from interplay.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.search.dimensions import resolve_dimensions
+from interplay.statistics.arms import arm_of_tuples
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
@@ -77,7 +79,9 @@ class SelectionSettings(SearchSettings):
     """What decides a selection: the settings of its searches, and how their gains are judged.
 
     `decision` is what the decision was found to be; how many contrast variables there are is definite. `permutations`
-    says, if there are groups or where it was asked for, whether p-values come from permutations; else it is None.
+    says, if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
+    several sizes of tuples are searched in one call, `all_dimensions` are these, `dimensions` is the largest, and
+    `arms` are the tests that are combined; of one size they are None.
     """
 
     n_contrast: int
@@ -89,6 +93,34 @@ class SelectionSettings(SearchSettings):
     multiclass: str
     permutations: bool | None = None
     n_permutations: int = 0
+    all_dimensions: tuple[int, ...] | None = None
+    arms: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Take them from what `to_dict` gave, or a file has kept of that."""
+        if isinstance(values["dimensions"], int):
+            return super().of(values)
+        several = tuple(values["dimensions"])
+        given = {"dimensions": max(several), "all_dimensions": several, "arms": tuple(values["arms"])}
+        return super().of({**values, **given})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values by the names of the arguments, for users and files."""
+        values = super().to_dict()
+        several = values.pop("all_dimensions", None)
+        return values if several is None else values | {"dimensions": several}
+
+    @property
+    def searched(self) -> tuple[int, ...]:
+        """The sizes of tuples to search; of several, variables alone always: synergies are what is beyond them."""
+        if self.all_dimensions is None or self.arms is None:
+            return (self.dimensions,)
+        return (1, *(k for k in self.all_dimensions if k > 1 and arm_of_tuples(k) in self.arms))
+
+    def of_dimension(self, dimensions: int) -> Self:
+        """Return the settings of one search among several."""
+        return replace(self, dimensions=dimensions, all_dimensions=None, arms=None)
 
 
 def check_search_settings(
@@ -143,10 +175,14 @@ def check_selection_settings(
     permutations: bool | None,
     n_permutations: int,
     has_groups: bool,
+    dimensions: Any,
+    arms: Any,
     **of_search: Any,
 ) -> SelectionSettings:
     """Check the settings of a selection; those `of_search` as `check_search_settings` does."""
-    search = check_search_settings(table, **of_search)
+    sizes, chosen_arms = resolve_dimensions(dimensions, arms, table.n_vars, at_once=not (has_groups or permutations))
+    largest = sizes if isinstance(sizes, int) else max(sizes)
+    search = check_search_settings(table, dimensions=largest, **of_search)
     n_permutations = check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
     permuted = _check_permutations(permutations, n_permutations, table.n_vars, search, has_groups=has_groups)
     if permuted:
@@ -165,6 +201,8 @@ def check_selection_settings(
         multiclass=check_choice("multiclass", multiclass, MULTICLASS_CHOICES),
         permutations=permuted if permuted or has_groups else None,
         n_permutations=n_permutations if permuted or has_groups else 0,
+        all_dimensions=None if isinstance(sizes, int) else sizes,
+        arms=chosen_arms,
     )
 
 

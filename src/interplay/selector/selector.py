@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from interplay.arrays import BoolArray, FloatArray
 from interplay.pipeline import select
 from interplay.results.selection import Selection
+from interplay.search.dimensions import Dimensions, resolve_dimensions
 from interplay.search.settings import Discrete
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.selector.input import (
@@ -50,8 +52,11 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     Parameters
     ----------
-    dimensions : int
+    dimensions : "auto", int or sequence of int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+
+        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables.
 
         X must have at least this many variables.
     divisions : int
@@ -80,6 +85,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         these are small.
 
         `select` calls this argument `fit`, which is the name of a method in an estimator.
+    arms : sequence of str, optional
+        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
+        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
+        all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -133,8 +142,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     support_ : (n_features,) bool
         Which variables are kept.
     gains_ : (n_features,) float64
-        Maximum information gain of each variable; with several searches (`multiclass`), that of the most significant
-        one.
+        Maximum information gain of each variable; with several searches (`dimensions`, `multiclass`), that of the most
+        significant one.
     p_values_ : (n_features,) float64
         Before adjustment for the number of variables; ``result_.p_adjusted`` holds the adjusted ones.
     n_features_in_ : int
@@ -166,7 +175,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 20))
     >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
-    >>> selector = MDFSSelector(dimensions=2, random_state=0).fit(X, y)
+    >>> selector = MDFSSelector(random_state=0).fit(X, y)
     >>> selector.get_feature_names_out()
     array(['x3', 'x11'], dtype=object)
     >>> selector.transform(X).shape
@@ -175,7 +184,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "dimensions": [Interval(Integral, 1, None, closed="left")],
+        "dimensions": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like"],
         "divisions": [Interval(Integral, 1, 255, closed="both")],
         "discretizations": [Interval(Integral, 1, None, closed="left")],
         "range_": [Interval(Real, 0, 1, closed="both"), None],
@@ -184,6 +193,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "p_adjust": [StrOptions(set(ADJUST_METHODS))],
         "level": [Interval(Real, 0, 1, closed="neither")],
         "null_fit": [StrOptions(set(FITS))],
+        "arms": ["array-like", None],
         "decision": [StrOptions(set(DECISION_CHOICES))],
         "decision_divisions": [Interval(Integral, 1, 255, closed="both")],
         "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
@@ -201,7 +211,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     def __init__(
         self,
         *,
-        dimensions: int = 2,
+        dimensions: Dimensions = "auto",
         divisions: int = 1,
         discretizations: int = 1,
         range_: float | None = None,
@@ -210,6 +220,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         p_adjust: str = "holm",
         level: float = 0.05,
         null_fit: str = "auto",
+        arms: Sequence[str] | None = None,
         decision: str = "auto",
         decision_divisions: int = 1,
         multiclass: str = "joint",
@@ -232,6 +243,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self.p_adjust = p_adjust
         self.level = level
         self.null_fit = null_fit
+        self.arms = arms
         self.decision = decision
         self.decision_divisions = decision_divisions
         self.multiclass = multiclass
@@ -343,9 +355,11 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
                 refuse_infinite(table)
         else:
             table = as_table(checked_array(X, must_be_finite=must_be_finite))
-        if table.n_vars < self.dimensions:
+        largest, _ = resolve_dimensions(self.dimensions, self.arms, table.n_vars)
+        needed = largest if isinstance(largest, int) else max(largest)
+        if table.n_vars < needed:
             raise ValueError(
-                f"dimensions={self.dimensions} needs at least {self.dimensions} variables, and X has "
+                f"dimensions={self.dimensions} needs at least {needed} variables, and X has "
                 f"n_features={table.n_vars}: lower dimensions"
             )
         return table

@@ -120,7 +120,7 @@ def centred_within(scores: FloatArray, strata: IntArray) -> FloatArray:
     """Return scores, (n_rows, n_samples), less their mean in each stratum."""
     n_strata = int(strata.max(initial=0)) + 1
     if n_strata == 1:
-        return scores - scores.mean(axis=1, keepdims=True)
+        return np.asarray(scores - scores.mean(axis=1, keepdims=True))
     centred = scores.copy()
     for stratum in range(n_strata):
         inside = np.flatnonzero(strata == stratum)

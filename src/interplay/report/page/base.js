@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const { names, rows } = data;
 const nRows = rows.gain.length;
-const several = data.runs.length > 1;
+const several = data.comparisons > 1;
 
 const byId = (id) => document.getElementById(id);
 

@@ -37,13 +37,13 @@ function chooseFit(number) {
   for (const redraw of redrawFit) redraw();
 }
 for (const choice of choices) {
-  choice.hidden = !several;
+  choice.hidden = data.nullFits.length < 2;
   choice.querySelector("select").append(...data.nullFits.map(({ decision }, i) => el("option", { value: i }, cut(decision, 60))));
   choice.querySelector("select").addEventListener("change", (event) => chooseFit(Number(event.target.value)));
 }
 chooseFit(0);
-byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (several ? `${decision}\n${words}` : words)).join("\n\n")
-  + (data.runs.length > data.nullFits.length ? `\n\n(the first ${data.nullFits.length} of ${data.runs.length} comparisons)` : "");
+byId("null-words").textContent = data.nullFits.map(({ decision, words }) => (data.nullFits.length > 1 ? `${decision}\n${words}` : words)).join("\n\n")
+  + (several && data.runs.length > data.nullFits.length ? `\n\n(the first ${data.nullFits.length} of ${data.runs.length} comparisons)` : "");
 
 // The clearest case of the summary is shown at once, so that a reader sees what this is about.
 const interacts = (row) => Number(rows.verdict[row] === "interaction");

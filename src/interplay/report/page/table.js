@@ -12,6 +12,7 @@ const columns = [
     { title: "Alone", value: (row) => rows.alone[row], show: (row) => gainText(rows.alone[row]), down: true, extra: true },
     { title: "Synergy", value: synergyOf, show: (row) => gainText(synergyOf(row)), down: true, extra: true },
   ] : []),
+  ...(rows.found ? [{ title: "Found", value: (row) => rows.found[row], text: true }] : []),
   ...(several ? [{ title: "Comparison", value: (row) => data.runs[rows.run[row]].decision, text: true, extra: true }] : []),
   ...(rows.caution ? [{ title: "Caution", value: (row) => rows.caution[row], text: true }] : []),
 ];
@@ -91,7 +92,7 @@ function sortBy(column) {
 }
 
 function variablesCsv() {
-  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", "verdict", "p_interaction", ...(several ? ["decision"] : []), ...(rows.caution ? ["caution"] : [])];
+  const header = ["variable", "gain", "p_value", "p_adjusted", "relevant", "partners", "discretization", "gain_alone", "synergy", "verdict", "p_interaction", ...(several ? ["decision"] : []), ...(rows.caution ? ["caution"] : []), ...(rows.found ? ["found"] : [])];
   const exactP = (log10) => (log10 === null ? "" : log10 > -300 ? 10 ** log10 : pText(log10));
   const lines = [...rows.number.keys()].sort((a, b) => rows.number[a] - rows.number[b]).map((row) => [
     names[row], rows.gain[row] ?? "", exactP(rows.log10p[row]), rows.pAdjusted[row] ?? "", rows.relevant[row] ? "True" : "False",
@@ -99,6 +100,7 @@ function variablesCsv() {
     rows.verdict[row] || "untested", rows.pInteraction[row] ?? "",
     ...(several ? [data.runs[rows.run[row]].decision] : []),
     ...(rows.caution ? [rows.caution[row]] : []),
+    ...(rows.found ? [rows.found[row]] : []),
   ]);
   return csvText([header, ...lines]);
 }

@@ -1,0 +1,115 @@
+"""Rank scores + class residuals → the strongest product of each variable with another.
+
+Of a pair, T = Σ u·z_i·z_j, where z are rank scores and u is what strong variables leave of a class indicator. It is the
+part of an interaction that rises, or falls, with both variables: what the cells of two levels miss where an effect has
+no step. Under chance T is a linear permutation statistic of z_i, with the scores u·z_j, and its square over its
+variance is χ² with one degree of freedom for each class but one. All pairs are looked at, by matrix products.
+
+Scores and residuals are rounded to integers, whose products are summed up exactly: the result does not depend on blocks
+and threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import FloatArray, IntArray
+from interplay.jobs import map_in_threads, one_blas_thread
+
+#: Scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
+_SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
+
+#: Rows of the matrix of all pairs that are in memory at once.
+_ROWS_AT_ONCE = 256
+
+#: More multiplications would take longer than the search of all pairs: then there is no such test.
+MAX_MULTIPLICATIONS = 2 * 10**10
+
+IntScores = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class ProductMaxima:
+    """The largest statistic of each variable over all partners, on the scale of χ².
+
+    Attributes
+    ----------
+    statistic : (n_vars + n_contrast,) float64
+        NaN where a variable has no scores.
+    partner : (n_vars,) int64
+        −1 where there is none.
+    df : int
+        Degrees of freedom.
+    """
+
+    statistic: FloatArray
+    partner: IntArray
+    df: int
+
+
+def is_small_enough(n_vars: int, n_contrast: int, n_samples: int) -> bool:
+    """Say whether all pairs of a table are looked at."""
+    return n_vars > 1 and n_samples * (n_vars + n_contrast) * n_vars <= MAX_MULTIPLICATIONS
+
+
+def int_scores(scores: FloatArray) -> IntScores:
+    """Round rank scores, from −1 to 1, to few integers; those of columns without scores are 0."""
+    return np.rint(_SCORE_STEPS * np.nan_to_num(scores, nan=0.0)).astype(np.int8)
+
+
+def product_maxima(
+    scores: IntScores, residuals: FloatArray, *, n_vars: int, n_fitted: int, n_threads: int
+) -> ProductMaxima:
+    """Look at all pairs of a variable with a real one.
+
+    Parameters
+    ----------
+    scores : (n_vars + n_contrast, n_samples) int8
+        As `int_scores` gives them.
+    residuals : (n_targets, n_samples) float64
+        Of the second of two classes, or of each of several.
+    n_fitted : int
+        Degrees of freedom that the strong variables take.
+    """
+    n_rows, n_samples = scores.shape
+    rows = scores.astype(np.float64)
+    sums, variances = rows.sum(axis=1), _variances(rows)
+    targets = np.rint(_RESIDUAL_STEPS * residuals / max(float(np.abs(residuals).max()), 1e-300))
+    # With several classes, the sum over them has one degree of freedom less than classes: Kruskal and Wallis.
+    shares = np.ones(1) if len(targets) == 1 else 1 - (targets**2).sum(axis=1) / (targets**2).sum()
+    if len(targets) > 1:
+        shares *= (len(targets) - 1) / shares.sum()
+    weighted = [target * rows[:n_vars] for target in targets]
+    of_partners = [(each.sum(axis=1), _variances(each)) for each in weighted]
+    freedom = max(n_samples - 1 - n_fitted, 1)
+
+    def best_of(block: slice) -> tuple[FloatArray, IntArray]:
+        here = np.arange(n_rows)[block]
+        total = np.zeros((len(here), n_vars))
+        for share, each, (sums_of_each, variances_of_each) in zip(shares, weighted, of_partners, strict=True):
+            product = rows[block] @ each.T - np.outer(sums[block], sums_of_each) / n_samples
+            variance = np.outer(variances[block], variances_of_each)
+            total += share * freedom * np.divide(product**2, variance, out=np.zeros_like(product), where=variance > 0)
+        real = np.flatnonzero(here < n_vars)
+        total[real, here[real]] = -1.0  # a variable is no partner of its own
+        return total.max(axis=1), total.argmax(axis=1)
+
+    blocks = [slice(start, min(start + _ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, _ROWS_AT_ONCE)]
+    with one_blas_thread():
+        found = map_in_threads(best_of, blocks, n_threads)
+    statistic = np.concatenate([best for best, _ in found])
+    partner = np.concatenate([place for _, place in found])[:n_vars]
+    has_scores = variances > 0
+    return ProductMaxima(
+        statistic=np.where(has_scores, statistic, np.nan),
+        partner=np.where(has_scores[:n_vars], partner, -1),
+        df=max(len(targets) - 1, 1),
+    )
+
+
+def _variances(rows: FloatArray) -> FloatArray:
+    """Return Σ(x − mean)² of each row."""
+    return np.asarray((rows**2).sum(axis=1) - rows.sum(axis=1) ** 2 / rows.shape[1])
