@@ -130,7 +130,9 @@ def test_one_dimension_of_several_is_what_it_is_by_itself(data, found, k):
     assert np.array_equal(alone.p_adjusted, among.p_adjusted)
     assert alone.relevant == among.relevant
     assert alone.settings == among.settings
-    assert alone.table.equals(among.table)
+    # Interactions of several sizes of tuples share the error rate, and only tuples of relevant variables are tested.
+    of_tests = ["verdict", "p_interaction"]
+    assert alone.table.drop(columns=of_tests).equals(among.table.drop(columns=of_tests))
     assert alone.null_fit.summary() == among.null_fit.summary()
     assert not among.tests
 
@@ -244,6 +246,7 @@ def assert_same(a: interplay.Selection, b: interplay.Selection) -> None:
         assert np.array_equal(one.tuples, other.tuples)
 
 
+@pytest.mark.filterwarnings("ignore:column 'flag' of X tells y apart completely")  # of two of the classes, it does
 @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
 @pytest.mark.parametrize("with_strata", [False, True])
 def test_shards_checkpoints_and_files_give_the_same(tmp_path, multiclass, with_strata):
@@ -406,7 +409,7 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
         *options, "-k", "1,2", "--arm", "alone", "--arm", "pairs", "--format", "csv", "--write-config", "a.toml"
     )
     assert first.code == 0
-    assert first.out.splitlines()[0].endswith("synergy,found,p_alone,p_pairs")
+    assert first.out.splitlines()[0].endswith("synergy,found,p_alone,p_pairs,verdict,p_interaction")
     assert command("run", "--config", "a.toml", "--format", "csv", "data.csv").out == first.out
     assert "1+2D" in command(*options, "-k", "1,2").out
     assert "not a valid integer" in command(*options, "-k", "1,x").error_line

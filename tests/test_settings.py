@@ -79,8 +79,12 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     # Whatever decides the result can be given again.
     decides = set(SELECT) - {"strata", "groups", "covariates", "engine", "n_jobs", "progress", "checkpoint"}
     of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
-    assert set(found) == decides - of_permutations
-    assert set(interplay.select(*data, dimensions=2, permutations=True, random_state=3).settings) == decides
+    assert set(found) == decides - of_permutations - {"arms"}  # which are of several dimensions
+    permuted = interplay.select(*data, dimensions=2, permutations=True, random_state=3).settings
+    assert set(permuted) == decides - {"arms"}
+    several = task_of(*data, random_state=3).settings
+    assert SelectionSettings.of(several.to_dict()) == several
+    assert set(several.to_dict()) == decides - of_permutations
 
 
 def test_an_argument_that_select_has_not_is_refused(data) -> None:
