@@ -16,8 +16,10 @@ DOCS_READY := $(VENV)/.docs-ready
 # Releases are made in an environment of their own, in which every file is pinned by its hash.
 RELEASE := $(VENV)/release
 RELEASE_READY := $(RELEASE)/.ready
+OLDEST := $(VENV)/oldest
 
-LOCKS := $(wildcard release/*.lock)
+# What is audited: nobody is advised to install the oldest packages.
+LOCKS := $(filter-out release/oldest.lock,$(wildcard release/*.lock))
 CORE_FILES := $(shell find core -type f)
 CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
@@ -29,7 +31,7 @@ GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast m
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible sbom audit clean
+.PHONY: help demo test coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -43,6 +45,17 @@ demo: $(PACKAGE_READY)  ## Find the hidden variables of a made-up table, in seco
 
 test: sanitize $(PACKAGE_READY) $(TOOLS_READY)  ## Run the C++ tests with sanitizers, then all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Old packages warn of each other, so that warnings are no errors here.
+oldest: $(RELEASE_READY)  ## Run all Python tests with the oldest packages that pyproject.toml allows, on Python 3.11.
+	$(RELEASE)/bin/uv venv --quiet --clear --no-python-downloads --python 3.11 $(OLDEST)
+	$(RELEASE)/bin/uv pip install --quiet --compile-bytecode --python $(OLDEST)/bin/python --require-hashes --requirement release/oldest.lock
+	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps .
+	$(OLDEST)/bin/python -m pytest -W default --disable-warnings $(PYTEST_ARGS) tests
+
+coverage: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests and say which lines they reach; build/coverage has the pages.
+	$(BIN)/python -m pip install --quiet --group coverage
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-report=html $(PYTEST_ARGS)
 
 # On a machine with a GPU and CuPy in the environment. What is about the processor's own instructions, or takes long on
 # it, is left out of the second run.
@@ -106,10 +119,22 @@ lock: $(RELEASE_READY)  ## Bring the locks of the release up to date: release/*.
 	$(COMPILE) --group build --output-file release/build.lock
 	$(COMPILE) --group release --constraint release/build.lock --output-file release/tools.lock
 	$(COMPILE) pyproject.toml --extra plot --group test --output-file release/test.lock
+	$(RELEASE)/bin/uv pip compile --resolution lowest-direct --python-version 3.11 --generate-hashes --no-annotate \
+	  --custom-compile-command "make lock" --quiet pyproject.toml --extra all --group test --output-file release/oldest.lock
+	$(COMPILE) --group core-test --constraint release/test.lock --output-file release/core-test.lock
 	$(COMPILE) pyproject.toml --constraint release/test.lock --output-file release/runtime.lock
 
 reproducible: $(RELEASE_READY)  ## Build wheel and source distribution twice, in two places; the bytes must be equal.
 	$(RELEASE)/bin/python release/reproducible.py dist
+
+# The stable ABI needs a Python of 3.12 or newer on the machine; each wheel is for the Pythons that are there.
+wheel: $(RELEASE_READY)  ## Build source distribution and wheels into dist, repair and check them.
+	$(RELEASE)/bin/check-sdist --no-isolation
+	$(RELEASE)/bin/python release/wheels.py dist
+
+# With what is in dist: after make wheel, or wheels from elsewhere.
+trywheel: $(RELEASE_READY)  ## Install the wheels of dist into fresh environments of every Python here, and use them.
+	$(RELEASE)/bin/python release/try_wheels.py dist
 
 sbom: reproducible  ## Write what the wheel is made of and needs, as CycloneDX JSON, into dist.
 	$(RELEASE)/bin/python release/sbom.py dist

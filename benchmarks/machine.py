@@ -13,15 +13,6 @@ from typing import Any
 RESULTS = Path(__file__).parent / "results"
 
 
-def processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
 def commit() -> str:
     try:
         command = ["git", "describe", "--always"]
@@ -31,6 +22,7 @@ def commit() -> str:
 
 
 def stamp() -> dict[str, Any]:
+    from interplay.cli.info import processor
     from interplay.engines.cpu import default_simd_level
 
     return {

@@ -14,6 +14,9 @@ import pytest
 
 from shared_data import NO_DATA, SHARED
 
+#: Why what is written in R is not run.
+NO_R = "no R with reticulate (Debian: r-base-core, r-cran-reticulate)"
+
 # Whether a change lands must not be luck: problems are then drawn the same way every time. Elsewhere they are new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("INTERPLAY_REQUIRE_ALL") == "1":
@@ -30,13 +33,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def]
-    """With INTERPLAY_REQUIRE_ALL=1 a skip is a failure, but for what this machine cannot have: data, a GPU."""
+    """With INTERPLAY_REQUIRE_ALL=1 a skip is a failure, but for what this machine cannot have: data, a GPU, R."""
     outcome = yield
     report = outcome.get_result()
     if os.environ.get("INTERPLAY_REQUIRE_ALL") != "1" or not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    excused = (NO_DATA in reason and not SHARED.is_dir()) or "no CUDA device" in reason
+    excused = (NO_DATA in reason and not SHARED.is_dir()) or "no CUDA device" in reason or NO_R in reason
     if not excused:
         report.outcome = "failed"
         report.longrepr = f"skipped although INTERPLAY_REQUIRE_ALL=1: {reason}"

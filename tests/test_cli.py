@@ -72,10 +72,31 @@ def test_bench_measures_each_dimension(command) -> None:
     options = ["bench", "-k", 1, "-k", 2, "--vars", 40, "--samples", 100, "-j", 1]
     table = command(*options)
     assert table.code == 0
-    assert [line.split()[1] for line in table.out.splitlines()] == ["k", "1", "2"]
+    lines = [line.split("|") for line in table.out.splitlines() if line.startswith("|")]
+    assert [cells[2].strip() for cells in lines] == ["k", "--:", "1", "2"]
+    assert len({len(cells) for cells in lines}) == 1
+    assert all(cells[-2].strip() == "–" for cells in lines[2:]), "no reference for such a search"
+    for words in (f"interplay {interplay.__version__}, Python ", "instruction set: ", "threads: 1 of ", "GPU: "):
+        assert words in table.out
     rows = json.loads(command(*options, "--format", "json").out)["rows"]
     assert [row["tuples"] for row in rows] == [40, 40 * 39 // 2]
     assert all(row["tuples_per_second"] == pytest.approx(row["tuples"] / row["seconds"]) for row in rows)
+
+
+def test_bench_compares_with_what_was_measured(command) -> None:
+    table = command("bench", "-k", 2, "-j", 1)
+    (row,) = json.loads(command("bench", "-k", 2, "-j", 1, "--format", "json").out)["rows"]
+    assert row["times_reference"] == pytest.approx(row["tuples_per_second"] / 5.363e7)
+    assert table.out.endswith("\nReference: cpu: one core of an AMD EPYC (Zen 4) with AVX2\n")
+
+
+def test_reference_rates_are_those_of_the_results() -> None:
+    import reference_rates
+
+    if not reference_rates.RESULTS.exists():
+        pytest.skip("a source distribution, which has no results")
+    written = json.loads(reference_rates.FILE.read_text())
+    assert written == reference_rates.reference_rates(), "run python benchmarks/reference_rates.py"
 
 
 def test_bench_refuses_what_is_not_quick(command) -> None:

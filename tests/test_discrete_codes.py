@@ -341,6 +341,13 @@ def test_resolve_seed():
     assert resolve_seed(None) != resolve_seed(None)
     assert resolve_seed(np.random.RandomState(1)) == resolve_seed(np.random.RandomState(1))
     assert resolve_seed(np.random.default_rng(1)) == resolve_seed(np.random.default_rng(1))
+    assert resolve_seed(np.random.PCG64(1)) == resolve_seed(np.random.default_rng(1))
+    bits = np.random.PCG64(1)
+    assert resolve_seed(bits) != resolve_seed(bits)
+    of_one, of_two = np.random.SeedSequence(1), np.random.SeedSequence([1, 2])
+    assert resolve_seed(of_one) == resolve_seed(of_one) == resolve_seed(np.random.SeedSequence(1)) < 2**32
+    assert resolve_seed(of_two) != resolve_seed(of_one)
+    assert len({resolve_seed(child) for child in of_one.spawn(9)}) == 9
     generator = np.random.default_rng(1)
     assert resolve_seed(generator) != resolve_seed(generator)
     for wrong in (-1, 2**32):

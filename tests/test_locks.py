@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = sorted((ROOT / "release").glob("*.lock"))
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUPS = PYPROJECT["dependency-groups"]
+EXTRAS = Requirement(PYPROJECT["project"]["optional-dependencies"]["all"][0]).extras
 OLD = "run `make lock` and commit what it changes"
 
 
@@ -35,6 +37,12 @@ def asked_for(group):
 
 
 ASKED = {
+    "oldest": [
+        *PYPROJECT["project"]["dependencies"],
+        *(entry for extra in EXTRAS for entry in PYPROJECT["project"]["optional-dependencies"][extra]),
+        *asked_for("test"),
+    ],
+    "core-test": list(asked_for("core-test")),
     "build": [*PYPROJECT["build-system"]["requires"], *asked_for("build")],
     "runtime": PYPROJECT["project"]["dependencies"],
     "test": [*PYPROJECT["project"]["dependencies"], *asked_for("test")],
@@ -70,7 +78,17 @@ def test_a_lock_holds_what_is_asked_for(lock):
 
 def test_what_is_built_with_and_needed_is_what_is_tested():
     locks = {lock.stem: pinned(lock) for lock in LOCKS}
-    for part, whole in (("build", "tools"), ("runtime", "test")):
+    for part, whole in (("build", "tools"), ("runtime", "test"), ("core-test", "test")):
         for name, entries in locks[part].items():
             versions = {str(requirement.specifier) for requirement, _ in entries}
             assert versions <= {str(requirement.specifier) for requirement, _ in locks[whole][name]}, f"{name}: {OLD}"
+
+
+def test_the_oldest_packages_are_those_that_pyproject_names():
+    """A lower bound that no version meets, or that others raise, is not true."""
+    entries = pinned(ROOT / "release" / "oldest.lock")
+    for text in ASKED["oldest"]:
+        wanted = Requirement(text)
+        ((locked, _),) = entries[canonicalize_name(wanted.name)]
+        (bound,), (version,) = wanted.specifier, locked.specifier
+        assert Version(version.version).release[: len(Version(bound.version).release)] == Version(bound.version).release

@@ -1,4 +1,4 @@
-"""`interplay bench`: how fast this machine is."""
+"""`interplay bench`: how fast this machine is, as a table that can be pasted into an issue."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from typing import Any
 
 import click
 
-#: Variables per dimension: about a second or less each on one core.
-_N_VARS = {2: 1000, 3: 300, 4: 80, 5: 40}
-_MAX_TUPLES = 50_000_000
+#: Variables per dimension, as in the reference: a second or less each on one core; a device gets more.
+_N_VARS = {2: 500, 3: 500, 4: 100, 5: 60}
+_N_VARS_OF_DEVICE = _N_VARS | {4: 500}
+
+#: What is no longer a quick look.
+_MAX_TUPLES = {"cpu": 1e9, "cuda": 1e10}
+
+_HEADER = """\
+| engine | k | variables | samples | levels |      tuples | seconds | tuples/s | × reference |
+|:-------|--:|----------:|--------:|-------:|------------:|--------:|---------:|------------:|"""
 
 
 @click.command(short_help="Measure how fast this machine is.")
@@ -34,35 +41,60 @@ def bench(
 ) -> None:
     """Measure how many tuples a second this machine searches, by engine and dimensions.
 
-    Madelon-like data; whole calls, from the table to the gains; the best of at least three.
+    Madelon-like data; whole calls, from the table to the gains; the best of at least three. The table can be pasted
+    into an issue. Its last column compares with interplay's own figures, for the same search: above 1, this machine
+    is faster.
     """
-    from interplay.cli.info import engines_here
+    from interplay.cli.info import engines_here, machine
+    from interplay.engines.choice import check_engine
     from interplay.search.provenance import versions
 
-    rows = []
+    names = list(engines or engines_here())
+    for name in names:
+        check_engine(name, n_jobs=jobs)
+    shapes = [
+        (name, k, n_vars or (_N_VARS_OF_DEVICE if name == "cuda" else _N_VARS).get(k, 1000))
+        for name in names
+        for k in dict.fromkeys(dimensions)
+    ]
+    for name, k, n in shapes:
+        if math.comb(n, k) > _MAX_TUPLES.get(name, max(_MAX_TUPLES.values())):
+            raise click.UsageError(f"{n} variables in {k}D are {math.comb(n, k):.2g} tuples, too many for a quick look")
+    here = machine(jobs)
     if format_ == "table":
-        click.echo("engine    k  samples variables       tuples   seconds  tuples/s")
-    for engine in engines or engines_here():
-        for k in dict.fromkeys(dimensions):
-            row = _measured(engine, k, samples, n_vars or _N_VARS.get(k, 1000), divisions, jobs)
-            rows.append(row)
-            if format_ == "table":
-                click.echo(
-                    f"{engine:<8} {k:>2} {samples:>8} {row['n_vars']:>9} {row['tuples']:>12} {row['seconds']:>9.4f} "
-                    f"{row['tuples_per_second']:>9.3g}"
-                )
+        told = versions()
+        click.echo(f"interplay {told['interplay']}, Python {told['python']}, numpy {told['numpy']}")
+        click.echo("; ".join(f"{name}: {value}" for name, value in here.items()))
+        click.echo(f"\n{_HEADER}")
+    rows = []
+    for name, k, n in shapes:
+        row = _measured(name, k, samples, n, divisions, jobs)
+        rows.append(row)
+        if format_ == "table":
+            click.echo(_line(row))
+    compared = {row["engine"]["name"]: row["reference"] for row in rows if row["reference"] is not None}
     if format_ == "json":
-        click.echo(json.dumps({"versions": versions(), "rows": rows}, indent=1))
+        click.echo(json.dumps({"versions": versions(), "machine": here, "rows": rows}, indent=1))
+    elif compared:
+        click.echo("\nReference: " + "; ".join(f"{name}: {machine}" for name, machine in compared.items()))
+
+
+def _line(row: dict[str, Any]) -> str:
+    times = "–" if row["times_reference"] is None else f"{row['times_reference']:.2f}"
+    return (
+        f"| {row['engine']['name']:<6} | {row['dimensions']} | {row['n_vars']:>9} | {row['n_samples']:>7} | "
+        f"{row['n_levels']:>6} | {row['tuples']:>11} | {row['seconds']:>7.4f} | {row['tuples_per_second']:>8.3g} | "
+        f"{times:>11} |"
+    )
 
 
 def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, n_jobs: int) -> dict[str, Any]:
+    from interplay.cli.reference_rates import reference_rate
     from interplay.datasets import make_madelon
     from interplay.engines.choice import SearchWork, check_engine, choose_engine
     from interplay.search.gains import max_information_gain
 
     n_tuples = math.comb(n_vars, k)
-    if n_tuples > _MAX_TUPLES * 20:
-        raise click.UsageError(f"{n_vars} variables in {k}D are {n_tuples:.2g} tuples, too many for a quick look")
     work = SearchWork(n_tuples=n_tuples, n_samples=n_samples, n_cells=(divisions + 1) ** k)
     worker = choose_engine(check_engine(engine, n_jobs=n_jobs), work)
     X, y, _ = make_madelon(n_samples, n_vars, random_state=1)
@@ -75,13 +107,15 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
         seconds.append(time.perf_counter() - started)
         if seconds[-1] > 5:
             break
+    shape = {"dimensions": k, "n_samples": n_samples, "n_vars": n_vars, "n_levels": divisions + 1}
+    rate = n_tuples / min(seconds)
+    reference = reference_rate(worker.name, **shape)
     return {
         "engine": worker.describe(),
-        "dimensions": k,
-        "n_samples": n_samples,
-        "n_vars": n_vars,
-        "n_levels": divisions + 1,
+        **shape,
         "tuples": n_tuples,
         "seconds": min(seconds),
-        "tuples_per_second": n_tuples / min(seconds),
+        "tuples_per_second": rate,
+        "reference": None if reference is None else reference.machine,
+        "times_reference": None if reference is None else rate / reference.tuples_per_second,
     }

@@ -7,6 +7,7 @@ import platform
 import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import click
 
@@ -51,6 +52,29 @@ def engines_here() -> list[str]:
     from interplay.engines.cuda import why_no_cuda
 
     return ["cpu", "cuda"] if why_no_cuda() is None else ["cpu"]
+
+
+def machine(n_jobs: int) -> dict[str, str]:
+    """Return what decides how fast a search on this machine is, with so many threads asked for."""
+    from interplay.engines.cpu import default_simd_level
+    from interplay.jobs import resolve_n_jobs
+
+    return {
+        "processor": processor(),
+        "threads": f"{resolve_n_jobs(n_jobs)} of {resolve_n_jobs(-1)}",
+        "instruction set": default_simd_level(),
+        "GPU": "; ".join(gpu.split(",")[0] for gpu in _gpus()) or "none",
+    }
+
+
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
 
 
 def _gpus() -> list[str]:

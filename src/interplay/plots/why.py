@@ -139,8 +139,10 @@ def _fill_by_share(ax: Axes, panels: Panels, overall: FloatArray, label: str) ->
         if len(panels.cells) <= _MAX_WRITTEN_CELLS and n:
             ax.text(cell.x + 0.5, cell.y + 0.52, f"{cell.counts[1] / n:.0%}", ha="center", va="bottom", fontsize=11)
             ax.text(cell.x + 0.5, cell.y + 0.46, f"n = {n}", ha="center", va="top", fontsize=8)
-    place = np.vectorize(lambda share: share_around(share, middle))
-    back = np.vectorize(lambda at: middle + (at - 0.5) * 2 * (1 - middle) if at > 0.5 else at * 2 * middle)
+    place = np.vectorize(lambda share: share_around(share, middle), otypes=[float])
+    back = np.vectorize(
+        lambda at: middle + (at - 0.5) * 2 * (1 - middle) if at > 0.5 else at * 2 * middle, otypes=[float]
+    )
     scale = ScalarMappable(FuncNorm((place, back), vmin=0, vmax=1), cmap=colours)
     bar = ax.figure.colorbar(scale, ax=ax, shrink=0.85, ticks=[0, middle, 1])
     bar.ax.set_yticklabels(["0 %", f"{middle:.0%} (all)", "100 %"])

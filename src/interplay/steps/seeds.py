@@ -27,12 +27,16 @@ def resolve_seed(random_state: Any) -> int:
     """Return a seed in [0, 2^32) for `random_state`.
 
     A whole number is used as it is, so that the same seed gives the same codes as the original package. None draws
-    a fresh seed; a numpy RandomState or Generator gives its next one.
+    a fresh seed; a numpy RandomState, Generator or BitGenerator gives its next one, and a SeedSequence always the same.
     """
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, SEED_LIMIT, dtype=np.uint32))
+    if isinstance(random_state, np.random.SeedSequence):
+        return int(random_state.generate_state(1)[0])
+    if isinstance(random_state, np.random.BitGenerator):
+        random_state = np.random.Generator(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, SEED_LIMIT, dtype=np.uint32))
     wanted = f"a whole number from 0 to {SEED_LIMIT - 1}, None, or a numpy RandomState or Generator"

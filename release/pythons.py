@@ -1,0 +1,49 @@
+"""The Pythons of this machine that interplay runs on: those on PATH, and those that pyenv keeps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_ASK = """
+import sys, sysconfig
+print(sys.executable, sys.version_info.minor, bool(sysconfig.get_config_var("Py_GIL_DISABLED")), sep="\\n")
+"""
+
+
+@dataclass(frozen=True, order=True)
+class Python:
+    """A version of Python 3, with or without the GIL."""
+
+    minor: int
+    is_free_threaded: bool
+    path: str
+
+    @property
+    def name(self) -> str:
+        return f"3.{self.minor}{'t' * self.is_free_threaded}"
+
+
+def installed_pythons() -> list[Python]:
+    """Return one Python of each version from the oldest supported one on."""
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    oldest = int(metadata["project"]["requires-python"].removeprefix(">=3."))
+    on_path = [f"python3.{minor}{kind}" for minor in range(oldest, oldest + 9) for kind in ("", "t")]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    candidates = [*filter(None, map(shutil.which, on_path)), *map(str, sorted(pyenv.glob("versions/3.*/bin/python3")))]
+    found: dict[str, Python] = {}
+    for candidate in candidates:
+        # One of pyenv's shims says by its exit code that it stands for nothing.
+        answer = subprocess.run([candidate, "-c", _ASK], capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            path, minor, is_free_threaded = answer.stdout.splitlines()
+            python = Python(int(minor), is_free_threaded == "True", path)
+            if python.minor >= oldest:
+                found.setdefault(python.name, python)
+    return sorted(found.values())

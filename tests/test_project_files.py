@@ -1,0 +1,110 @@
+"""What is said of the package in files that others read: the same versions, bounds and figures everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import interplay
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+MODULE = ROOT / "nextflow" / "modules" / "interplay" / "run"
+
+
+def text_of(*parts: str) -> str:
+    return ROOT.joinpath(*parts).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("CITATION.cff", r"^version: (\S+)$"),
+        ("recipe/recipe.yaml", r'^  version: "(\S+)"$'),
+        ("nextflow/modules/interplay/run/environment.yml", r"interplay=(\S+)$"),
+    ],
+)
+def test_the_version_is_that_of_pyproject(file: str, pattern: str) -> None:
+    assert re.findall(pattern, text_of(file), flags=re.MULTILINE) == [PROJECT["version"]]
+
+
+def test_the_conda_recipe_has_the_bounds_of_pyproject() -> None:
+    recipe = text_of("recipe", "recipe.yaml")
+    for text in PROJECT["dependencies"]:
+        wanted = Requirement(text)
+        assert f"    - {wanted.name} {wanted.specifier}\n" in recipe
+    run = recipe[recipe.index("  run:\n") : recipe.index("  run_constraints:")]
+    assert run.count("    - ") == len(PROJECT["dependencies"]) + 1  # and Python
+    extras = PROJECT["optional-dependencies"]
+    bounds = {Requirement(text).name: Requirement(text).specifier for texts in extras.values() for text in texts}
+    constraints = recipe[recipe.index("  run_constraints:") : recipe.index("tests:")]
+    for name, bound in re.findall(r"    - (\S+) (\S+)", constraints):
+        assert str(bounds[name.removesuffix("-base")]) == bound
+
+
+def test_the_figures_of_the_paper_are_those_that_were_measured() -> None:
+    file = ROOT / "benchmarks" / "results" / "compare_mdfs.json"
+    if not file.exists():
+        pytest.skip("a source distribution, which has no results")
+    measured = json.loads(file.read_text())["rows"]
+    rows = re.findall(r"^\| (\d)D, (\d+) variables(, three levels)? \| \S+ \| (\S+) s \| (\S+) s \| (\d+) \|$",
+                      text_of("paper", "paper.md"), flags=re.MULTILINE)  # fmt: skip
+    assert len(rows) == 5
+    for dimensions, n_vars, is_three_levels, theirs, ours, ratio in rows:
+        (row,) = (
+            row
+            for row in measured
+            if (row["dimensions"], row["n_vars"], row["levels"], row["simd_level"])
+            == (int(dimensions), int(n_vars), 3 if is_three_levels else 2, "avx2")
+        )
+        assert float(theirs) == pytest.approx(row["mdfs_seconds"], rel=0.02)
+        assert float(ours) == pytest.approx(row["interplay_seconds"], abs=5.1e-4)
+        assert int(ratio) == round(row["ratio"])
+
+
+def test_the_paper_cites_what_it_lists() -> None:
+    cited = set(re.findall(r"@([a-z]+\d{4})", text_of("paper", "paper.md")))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),$", text_of("paper", "paper.bib"), flags=re.MULTILINE))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script for a POSIX shell")
+@pytest.mark.parametrize("part", ["script", "stub"])
+def test_the_commands_of_the_nextflow_module(tmp_path: Path, part: str) -> None:
+    """As Nextflow runs them: with its variables filled in, in a folder that has the table."""
+    module = (MODULE / "main.nf").read_text(encoding="utf-8")
+    command = re.search(rf'{part}:.*?"""\n(.*?)"""', module, flags=re.DOTALL)[1]
+    values = {"args": "--seed 1", "target": "outcome", "task.cpus": "1", "prefix": "xor", "table": "table.csv",
+              "task.process": "INTERPLAY_RUN"}  # fmt: skip
+    for name, value in values.items():
+        command = command.replace(f"${{{name}}}", value)
+    command = re.sub(r"^    ", "", command.replace("\\\\", "\\").replace("\\$", "$"), flags=re.MULTILINE)
+    command = command.replace("<<-END_VERSIONS", "<<END_VERSIONS")
+    assert "${" not in command
+    (tmp_path / "table.csv").write_bytes((MODULE / "tests" / "table.csv").read_bytes())
+    (tmp_path / "interplay").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m interplay "$@"\n')
+    (tmp_path / "interplay").chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "versions.yml").read_text() == f'"INTERPLAY_RUN":\n    interplay: {interplay.__version__}\n'
+    outputs = re.findall(r'path\("\$\{prefix\}(\.\w+)"\)', module)
+    assert outputs == [".csv", ".html", ".interplay"]
+    assert all((tmp_path / f"xor{ending}").exists() for ending in outputs)
+    if part == "script":
+        relevant = [line.split(",")[0] for line in (tmp_path / "xor.csv").read_text().splitlines() if ",True," in line]
+        assert relevant == ["x3", "x7"]
