@@ -351,6 +351,7 @@ class TestBadInput:
             ({"permutations": True, "n_permutations": 0}, "n_permutations must be a whole number from 1"),
             ({"permutations": True, "n_permutations": 10}, "n_permutations=10 gives no p-value below 0.0909"),
             ({"permutations": True, "n_contrast": 50}, "n_contrast=50 does not go with permutations"),
+            ({"permutations": True, "fit": "lsq"}, "fit='lsq' does not go with permutations"),
             ({"permutations": True, "p_adjust": "BH"}, "p_adjust='BH' does not go with permutations"),
             ({"permutations": False, "dimensions": 1, "groups": DONORS}, "does not go with groups in 1D"),
             ({"permutations": False, "n_contrast": 30, "groups": DONORS}, "n_contrast must be at least 300"),

@@ -58,9 +58,9 @@ def write_config(path: str, settings: Mapping[str, Any], *, comment: str) -> Non
 
 
 #: The options whose names differ from those of the arguments they stand for.
-_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_"}
+_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_", "covariate": "covariates"}
 _NAMES = {name: alias for alias, name in _ALIASES.items()}
-_LISTS = ("drop", "discrete")
+_LISTS = ("drop", "discrete", "covariates")
 
 
 def _typed(value: Any) -> Any:
