@@ -91,6 +91,14 @@ class TestCopies:
         (message,) = said(X, y)
         assert message.startswith("X has 40 samples that are nearly the same as another")
 
+    def test_missing_and_infinite_values_are_no_matter(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(200, 60))
+        X[rng.random(X.shape) < 0.01] = np.nan
+        X[:, 3] = np.nan
+        X[5, 4] = np.inf
+        assert said(X, rng.integers(0, 2, 200), missing="level") == []
+
     @pytest.mark.parametrize("kind", ["independent", "few factors", "few columns", "sparse", "siblings"])
     def test_others_are_no_copies(self, kind):
         rng = np.random.default_rng(3)

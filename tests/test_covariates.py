@@ -160,6 +160,10 @@ class TestSelect:
         done = in_process(monkeypatch, capfd, *command)
         assert done.code == 0, done.err
         assert "hold with covariates (age); not: v0" in done.out
+        in_process(monkeypatch, capfd, *command, "--write-config", tmp_path / "run.toml")
+        assert 'covariate = ["age"]' in (tmp_path / "run.toml").read_text()
+        again = in_process(monkeypatch, capfd, "run", "--config", tmp_path / "run.toml")
+        assert again.out == done.out
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 import interplay
 from command_line import in_process
+from gpu_mark import ENGINES
 from interplay.arrays import DecisionClasses
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
@@ -350,6 +351,7 @@ class TestBadInput:
             ({"permutations": True, "n_permutations": 0}, "n_permutations must be a whole number from 1"),
             ({"permutations": True, "n_permutations": 10}, "n_permutations=10 gives no p-value below 0.0909"),
             ({"permutations": True, "n_contrast": 50}, "n_contrast=50 does not go with permutations"),
+            ({"permutations": True, "fit": "lsq"}, "fit='lsq' does not go with permutations"),
             ({"permutations": True, "p_adjust": "BH"}, "p_adjust='BH' does not go with permutations"),
             ({"permutations": False, "dimensions": 1, "groups": DONORS}, "does not go with groups in 1D"),
             ({"permutations": False, "n_contrast": 30, "groups": DONORS}, "n_contrast must be at least 300"),
@@ -372,3 +374,31 @@ class TestBadInput:
 
     def test_groups_of_several_columns(self):
         assert make_groups([["a", 1], ["a", 2], ["a", 1]], n_samples=3).codes.tolist() == [0, 1, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_cluster_gives_the_same():
+    distributed = pytest.importorskip("distributed")
+    X, y, donor = donors()
+    X[:, 2] += 2 * y
+    settings = {"groups": donor, "n_permutations": 39, "random_state": 0}
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = interplay.select(X, y, engine=client, **settings)
+    expected = interplay.select(X, y, **settings)
+    assert (found.p_adjusted == expected.p_adjusted).all()
+    assert (found.p_value == expected.p_value).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_a_gpu_gives_the_same(engine):
+    X, y, donor = donors()
+    X[:, 2] += 2 * y
+    for dimensions in (1, 2, 3):
+        settings = {"groups": donor, "dimensions": dimensions, "n_permutations": 59, "random_state": 0}
+        found, expected = (interplay.select(X, y, engine=each, **settings) for each in (engine, "cpu"))
+        assert (found.p_adjusted == expected.p_adjusted).all()
+        assert (found.null_fit.permuted_max == expected.null_fit.permuted_max).all()

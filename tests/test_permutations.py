@@ -266,3 +266,20 @@ def test_counting_orders():
     assert multinomial([3, 2, 1]) == 60 == len(list(distinct_orders([0, 0, 0, 1, 1, 2])))
     assert multinomial([500_000, 1]) == 500_001
     assert multinomial([500_000, 500_000]) == np.inf
+
+
+def test_p_values_are_those_of_multtest():
+    """R's multtest 2.54, mt.maxT(x, y, test = "t.equalvar", side = "abs", B = 0): all 924 divisions of 6 and 6 samples.
+
+    Of two levels and classes of equal sizes, the gain grows with |t|.
+    """
+    columns = ["000000111011", "000010100111", "100010100101", "010010001101", "100100110010", "100100011010",
+               "001100101001", "111010000010"]  # fmt: skip
+    X = np.array([[int(value) for value in column] for column in columns]).T
+    raw, adjusted = [14, 224, 924, 924, 924, 924, 924, 224], [104, 794, 924, 924, 924, 924, 924, 794]
+    found = interplay.select(
+        X, np.repeat([0, 1], 6), dimensions=1, permutations=True, n_permutations=1000, level=0.999, random_state=0
+    )
+    assert len(found.null_fit.permuted_max) == 923
+    assert found.p_value == pytest.approx(np.array(raw) / 924)
+    assert found.p_adjusted == pytest.approx(np.array(adjusted) / 924)

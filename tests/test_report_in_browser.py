@@ -486,4 +486,25 @@ def test_nothing_found_names_what_is_found_alone(visit, tmp_path) -> None:
     page = visit(tmp_path / "nothing.html")
     words = page.locator("#summary .words").inner_text()
     assert "x3 is significant when each variable is tested alone" in words
+
+
+def test_censored_times_covariates_and_permutations(visit, tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 12))
+    time = rng.exponential(np.where((X[:, 3] > 0) ^ (X[:, 7] > 0), 0.3, 2.0))
+    end = rng.exponential(2.0, 400)
+    y = (np.minimum(time, end), time <= end)
+    settings = {"covariates": {"age": rng.normal(size=400)}, "permutations": True, "n_permutations": 40}
+    result = interplay.select(X, y, random_state=0, **settings)
+    assert sorted(result.relevant) == ["x3", "x7"]
+    result.to_html(tmp_path / "times.html")
+    page = visit(tmp_path / "times.html", viewport=PHONE)
+    assert column(page, 1) == result.relevant
+    assert "nothing was fitted" in page.locator("#qq").inner_text()
+    page.get_by_role("button", name="x3", exact=True).first.click()
+    assert page.locator("#survival svg path[d*='H']").count() >= 4
+    assert page.locator("#survival .key").count() == 4
+    numbers = page.locator("#details .numbers").inner_text()
+    assert "adjusted p, log-rank" in numbers
+    assert "adjusted p, with covariates" in numbers
     assert no_sideways_scroll(page)

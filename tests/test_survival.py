@@ -201,6 +201,15 @@ class TestSelect:
             interplay.select(X, event, dimensions=1, random_state=0).plot.survival("x3")
 
 
+def test_the_selector_takes_a_structured_array():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 6))
+    time, event = times(np.where(X[:, 1] > 0, 3.0, 0.5), rng)
+    structured = np.array(list(zip(event, time, strict=True)), dtype=[("status", bool), ("days", float)])
+    selector = interplay.MDFSSelector(dimensions=1, random_state=0).fit(X, structured)
+    assert selector.get_feature_names_out().tolist() == ["x1"]
+
+
 class TestCommandLine:
     @pytest.fixture
     def file(self, tmp_path):

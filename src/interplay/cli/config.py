@@ -58,9 +58,12 @@ def write_config(path: str, settings: Mapping[str, Any], *, comment: str) -> Non
 
 
 #: The options whose names differ from those of the arguments they stand for.
-_ALIASES = {"seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_", "arm": "arms"}
+_ALIASES = {
+    "seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_", "arm": "arms",
+    "covariate": "covariates",
+}  # fmt: skip
 _NAMES = {name: alias for alias, name in _ALIASES.items()}
-_LISTS = ("drop", "discrete", "na_values", "arms")
+_LISTS = ("drop", "discrete", "na_values", "arms", "covariates")
 
 
 def _typed(value: Any) -> Any:

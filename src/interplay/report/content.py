@@ -103,7 +103,7 @@ def numbers(values: npt.ArrayLike, digits: int = 8) -> list[float | int | None]:
 def _rows_that_fit(selection: Selection) -> list[int]:
     order = significance_order(selection.log_p, np.max([run.gains.gain for run in selection.runs], axis=0))
     relevant = selection.is_relevant[order]
-    order = np.concatenate([order[relevant], order[~relevant]])
+    order = np.concatenate([selection.ranked, order[~relevant]])
     # A row is its name, about six numbers and its partners by number; partners without a row need their names too.
     size_of_name = np.array([len(json.dumps(_cut(name))) for name in selection.names])
     n_partners = selection.dimensions[-1] - 1

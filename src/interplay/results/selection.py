@@ -119,8 +119,8 @@ class Selection:
     correlation : (n_relevant, n_relevant) float64
         Correlations between the relevant variables, in the order of `ranked`; empty if there are more than 3000.
     settings : dict
-        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata are part of the data,
-        like `y`, and have to be given again.
+        Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata, groups and
+        covariates are part of the data, like `y`, and have to be given again.
     provenance : dict
         Date, name of the target, data fingerprint, sizes of the strata, groups and permutations, engine, versions,
         seconds and `cautions`; of a run of the command line also the file, the columns that were left out, and the
@@ -532,7 +532,7 @@ class Selection:
             synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_gain, the
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
-            ``.table``), and says nothing of an interaction: variables with an effect each have small ones too. verdict
+            ``.table``; from permutations it allows for both), and says nothing of an interaction: variables with an effect each have small ones too. verdict
             and p_interaction, as in ``.table``, say whether there is one, and log_or its log odds ratio (two levels,
             two classes). All gains are maxima over the discretisations. With several runs, the column decision names
             the run.
@@ -619,7 +619,8 @@ class Selection:
             raise ValueError("adata has none of the variables of this selection among its var_names")
         table["partners"] = [", ".join(partners) for partners in table["partners"]]
         table = table.reindex([str(name) for name in adata.var_names])
-        table["relevant"] = table["relevant"].eq(True)
+        for name in table.columns[table.columns.str.match("relevant|holds_")]:
+            table[name] = table[name].eq(True)
         table["partners"] = table["partners"].fillna("")
         if "verdict" in table:
             table["verdict"] = table["verdict"].fillna(UNTESTED)

@@ -186,7 +186,7 @@ def check_selection_settings(
     n_permutations = check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
     permuted = _check_permutations(permutations, n_permutations, table.n_vars, search, has_groups=has_groups)
     if permuted:
-        _refuse_beside_permutations(n_contrast, p_adjust)
+        _refuse_beside_permutations(n_contrast, p_adjust, fit)
         n_contrast = 0
     elif has_groups:
         n_contrast = _check_group_contrast(n_contrast)
@@ -226,7 +226,9 @@ def _check_permutations(
     return bool(permutations)
 
 
-def _refuse_beside_permutations(n_contrast: int | str, p_adjust: str) -> None:
+def _refuse_beside_permutations(n_contrast: int | str, p_adjust: str, fit: str) -> None:
+    if fit != "auto" and fit in FITS:
+        raise ValueError(f"fit={shown(fit)} does not go with permutations, which need no fit: leave it out")
     if n_contrast not in ("auto", 0):
         raise ValueError(
             f"n_contrast={shown(n_contrast)} does not go with permutations, which take the place of contrast "

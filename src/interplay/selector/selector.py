@@ -38,6 +38,7 @@ from interplay.steps.decision import DECISION_CHOICES
 from interplay.steps.discrete_codes import MISSING_CHOICES
 from interplay.steps.named_columns import refuse_decision_in_table
 from interplay.steps.sample_labels import warn_of_another_order
+from interplay.steps.survival import split_survival
 from interplay.steps.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -273,7 +274,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         X : table-like, (n_samples, n_features)
             numpy, lists, pandas, polars (also lazy), pyarrow or scipy sparse.
         y : (n_samples,) array-like
-            The outcome: labels of any kind, or numbers (see `decision`).
+            The outcome: labels of any kind, or numbers (see `decision`). Times that may be censored are a structured
+            array, as scikit-survival's.
         strata : (n_samples,) array-like or table-like, optional
             Groups of samples, such as batch, sex or population, within which the outcome is to be explained. With
             several columns, each combination of values is a stratum. Pipelines and searches pass it on after
@@ -305,7 +307,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         if tasks is not None:
             settings["progress"] = tasks.show
         within, together = checked_strata(strata, table), checked_groups(groups, table)
-        table, y, within, together = without_rare_classes(table, y, within, together, self.decision)
+        if split_survival(y) is None:
+            table, y, within, together = without_rare_classes(table, y, within, together, self.decision)
         result = select(table, y, strata=within, groups=together, **settings)
         if tasks is not None:
             tasks.end()

@@ -23,6 +23,9 @@ _WHOSE = re.compile(
     r"orig\.ident)s?(?:[_\W]*(?:id|no|nr|num|number|name|code|label))?$",
     re.IGNORECASE,
 )
+_MAY_NAME = re.compile(
+    "donor|patient|subject|participant|individual|person|mouse|animal|family|fid|sample|specimen|ident", re.IGNORECASE
+)  # quick to say no
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # of donorID
 
 #: Fewer values are a property (a family history, say) rather than a name.
@@ -60,7 +63,7 @@ def warn_of_clusters(table: Table, classes: DecisionClasses, strata: Strata | No
             )
             return
     n_copies, pair = _copies(table)
-    if n_copies >= max(_MIN_COPIES, _MIN_SHARE * table.n_samples):
+    if n_copies >= _n_wanted(table):
         warnings.warn(
             f"X has {n_copies} samples that are nearly the same as another (samples {pair[0]} and {pair[1]}, say), "
             "which are not independent, and p-values are too small: leave copies out, or say with groups= which "
@@ -97,7 +100,7 @@ def _names_groups(name: str) -> bool:
     >>> [_names_groups(name) for name in ("donorID", "Patient no.", "patient_age", "samples", "x1")]
     [True, False, False, True, False]
     """
-    return _WHOSE.search(_WORD_START.sub("_", name)) is not None
+    return _MAY_NAME.search(name) is not None and _WHOSE.search(_WORD_START.sub("_", name)) is not None
 
 
 def _numbered(values: Any) -> IntArray:
@@ -125,16 +128,12 @@ def _copies(table: Table) -> tuple[int, tuple[int, int]]:
     numbers = np.flatnonzero(table.kinds == ColumnKind.NUMBER)
     if len(numbers) < _MIN_COMPARED or table.n_samples < 2 * _MIN_COMPARED:
         return 0, (0, 0)
-    chosen = numbers[np.unique(np.linspace(0, len(numbers) - 1, _N_COMPARED).astype(np.int64))]
-    scaled = _scaled(table.columns(chosen))
+    here, there = _candidates(table.columns(_spread(numbers, _N_SPLIT)))
+    if len(here) < _n_wanted(table) / 2:  # as nearly always
+        return 0, (0, 0)
+    scaled = _scaled(table.columns(_spread(numbers, _N_COMPARED)))
     if len(scaled) < _MIN_COMPARED or _directions(scaled) < _MIN_DIRECTIONS:
         return 0, (0, 0)
-    split = (scaled[:_N_SPLIT] > np.median(scaled[:_N_SPLIT], axis=1, keepdims=True)).astype(np.int64)
-    side = (split << np.arange(len(split))[:, np.newaxis]).sum(axis=0)
-    order = np.argsort(side, kind="stable")
-    here, there = order[:-1], order[1:]
-    candidates = side[here] == side[there]
-    here, there = here[candidates], there[candidates]
     distance = np.sqrt(((scaled[:, here] - scaled[:, there]) ** 2).mean(axis=0))
     near = distance < _MAX_DISTANCE
     if not near.any():
@@ -142,6 +141,30 @@ def _copies(table: Table) -> tuple[int, tuple[int, int]]:
     first = int(np.argmax(near))
     pair = sorted((int(here[first]), int(there[first])))
     return len(np.union1d(here[near], there[near])), (pair[0], pair[1])
+
+
+def _n_wanted(table: Table) -> float:
+    return max(_MIN_COPIES, _MIN_SHARE * table.n_samples)
+
+
+def _spread(numbers: IntArray, n: int) -> IntArray:
+    """Choose up to `n` of the columns, from the first to the last."""
+    return numbers[np.unique(np.linspace(0, len(numbers) - 1, n).astype(np.int64))]
+
+
+def _candidates(columns: Any) -> tuple[IntArray, IntArray]:
+    """Return pairs of samples that lie on the same side of the middle in all of some columns."""
+    columns = columns[np.isfinite(columns).all(axis=1)]
+    above = columns > columns.mean(axis=1, keepdims=True)
+    share = above.mean(axis=1)
+    above = above[(share > 0.2) & (share < 0.8)]
+    if len(above) < _MIN_COMPARED // 2:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    side = (above.astype(np.int64) << np.arange(len(above))[:, np.newaxis]).sum(axis=0)
+    order = np.argsort(side, kind="stable")
+    here, there = order[:-1], order[1:]
+    alike = side[here] == side[there]
+    return here[alike], there[alike]
 
 
 def _scaled(columns: Any) -> FloatArray:
