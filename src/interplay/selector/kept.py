@@ -66,7 +66,7 @@ def kept_variables(
             if len(chosen) == most:
                 break
             other, association = kept.strongest(v)
-            if association >= redundancy - _ROUNDING:
+            if other >= 0 and association >= redundancy - _ROUNDING:
                 same_as[v] = other, association
             else:
                 kept.keep(v)
