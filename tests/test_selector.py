@@ -40,6 +40,7 @@ SELECTORS = (
     MDFSSelector(dimensions=2),
     MDFSSelector(dimensions=1, p_adjust="none", level=0.9),
     MDFSSelector(dimensions=2, n_contrast=40, missing="level", max_features=2),
+    MDFSSelector(dimensions=1, level=0.9, p_adjust="none", min_features=1, redundancy=0.9),
 )
 
 #: scikit-learn runs these on its own estimators only.
@@ -117,7 +118,9 @@ class TestSameAsSelect:
 
         ours = {name: p.default for name, p in inspect.signature(MDFSSelector).parameters.items()}
         theirs = {name: p.default for name, p in inspect.signature(interplay.select).parameters.items()}
+        assert ours.pop("min_features") == 0
         assert ours.pop("max_features") is None
+        assert ours.pop("redundancy") is None
         theirs["null_fit"] = theirs.pop("fit")
         # What belongs to one run and not to a model that is fitted many times.
         for name in ("X", "y", "strata", "groups", "covariates", "checkpoint"):

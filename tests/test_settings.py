@@ -32,7 +32,9 @@ SELECT = defaults(interplay.select)
 def test_the_selector_has_the_defaults_of_select() -> None:
     selector = defaults(MDFSSelector.__init__)
     assert selector.pop("null_fit") == SELECT["fit"]
+    assert selector.pop("min_features") == 0
     assert selector.pop("max_features") is None
+    assert selector.pop("redundancy") is None
     assert selector == {name: SELECT[name] for name in selector}
     # A client cannot be copied, strata, groups and covariates are data, and a search for parameters has no use for a
     # checkpoint.

@@ -74,7 +74,7 @@ def same(what: str, call: Callable[[], Any], same_as: str, like: Callable[[], An
 
 def outcome(case: Case) -> str:
     """Run a case and say what came of it, in a line of Markdown; fail if that is not what must come of it."""
-    with _in_empty_folder(), _time_limit(), warnings.catch_warnings(record=True) as warned:
+    with in_empty_folder(), _time_limit(), warnings.catch_warnings(record=True) as warned:
         # Ours are advice; others mean that something went on with a nonsensical value.
         warnings.simplefilter("error")
         warnings.simplefilter("always", UserWarning)
@@ -139,7 +139,7 @@ def assert_same(found: Any, expected: Any) -> None:
 
 
 @contextmanager
-def _in_empty_folder() -> Iterator[None]:
+def in_empty_folder() -> Iterator[None]:
     """Files have short names in messages, and are gone afterwards."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

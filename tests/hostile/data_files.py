@@ -40,6 +40,7 @@ def as_bytes(write: Callable[[Any], Any]) -> bytes:
 
 
 PARQUET = as_bytes(WITH_Y.to_parquet)
+XLSX = as_bytes(lambda file: WITH_Y.to_excel(file, index=False))
 FEATHER = as_bytes(WITH_Y.to_feather)
 NPY = as_bytes(lambda file: np.save(file, WITH_Y.to_numpy()))
 NPZ = as_bytes(lambda file: np.savez(file, X=X, y=Y))
@@ -294,6 +295,47 @@ AREA = Area(
         ),
         same("a .npy, the last column the target", lambda: read("a.npy", NPY, "-1"), "the table", gains),
         same("a .parquet", lambda: read("a.parquet", PARQUET), "the table", gains),
+        # --- Spreadsheets, SPSS and zip files
+        refused(
+            "half an .xlsx", lambda: read("a.xlsx", XLSX[:3000]), "^'a.xlsx' is not a spreadsheet", theirs="read: "
+        ),
+        refused("an .xlsx that is text", lambda: read("a.xlsx", CSV), "^'a.xlsx' is text, not a spreadsheet"),
+        refused("an empty .xlsx", lambda: read("a.xlsx", b""), "^'a.xlsx' is not a spreadsheet", theirs="read: "),
+        refused("a sheet that there is not", lambda: read("a.xlsx", XLSX, sheet="b"), "^sheet must be one of 'Sheet1'"),
+        same("an .xlsx", lambda: read("a.xlsx", XLSX), "the table", gains),
+        refused("a .sav that is text", lambda: read("a.sav", CSV), "^'a.sav' is not a .sav file", theirs="read: "),
+        refused("an empty .dta", lambda: read("a.dta", b""), "^'a.dta' is not a .dta file", theirs="read: "),
+        refused("a .sas7bdat that is text", lambda: read("a.sas7bdat", CSV), "^'a.sas7bdat' is not a", theirs="read: "),
+        refused("a .zip that is text", lambda: read("a.zip", CSV), "^'a.zip' is not a zip file"),
+        refused(
+            "a .zip of no file", lambda: read("a.zip", b"PK\5\6" + bytes(18)), "must hold one table, and it holds no"
+        ),
+        # --- Arguments
+        refused(
+            "`missing_target='keep'`", lambda: read("a.csv", CSV, missing_target="keep"), "^missing_target must be"
+        ),
+        refused(
+            "`na_values` of a .parquet", lambda: read("a.parquet", PARQUET, na_values=["1"]), "^na_values is not for"
+        ),
+        refused(
+            "`transpose` of a .npy", lambda: read("a.npy", NPY, "-1", transpose=True), "^transpose is not for .npy"
+        ),
+        refused("`transpose='yes'`", lambda: read("a.csv", CSV, transpose="yes"), "^transpose must be True or False"),
+        refused("`sheet` of a .csv", lambda: read("a.csv", CSV, sheet="a"), "^sheet is not for .csv files"),
+        refused("`sample_id` without `target_file`", lambda: read("a.csv", CSV, sample_id="v0"), "^sample_id is for"),
+        refused(
+            "`target_file` that there is not", lambda: read("a.csv", CSV, target_file="b.csv"), "there is no such file"
+        ),
+        refused(
+            "`target_file` with other samples",
+            lambda: (Path("b.csv").write_text("id,y\n1,2\n"), read("a.csv", CSV, target_file="b.csv")),
+            "have no sample in common",
+        ),
+        refused(
+            "`target_file` of a .npz",
+            lambda: (Path("b.npz").write_bytes(NPZ), read("a.csv", CSV, target_file="b.npz")),
+            "^'b.npz' cannot be a target_file",
+        ),
         # --- PLINK and AnnData
         refused("a .bed without its .bim", lambda: plink(lambda: Path("s.bim").unlink()), "s.bim"),
         refused(

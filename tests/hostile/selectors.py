@@ -47,6 +47,14 @@ AREA = Area(
         refused("`random_state=-1`", lambda: fitted(random_state=-1), "random_state"),
         refused("`engine=7`", lambda: fitted(engine=7), "'engine' parameter", theirs="must be "),
         refused("`discrete=7`", lambda: fitted(discrete=7), "'discrete' parameter", theirs="must be "),
+        refused("`min_features=-1`", lambda: fitted(min_features=-1), "'min_features' parameter", theirs="must be "),
+        refused("`min_features=9`", lambda: fitted(min_features=9), "^min_features=9 needs as many"),
+        refused(
+            "`min_features` above `max_features`",
+            lambda: fitted(min_features=3, max_features=2),
+            "^min_features=3 must not be larger",
+        ),
+        refused("`redundancy=0`", lambda: fitted(redundancy=0), "'redundancy' parameter", theirs="must be "),
         refused("`max_features=0`", lambda: fitted(max_features=0), "'max_features' parameter", theirs="must be "),
         refused(
             "`sample_weight`",

@@ -10,7 +10,7 @@ import csv
 import os
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ def read_csv(
     unread: Collection[str] = (),
     has_ids: bool = False,
     sample_id: str | None = None,
+    check: Callable[[pd.DataFrame], None] | None = None,
 ) -> pd.DataFrame:
     r"""Read a csv or tsv file, plain or gzipped; ``"-"`` reads standard input.
 
@@ -51,7 +52,7 @@ def read_csv(
     "": the column `sample_id`, or the first, then has the names of samples, which are text. Whether numbers have
     decimal commas, or commas between thousands, is seen from all values of a column; what they leave open is said by
     `decimal`, "," or ".". How the columns `unread` are written is not asked. `na_values` are missing values beside the
-    usual markers.
+    usual markers. `check` is called with the table before anything is said of its columns.
 
     The index of the frame is the line of the file in which each row ends, counted from 1.
 
@@ -95,6 +96,8 @@ def read_csv(
             return table.parse(usecols=numbers, dtype=str)[numbers].set_axis(columns, axis=1)
 
         written = WrittenNumbers(content.shown, decimal=decimal, guessed=sign, comma_separates=table.separator == ",")
+        if check is not None:
+            check(frame)
         unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
         return written.read_in(frame, [name for name in names if name not in unread], as_texts)
 

@@ -21,7 +21,7 @@ from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
 from interplay.readers.spreadsheet import read_spreadsheet
 from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
 from interplay.readers.statistical import read_statistical
-from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
+from interplay.readers.target_column import TableAndOutcome, check_columns, split_frame, split_table
 from interplay.readers.transposed import read_transposed
 from interplay.readers.zipped import unpacked
 from interplay.steps.table import Table
@@ -43,6 +43,10 @@ class Wanted(NamedTuple):
     transpose: bool = False
     has_ids: bool = False
     sample_id: str | None = None
+
+    def check_of(self, path: AnyPath) -> Callable[[Any], None] | None:
+        """Return what checks the columns of a table by their names, if they are to be in this file."""
+        return None if self.has_ids else lambda frame: check_columns(frame, path, self.target, self.drop)
 
 
 class FileFormat(NamedTuple):
@@ -223,6 +227,7 @@ def _read_text(path: AnyPath, wanted: Wanted) -> Any:
         unread=wanted.drop,
         has_ids=wanted.has_ids,
         sample_id=wanted.sample_id,
+        check=wanted.check_of(path),
     )
 
 
@@ -235,6 +240,7 @@ def _read_spreadsheet(path: AnyPath, wanted: Wanted) -> Any:
         unread=wanted.drop,
         has_ids=wanted.has_ids,
         sample_id=wanted.sample_id,
+        check=wanted.check_of(path),
         transpose=wanted.transpose,
     )
 

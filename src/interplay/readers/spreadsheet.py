@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.checks import check_choice, reading
@@ -29,12 +29,14 @@ def read_spreadsheet(
     unread: Collection[str] = (),
     has_ids: bool = False,
     sample_id: str | None = None,
+    check: Callable[[pd.DataFrame], None] | None = None,
     transpose: bool = False,
 ) -> pd.DataFrame:
     """Read a sheet, the first if none is named. The first row that is not empty names the columns.
 
     Cells that are text are judged as those of text files are. The index of the frame is the row of the sheet; with
-    `transpose`, which takes each row for a variable, it is the name of the sample.
+    `transpose`, which takes each row for a variable, it is the name of the sample. `check` is called with the table
+    before anything is said of its columns.
     """
     import pandas as pd
 
@@ -72,6 +74,8 @@ def read_spreadsheet(
         {v: _typed(column) for v, column in enumerate(columns)}, index=index
     ).set_axis(names, axis=1)  # fmt: skip
     written = WrittenNumbers(where, decimal=decimal, guessed=".", comma_separates=False)
+    if check is not None:
+        check(frame)
     unread = unread_columns(unread, names, has_ids=has_ids and not transpose, sample_id=sample_id)
     return written.read_in(frame, [name for name in names if name not in unread], None)
 
@@ -84,6 +88,7 @@ def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[l
         raise ImportError(
             'spreadsheets need python-calamine: run pip install "interplay[excel]"', name="python_calamine"
         ) from None
+    _refuse_text(path)
     with reading(path, "a spreadsheet that can be read", (CalamineError, OSError, ValueError, TypeError)):
         workbook = CalamineWorkbook.from_path(os.fspath(path))
         names = workbook.sheet_names
@@ -101,6 +106,19 @@ def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[l
     chosen = names[0] if sheet is None else sheet
     with reading(path, "a spreadsheet that can be read", (CalamineError, OSError, ValueError, TypeError)):
         return chosen, workbook.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+
+
+def _refuse_text(path: str | os.PathLike[str]) -> None:
+    """Refuse text with the name of a spreadsheet; programs write it, and know it when they read it."""
+    with open(path, "rb") as file:
+        start = file.read(512).lstrip()
+    if start.startswith(b"<"):
+        raise ValueError(
+            f"{os.fspath(path)!r} is a web page or XML, not a spreadsheet: open it in a spreadsheet program, and save "
+            "it as .xlsx"
+        )
+    if start and all(byte >= 32 or byte in b"\t\r\n" for byte in start):
+        raise ValueError(f"{os.fspath(path)!r} is text, not a spreadsheet: let its name end in .csv")
 
 
 def _cell(cell: Any) -> Any:

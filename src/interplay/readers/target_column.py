@@ -19,18 +19,26 @@ TableAndOutcome: TypeAlias = tuple[Any, Any]
 
 def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
     """Take the target and what is to be dropped out of a pandas or pyarrow table."""
+    check_columns(frame, path, target, drop)
+    left_out = [target, *dict.fromkeys(drop)]
+    if hasattr(frame, "column_names"):
+        return frame.drop_columns(left_out), frame.column(target)
+    return frame.drop(columns=left_out), frame[target]
+
+
+def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) -> None:
+    """Refuse a pandas or pyarrow table that has not the columns asked for."""
     names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
     if target is None:
         raise ValueError(f"target is needed: name the column to be explained, one of {listed(names)}")
     for name in [target, *drop]:
         if name not in names:
-            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}")
+            hint = ""
+            if not hasattr(frame, "column_names") and name in frame[frame.columns[0]].astype(str).to_numpy():
+                hint = f" (a row is called {shown(name)}: use transpose=True if variables are in rows)"
+            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}{hint}")
     if target in drop:
         raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
-    left_out = [target, *dict.fromkeys(drop)]
-    if hasattr(frame, "column_names"):
-        return frame.drop_columns(left_out), frame.column(target)
-    return frame.drop(columns=left_out), frame[target]
 
 
 def split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:

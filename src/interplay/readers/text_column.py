@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: Signs that belong to a number without being part of it, if all numbers of a column have the same.
 _SIGNS_BESIDE = ("%", "$", "€", "£", "¥")
 
+#: A number and its unit.
+_UNIT = re.compile(r"[-+]?[\d.,' ]*\d ?(?P<unit>[^\W\d_][\w/²³·^-]*)")
+
 
 class TextColumn:
     """A column of texts, and how they may be read as numbers.
@@ -54,8 +57,8 @@ class TextColumn:
         markers = set(self.markers)
         self._raw = [raw for raw in self._all if raw not in markers]
         self._texts = [tidied[raw] for raw in self._raw]
-        #: The sign that all numbers have beside them, which is left out; "" for none.
-        self.beside = next((sign for sign in _SIGNS_BESIDE if self._all_have(sign)), "")
+        #: The sign or unit that all numbers have beside them, which is left out; "" for none.
+        self.beside = self._common_sign() or self._common_unit()
         if self.beside:
             self._texts = [text.replace(self.beside, "").strip() for text in self._texts]
         possible = [way for way in NUMBER_FORMATS if decimal in (None, way.decimal)]
@@ -70,12 +73,24 @@ class TextColumn:
                     meanings.append(meaning)
         self._is_told = decimal is not None
 
-    def _all_have(self, sign: str) -> bool:
-        """Say whether every text starts or ends with this sign, once."""
-        return bool(self._texts) and all(
-            text.count(sign) == 1 and (text.lstrip("+-").startswith(sign) or text.endswith(sign))
-            for text in self._texts
-        )  # fmt: skip
+    def _common_sign(self) -> str:
+        """Return the sign with which every text starts or ends."""
+        for sign in _SIGNS_BESIDE:
+            if self._texts and all(
+                text.count(sign) == 1 and (text.lstrip("+-").startswith(sign) or text.endswith(sign))
+                for text in self._texts
+            ):
+                return sign
+        return ""
+
+    def _common_unit(self) -> str:
+        """Return the letters with which every text ends, after a number: mg, kg/m²."""
+        found = _UNIT.fullmatch(self._texts[0]) if self._texts else None
+        if found is None or len(self._texts) == 1:
+            return ""
+        unit = found["unit"]
+        have_it = all(text.endswith(unit) and is_number(text.removesuffix(unit).strip()) for text in self._texts)
+        return unit if have_it else ""
 
     @property
     def way(self) -> NumberFormat | None:
@@ -121,9 +136,11 @@ class TextColumn:
         return self._column.map(dict(zip(self._raw, days, strict=True))).astype(np.float64)
 
     def as_labels(self) -> pd.Series[Any]:
-        """Return the column as labels, without what stands for a missing value among labels too."""
+        """Return the column as labels, without space around them, and without what is missing among labels too."""
         missing = {raw for raw in self.markers if self.is_missing_label(raw)}
-        return self._column.mask(self._column.isin(missing)) if missing else self._column
+        labels = self._column.mask(self._column.isin(missing)) if missing else self._column
+        spaced = {raw: raw.strip() for raw in self._all if isinstance(raw, str) and raw != raw.strip()}
+        return labels.replace(spaced) if spaced else labels
 
     @staticmethod
     def is_missing_label(raw: Any) -> bool:
@@ -159,7 +176,7 @@ class TextColumn:
             )
         if found is not None:
             return f"although {found.reason}: leave it out if it is an identifier or free text"
-        return self._because_of_signs()
+        return self._because_of_signs() or self._because_of_capitals()
 
     def _because_of_strays(self, found: LabelDoubt) -> str:
         first = min(found.strays, key=lambda raw: self._row(raw))
@@ -181,6 +198,18 @@ class TextColumn:
             f"and {shown(unsure[0])} ({self._all[unsure[0]]} values, the first in {self.place(unsure[0])}) as one of "
             f"them: say na_values={[str(unsure[0])]!r} if it stands for a missing value"
         )
+
+    def _because_of_capitals(self) -> str | None:
+        """Point at labels that differ in capitals only."""
+        by_small: dict[str, Any] = {}
+        for raw, text in zip(self._raw, self._texts, strict=True):
+            other = by_small.setdefault(text.lower(), raw)
+            if tidy(other) != text:
+                return (
+                    f"of which {self._placed(other)} and {self._placed(raw)} differ in capitals only, and are two: "
+                    "write them in one way"
+                )
+        return None
 
     def _placed(self, raw: Any) -> str:
         return f"{shown(str(raw))} ({self.place(raw)})"

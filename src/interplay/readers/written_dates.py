@@ -14,6 +14,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 _TIME = r"(?:[T ](?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d(?:\.\d+)?))?(?P<zone>Z|[-+]\d\d:?\d\d)?)?"
 _YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign)(?P<day>\d{{1,2}}){_TIME}")
+_YEAR_AND_MONTH = re.compile(r"(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d{1,2})")
 _DAY_FIRST = re.compile(rf"(?P<day>\d{{1,2}})(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign)(?P<year>\d{{4}}){_TIME}")
 _MONTH_FIRST = re.compile(rf"(?P<month>\d{{1,2}})(?P<sign>[-/])(?P<day>\d{{1,2}})(?P=sign)(?P<year>\d{{4}}){_TIME}")
 _NAMED_MONTH = re.compile(
@@ -22,7 +23,8 @@ _NAMED_MONTH = re.compile(
 
 #: What looks like a date or a time, of whatever kind: a column of such texts is no column of labels.
 _LOOKS_LIKE_ONE = re.compile(
-    r"\d{1,4}([-/.])(?:\d{1,2}|[a-z]{3})\1\d{1,4}(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?",
+    r"\d{4}[-/]\d{1,2}|\d{1,4}([-/.])(?:\d{1,2}|[a-z]{3})\1\d{1,4}(?:[T ].*)?"
+    r"|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?",
     re.IGNORECASE,
 )
 
@@ -45,7 +47,7 @@ def read_dates(texts: Sequence[str]) -> list[float] | None:
     """
     if not texts or (not _LOOKS_LIKE_ONE.match(texts[0]) and not _NAMED_MONTH.match(texts[0])):
         return None
-    for way in (_YEAR_FIRST, _NAMED_MONTH):
+    for way in (_YEAR_FIRST, _YEAR_AND_MONTH, _NAMED_MONTH):
         if (days := _days_by(way, texts)) is not None:
             return days
     day_first, month_first = _days_by(_DAY_FIRST, texts), _days_by(_MONTH_FIRST, texts)
@@ -77,7 +79,7 @@ def _day(part: Callable[[str], str | None]) -> float | None:
     try:
         seconds = float(part("second") or 0)
         moment = datetime.datetime(
-            int(part("year") or 0), month, int(part("day") or 0), int(part("hour") or 0), int(part("minute") or 0)
+            int(part("year") or 0), month, int(part("day") or 1), int(part("hour") or 0), int(part("minute") or 0)
         )
     except ValueError:
         return None

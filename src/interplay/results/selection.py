@@ -532,10 +532,10 @@ class Selection:
             synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_gain, the
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
-            ``.table``; from permutations it allows for both), and says nothing of an interaction: variables with an effect each have small ones too. verdict
-            and p_interaction, as in ``.table``, say whether there is one, and log_or its log odds ratio (two levels,
-            two classes). All gains are maxima over the discretisations. With several runs, the column decision names
-            the run.
+            ``.table``; from permutations it allows for both), and says nothing of an interaction: variables with an
+            effect each have small ones too. verdict and p_interaction, as in ``.table``, say whether there is one, and
+            log_or its log odds ratio (two levels, two classes). All gains are maxima over the discretisations. With
+            several runs, the column decision names the run.
 
         Examples
         --------

@@ -4,6 +4,7 @@
 
     selector.py    MDFSSelector
     input.py       what fit() is given → what select() takes
+    kept.py        what select() found → what is kept, and why the rest is not
     callbacks.py   scikit-learn's callbacks, where the installed version has them
 """
 

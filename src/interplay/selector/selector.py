@@ -32,6 +32,7 @@ from interplay.selector.input import (
     with_own_types,
     without_rare_classes,
 )
+from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.steps.decision import DECISION_CHOICES
@@ -118,9 +119,18 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         observed values of the column ("impute").
 
         With "error", infinite values are refused too, as in scikit-learn.
+    min_features : int
+        Keep at least this many variables. If fewer are relevant, the most significant of the others are kept too, so
+        that `transform` never returns an empty table, which would break a pipeline in cross-validation. 0 keeps
+        relevant variables only.
     max_features : int, optional
         Keep at most this many of the relevant variables: those with the smallest p-values, and among equal p-values
-        those with the larger gain. Variables that are not relevant are never kept.
+        those with the larger gain. Variables that are not relevant are never kept, unless `min_features` asks for them.
+    redundancy : float, optional
+        Keep one of each group of relevant variables that say the same: going from the most to the least significant,
+        a variable is left out if its association with one that is kept is at least this, for example 0.9. The
+        association of two numbers is their absolute rank correlation, that of a number and labels the correlation
+        ratio of the ranks, and that of labels Cramér's V. None keeps all.
     random_state : int, None, RandomState or Generator
         Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
 
@@ -142,6 +152,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         The result of `select`: ``.table``, ``.summary()``, ``.plot``, ``.save()`` and more.
     support_ : (n_features,) bool
         Which variables are kept.
+    left_out_ : dict
+        Why each of the other variables is left out, by name: not relevant, redundant with one that is kept, or beyond
+        `max_features`.
     gains_ : (n_features,) float64
         Maximum information gain of each variable; with several searches (`dimensions`, `multiclass`), that of the most
         significant one.
@@ -162,7 +175,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     or categories. `transform` returns an array, or, after ``set_output(transform="pandas")`` or ``"polars"``, a frame
     whose columns keep their types.
 
-    If no variable is relevant, `transform` warns and returns a table without columns. A class with a single sample is
+    If no variable is relevant, `transform` warns and returns a table without columns, unless `min_features` is at least
+    1. A class with a single sample is
     left out with a warning, because cross-validation may leave such a class in a fold; `select` refuses it.
 
     Examples
@@ -202,7 +216,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
         "missing": [StrOptions(set(MISSING_CHOICES))],
+        "min_features": [Interval(Integral, 0, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
+        "redundancy": [Interval(Real, 0, 1, closed="right"), None],
         "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
         "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
         "n_jobs": [Integral, None],
@@ -229,7 +245,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         n_permutations: int = 199,
         discrete: Discrete = "auto",
         missing: str = "error",
+        min_features: int = 0,
         max_features: int | None = None,
+        redundancy: float | None = None,
         random_state: Any = None,
         engine: str | Engine = "auto",
         n_jobs: int | None = None,
@@ -252,7 +270,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self.n_permutations = n_permutations
         self.discrete = discrete
         self.missing = missing
+        self.min_features = min_features
         self.max_features = max_features
+        self.redundancy = redundancy
         self.random_state = random_state
         self.engine = engine
         self.n_jobs = n_jobs
@@ -264,6 +284,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     gains_: FloatArray
     p_values_: FloatArray
     n_features_in_: int
+    _kept: KeptVariables
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, strata: Any = None, groups: Any = None, **fit_params: Any) -> Self:
@@ -302,7 +323,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         warn_of_another_order(X, y=y, strata=strata, groups=groups)
         settings = self.get_params(deep=False)
         settings["fit"] = settings.pop("null_fit")
-        max_features = settings.pop("max_features")
+        bounds = {name: settings.pop(name) for name in ("min_features", "max_features", "redundancy")}
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
@@ -313,10 +334,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         if tasks is not None:
             tasks.end()
 
-        support = np.zeros(len(result.names), dtype=np.bool_)
-        support[result.ranked[:max_features]] = True
         self.result_ = result
-        self.support_ = support
+        self._kept = kept_variables(result, table, **bounds)
+        self.support_ = self._kept.support
         # The table knows which of several runs counts for each variable, but takes long to make for a million of them.
         self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
         self.p_values_ = result.p_value
@@ -342,6 +362,12 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             return X.select([X.columns[v] for v in np.flatnonzero(self.support_)])
         return super().transform(with_own_types(X))
 
+    @property
+    def left_out_(self) -> dict[str, str]:
+        """Why each variable that is not kept is left out, by name."""
+        check_is_fitted(self)
+        return self._kept.left_out(self.result_)
+
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         return self.support_
@@ -358,6 +384,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
                 refuse_infinite(table)
         else:
             table = as_table(checked_array(X, must_be_finite=must_be_finite))
+        self._check_bounds(table.n_vars)
         largest, _ = resolve_dimensions(self.dimensions, self.arms, table.n_vars)
         needed = largest if isinstance(largest, int) else max(largest)
         if table.n_vars < needed:
@@ -366,6 +393,16 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
                 f"n_features={table.n_vars}: lower dimensions"
             )
         return table
+
+    def _check_bounds(self, n_vars: int) -> None:
+        if self.max_features is not None and self.min_features > self.max_features:
+            raise ValueError(
+                f"min_features={self.min_features} must not be larger than max_features={self.max_features}: change one"
+            )
+        if self.min_features > n_vars:
+            raise ValueError(
+                f"min_features={self.min_features} needs as many variables, and X has n_features={n_vars}: lower it"
+            )
 
     def _repr_html_inner(self) -> str:
         """The diagram of parameters; once fitted, what was found as well."""

@@ -19,8 +19,9 @@ from interplay.steps.tuple_counts import TupleCounts
 
 Values = npt.NDArray[Any]
 
-#: Fewer samples in a class than this are told apart by chance too often.
+#: Fewer samples in a class than this are told apart by chance too often; and by ranges of a good measurement.
 _MIN_CLASS_SIZE = 5
+_MIN_CLASS_SIZE_OF_RANGES = 20
 
 #: Levels count as such if they have as many samples as this on average; otherwise the order of values is looked at.
 _MIN_LEVEL_SIZE = 5
@@ -53,7 +54,7 @@ def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) ->
     False
     >>> tells_classes_apart(np.repeat([3, 7, 5, 4], 5), classes, is_label=True)
     True
-    >>> tells_classes_apart(np.arange(20.0), classes, is_label=False)
+    >>> tells_classes_apart(np.arange(40.0), np.repeat([0, 1], 20), is_label=False)
     True
     """
     sizes = np.bincount(classes)
@@ -68,7 +69,7 @@ def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) ->
     if n_levels * _MIN_LEVEL_SIZE <= len(values):
         return True
     is_missing = values != values
-    if is_label or is_missing.any():
+    if is_label or is_missing.any() or sizes.min() < _MIN_CLASS_SIZE_OF_RANGES:
         return False
     in_order = classes[np.argsort(codes, kind="stable")]
     return int(np.count_nonzero(in_order[1:] != in_order[:-1])) == len(sizes) - 1

@@ -1,0 +1,83 @@
+"""A Selection → the variables that a selector keeps, and why it leaves out the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from interplay.arrays import BoolArray
+from interplay.checks import shown
+from interplay.results.selection import Selection
+from interplay.statistics.p_values import significance_order
+from interplay.steps.association import Associations
+from interplay.steps.table import Table
+
+#: An association of 1 may come out a little smaller.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class KeptVariables:
+    """What a selector keeps.
+
+    Attributes
+    ----------
+    support : (n_vars,) bool
+    same_as : dict
+        Of each relevant variable that is redundant: the kept one that says the same, and their association.
+    """
+
+    support: BoolArray
+    same_as: dict[int, tuple[int, float]]
+
+    def left_out(self, result: Selection) -> dict[str, str]:
+        """Return why each variable is left out, by name."""
+        reasons = {}
+        for v in np.flatnonzero(~self.support).tolist():
+            if not result.is_relevant[v]:
+                reason = f"not relevant (adjusted p {result.p_adjusted[v]:.3g})"
+            elif v in self.same_as:
+                kept, association = self.same_as[v]
+                reason = f"says the same as {shown(result.names[kept])} (association {association:.3f})"
+            else:
+                reason = "relevant, but max_features others are more significant"
+            reasons[result.names[v]] = reason
+        return reasons
+
+
+def kept_variables(
+    result: Selection, table: Table, *, min_features: int, max_features: int | None, redundancy: float | None
+) -> KeptVariables:
+    """Keep the relevant variables, the most significant first, within these bounds.
+
+    Of variables whose association is at least `redundancy` the most significant is kept. Where fewer than
+    `min_features` are left, the most significant of the others follow: those that are not relevant before those that
+    say the same as one that is kept.
+    """
+    most = table.n_vars if max_features is None else max_features
+    chosen: list[int] = []
+    same_as: dict[int, tuple[int, float]] = {}
+    if redundancy is None:
+        chosen = result.ranked[:most].tolist()
+    else:
+        kept = Associations(table)
+        for v in result.ranked.tolist():
+            if len(chosen) == most:
+                break
+            other, association = kept.strongest(v)
+            if other >= 0 and association >= redundancy - _ROUNDING:
+                same_as[v] = other, association
+            else:
+                kept.keep(v)
+                chosen.append(v)
+    if len(chosen) < min_features:
+        order = significance_order(result.log_p, np.max([run.gains.gain for run in result.runs], axis=0))
+        others = [v for v in order.tolist() if v not in set(chosen)]
+        others.sort(key=lambda v: v in same_as)  # stable: by significance within each part
+        for v in others[: min_features - len(chosen)]:
+            same_as.pop(v, None)
+            chosen.append(v)
+    support = np.zeros(table.n_vars, dtype=np.bool_)
+    support[chosen] = True
+    return KeptVariables(support, same_as)
