@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
 #: Places of a prefix that a batch has room for.
@@ -33,6 +34,7 @@ class ProductVariant:
     column_levels: int
     n_classes: int
     counting: str
+    every_member: bool = False
 
     @property
     def masks_of_warp(self) -> int:
@@ -74,13 +76,22 @@ class ProductVariant:
             f"-DROW_LEVELS={self.row_levels}",
             f"-DCOLUMN_LEVELS={self.column_levels}",
             f"-DCLASSES={self.n_classes}",
+            *((EVERY_MEMBER,) if self.every_member else ()),
         )
 
 
 def choose_products(
-    *, dimensions: int, row_levels: int, column_levels: int, n_classes: int, counting: str
+    *,
+    dimensions: int,
+    row_levels: int,
+    column_levels: int,
+    n_classes: int,
+    counting: str,
+    every_member: bool = False,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
+
+    `every_member` says whether tuples are sought of which every member gains.
 
     Examples
     --------
@@ -92,7 +103,7 @@ def choose_products(
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
-    return ProductVariant(dimensions, row_levels, column_levels, n_classes, counting)
+    return ProductVariant(dimensions, row_levels, column_levels, n_classes, counting, every_member)
 
 
 @dataclass(frozen=True)

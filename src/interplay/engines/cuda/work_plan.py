@@ -156,6 +156,7 @@ class WorkPlan:
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
                 counting=self._limits.counting,
+                every_member=self._every_member,
             )
             # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
             few = not worth_it and not two_levels
