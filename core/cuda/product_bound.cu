@@ -11,6 +11,8 @@
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
+// with EVERY_MEMBER (every_member.cuh) and without.
+#include "every_member.cuh"
 #include "gain_bound.cuh"
 #include "product_batch.cuh"
 
@@ -106,7 +108,9 @@ struct Margins {
   float* row_factors;  // the same: X / X_q
   u32* of_columns;     // [prefix][cell][column level − 1][class][column]
   float* information;  // [prefix][rows, columns]: what the variable tells beyond the prefix
-  float* rest;         // likewise: the least of what all but a member of the prefix tell, plus that member's maximum
+  // Likewise: the least of what all but a member of the prefix tell, plus that member's maximum; the most of it where
+  // every member must gain.
+  float* rest;
 
   __device__ __forceinline__ i64 row_place(const Batch& batch, i64 cell, int level, int q) const {
     return ((cell * kRowLevels + level) * kClasses + q) * batch.n_rows;
@@ -271,7 +275,7 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
       add_part(told, n, gathered, whole, gathered * n_levels);
     }
   };
-  float told = 0, least = kNever;
+  float told = 0, asked_for = kEveryMember ? -kNever : kNever;
 #pragma unroll 1
   for (int cell = 0; cell < prefix.cells(); ++cell) {
     int levels[kPrefixRoom];
@@ -291,11 +295,11 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
       }
       if (level_of_member == 0) add_told(without, levels, others * levels_of_member, false, 0);
     }
-    least = fminf(least, least_of[j] + without);
+    asked_for = of_both(asked_for, least_of[j] + without);
   }
   const i64 place = (i64)blockIdx.y * (batch.n_rows + batch.n_columns) + variable;
   information[place] = told;
-  rest[place] = tile.only_last_counts ? kNever : least;
+  rest[place] = tile.only_last_counts ? kNever : asked_for;
 }
 
 // The tuples of some units of a batch: a unit is a prefix and kRowsOfUnit rows. A thread to a column. Survivors take
@@ -423,8 +427,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     const i64 of_row = first_variable + row;
     const float row_best =
         tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
-    const float others = fminf(row_best + column_information, fmaxf(rest[of_row], column_rest)) - information[of_row];
-    if (fmaf(told, 1.00001f, tolerance) < fminf(column_best, others)) continue;
+    const float others = of_both(row_best + column_information, fmaxf(rest[of_row], column_rest)) - information[of_row];
+    if (fmaf(told, 1.00001f, tolerance) < of_both(column_best, others)) continue;
     const u32 place = atomicAdd(n_survivors, 1u);
     if (place >= capacity) continue;
     int* tuple = survivor_tuples + (i64)place * (1 + kDimensions);

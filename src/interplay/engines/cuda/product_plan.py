@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
 #: Places of a prefix that a batch has room for.
@@ -33,6 +34,7 @@ class ProductVariant:
     n_classes: int
     prefix_levels: int
     counting: str
+    every_member: bool = False
 
     @property
     def masks_of_warp(self) -> int:
@@ -75,11 +77,19 @@ class ProductVariant:
             f"-DCOLUMN_LEVELS={self.column_levels}",
             f"-DCLASSES={self.n_classes}",
             f"-DPREFIX_LEVELS={self.prefix_levels}",
+            *((EVERY_MEMBER,) if self.every_member else ()),
         )
 
 
 def choose_products(
-    *, dimensions: int, row_levels: int, column_levels: int, n_classes: int, prefix_levels: int, counting: str
+    *,
+    dimensions: int,
+    row_levels: int,
+    column_levels: int,
+    n_classes: int,
+    prefix_levels: int,
+    counting: str,
+    every_member: bool = False,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
 
@@ -87,6 +97,8 @@ def choose_products(
     ----------
     prefix_levels : int
         Of every variable of the prefixes; 0 where they differ.
+    every_member : bool
+        Whether tuples are sought of which every member gains.
 
     Examples
     --------
@@ -99,7 +111,7 @@ def choose_products(
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
-    return ProductVariant(dimensions, row_levels, column_levels, n_classes, prefix_levels, counting)
+    return ProductVariant(dimensions, row_levels, column_levels, n_classes, prefix_levels, counting, every_member)
 
 
 @dataclass(frozen=True)

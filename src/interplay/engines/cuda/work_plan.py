@@ -157,6 +157,7 @@ class WorkPlan:
                 n_classes=len(self.pseudocounts),
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
+                every_member=self._every_member,
             )
             # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
             few = not worth_it and not two_levels
