@@ -20,7 +20,8 @@ import numpy as np
 
 from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.dask import _TASKS_PER_THREAD, DaskEngine, _Search
+from interplay.engines.dask import DaskEngine, _Search
+from interplay.engines.dask_chunks import TASKS_PER_THREAD
 from interplay.engines.dask_tasks import Improvement, SharedData
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
@@ -45,7 +46,7 @@ def simulate(
 
     def fill() -> None:
         nonlocal n_tasks
-        while len(waiting) + len(running) < _TASKS_PER_THREAD * n_workers and (chunk := search._next_chunk()):
+        while len(waiting) + len(running) < TASKS_PER_THREAD * n_workers and (chunk := search._next_chunk()):
             waiting.append(float(tiles.n_tuples[chunk.begin : chunk.end].sum()))
             n_tasks += 1
         while waiting and len(running) < n_workers:

@@ -95,7 +95,3 @@ def ctrl_c_after(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-de
         return ctrl_c
 
     return arm
-
-
-#: The chaos of Dask faults can still wait for ever in Client.scatter: it runs where it is asked for.
-collect_ignore = [] if os.environ.get("INTERPLAY_CHAOS_SECONDS") else ["test_dask_chaos.py"]

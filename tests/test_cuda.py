@@ -74,7 +74,7 @@ class TestEqualsTheCpuEngine:
         levels, n_classes = kind
         rng = np.random.default_rng([dimensions, n_classes, *levels])
         for case in range(3):
-            monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 1e8)
+            monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0 if case == 0 or dimensions < 4 else 2e11)
             n_vars = int({1: 300, 2: 300, 3: 80, 4: 40, 5: 24}[dimensions] * rng.uniform(0.5, 1.2))
             planes, n_levels = problem(
                 rng,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
+from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting, source_of
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
 
@@ -53,9 +54,11 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
         ("tuple_list.cu", ("-DDIMENSIONS=4",)),
         ("information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         ("information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4")),
+        ("information_gain.cu", ("-DDIMENSIONS=4", "-DCLASSES=2", EVERY_MEMBER)),
         ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
         ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         *(("tuple_search.cu", variant.defines()) for variant in variants()),
+        *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()),
     ]:
         (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
         done = subprocess.run([*compile_, *options, str(tmp_path / name)], capture_output=True, text=True, check=False)

@@ -7,21 +7,20 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import interplay
-from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.arrays import MaxGains
 from interplay.engines.choice import check_engine
-from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import summed_counts
-from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
 
 distributed = pytest.importorskip("distributed")
 
+from dask_problem import assert_same, fail_on_many_tiles, make_problem, slow_down  # noqa: E402
 from interplay.engines.dask import DaskEngine, _Search  # noqa: E402
 
 pytestmark = [
@@ -42,48 +41,7 @@ def client() -> Iterator[distributed.Client]:
 
 @pytest.fixture(scope="module")
 def problem():
-    """Planes and many small tiles: some seconds of work if it is done slowly, and the answer."""
-    rng = np.random.default_rng(0)
-    levels = np.concatenate([np.full(150, 2), np.full(30, 3), np.full(20, 2)])
-    codes = DiscreteCodes((rng.integers(0, 6, (200, 300)) % levels[:, np.newaxis]).astype(np.uint8), levels)
-    planes = make_bit_planes(
-        [DiscreteCodes(codes.codes[:180], levels[:180]), DiscreteCodes(codes.codes[180:], levels[180:])],
-        DecisionClasses(rng.integers(0, 2, 300), [0, 1]),
-    )
-    tiles = make_tuple_tiles(levels, n_vars=180, dimensions=3, block_size=16, middle_size=32, n_lanes=64)
-    return planes, tiles, CpuEngine(n_threads=2).max_gains(planes, tiles, pseudocount=0.25)
-
-
-def assert_same(a: MaxGains, b: MaxGains) -> None:
-    for name in ("gain_by_group", "discretization_by_group", "tuples_by_group", "df_by_group"):
-        assert np.array_equal(getattr(a, name), getattr(b, name)), name
-
-
-def slow_down(seconds: float) -> None:
-    """Run on the workers: let every tile take at least this long."""
-    import interplay.engines.dask_tasks as tasks
-
-    class Slow(CpuEngine):
-        def max_gains(self, planes, tiles, **options):
-            time.sleep(seconds * len(tiles))
-            return super().max_gains(planes, tiles, **options)
-
-    tasks.CpuEngine = Slow
-
-
-def fail_on_many_tiles(how: str, most: int) -> None:
-    """Run on the workers: chunks of more than `most` tiles run out of memory, or take the process with them."""
-    import interplay.engines.dask_tasks as tasks
-
-    class Fails(CpuEngine):
-        def max_gains(self, planes, tiles, **options):
-            if len(tiles) > most:
-                if how == "killed":
-                    os._exit(1)
-                raise {"memory": MemoryError, "error": OSError}[how]("too many tiles")
-            return super().max_gains(planes, tiles, **options)
-
-    tasks.CpuEngine = Fails
+    return make_problem()
 
 
 def test_same_bits_and_every_tile_once(client, problem) -> None:
@@ -160,20 +118,35 @@ def test_a_worker_without_memory_leaves_it_to_the_other(client, problem) -> None
     assert_same(DaskEngine(client, task_seconds=0.1).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
-def test_chunks_that_need_too_much_memory_are_split(client, problem) -> None:
+@pytest.mark.parametrize("most", [1, 4])
+def test_chunks_that_need_too_much_memory_are_split(client, problem, monkeypatch, most: int) -> None:
+    """As often as that is possible: to a single tile, should it be so."""
     planes, tiles, plain = problem
-    client.run(fail_on_many_tiles, "memory", 4)
+    client.run(fail_on_many_tiles, "memory", most)
+    monkeypatch.setattr(_Search, "_next_chunk", _larger_chunks(_Search._next_chunk))
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
+
+
+def _larger_chunks(next_chunk):
+    def next_large_chunk(search: _Search):
+        next_tile = search._next_tile
+        chunk = next_chunk(search)
+        if chunk is not None and search._next_tile > next_tile:
+            search._next_tile = min(chunk.begin + 64, len(search._tiles))
+            chunk = replace(chunk, end=search._next_tile)
+        return chunk
+
+    return next_large_chunk
 
 
 def test_chunks_that_killed_their_worker_are_split(problem, monkeypatch) -> None:
     import dask
 
-    import interplay.engines.dask as engine
+    from interplay.engines.dask_chunks import Chunk
 
     split = []
-    halves = engine._Chunk.halves
-    monkeypatch.setattr(engine._Chunk, "halves", lambda chunk: split.append(chunk) or halves(chunk))
+    halves = Chunk.halves
+    monkeypatch.setattr(Chunk, "halves", lambda chunk: split.append(chunk) or halves(chunk))
     planes, tiles, plain = problem
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
@@ -304,7 +277,7 @@ def test_data_that_cannot_be_sent_at_once(client, problem, monkeypatch) -> None:
         return scatter(self, *args, **options)
 
     monkeypatch.setattr(distributed.Client, "scatter", fail_for_a_while)
-    monkeypatch.setattr("interplay.engines.dask._SECONDS_UNTIL_GONE", 0.0)
+    monkeypatch.setattr("interplay.engines.dask_connection._SECONDS_UNTIL_GONE", 0.0)
     assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 

@@ -91,7 +91,9 @@ def test_without_pseudocounts_there_are_no_bounds_to_search_lanes_with() -> None
     for pseudocount, class_sizes, expected in [
         (0.25, [500, 400], {"pairs"}),
         (0.0, [500, 400], {"direct"}),
-        (0.25, [40_000, 400], {"direct"}),  # counts of lanes have 16 bits
+        (0.25, [40_000, 400], {"wide"}),  # counts of other lanes have 16 bits
+        (0.25, [2**24, 400], {"direct"}),  # floats hold no larger numbers
+        (0.0, [40_000, 400], {"direct"}),
         (0.25, [500, 400, 300], {"levels"}),
         (0.25, [30] * 17, {"direct"}),
     ]:
@@ -103,7 +105,7 @@ def test_what_tiles_are_cut_by_comes_from_the_core() -> None:
     assert LANES == 256
     assert TRIPLE_BLOCK == 14
     assert [max_block_size(k) for k in (4, 5, 6, 9)] == [128, 32, 32, 32]
-    assert SEARCHERS == ("none", "triples", "pairs", "singles", "levels", "direct")
+    assert SEARCHERS == ("none", "triples", "pairs", "singles", "levels", "wide", "direct")
 
 
 @pytest.mark.parametrize(

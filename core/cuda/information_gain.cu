@@ -3,7 +3,8 @@
 // A warp takes a tuple: its threads count the cells, look up x·log2(x) in the host's fixed-point tables and add
 // integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are the same bits.
 //
-// Compiled once for each combination of DIMENSIONS and CLASSES.
+// Compiled once for each combination of DIMENSIONS and CLASSES, with EVERY_MEMBER (every_member.cuh) and without.
+#include "every_member.cuh"
 #include "tuple_scores.cuh"
 
 namespace interplay {
@@ -30,7 +31,8 @@ using namespace interplay;
 
 // n_tuples: the smaller of *n_found and capacity.
 // best: [position * n_groups + group]. As maxima, a gain that reaches the best of its slot so far raises it and is
-// noted in the candidates; as thresholds (`best_is_fixed`), gains above them are noted.
+// noted in the candidates; as thresholds (`best_is_fixed`), gains above them are noted. Where every member must gain,
+// best are thresholds, and a tuple is noted once, with the gain of its last member, if all gains reach theirs.
 extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const int* class_steps, const int* lane_first,
                                         const int* lane_levels, const int* lane_rows, const i64* lane_row,
                                         const i64* table_values, const i64* table_start,
@@ -63,6 +65,7 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
     }
     whole = sum_over_warp(whole);
 
+    bool every_gains = true;
     int inner = n_cells;  // cells between two levels of variable j
 #pragma unroll
     for (int j = 0; j < kDimensions; ++j) {
@@ -85,7 +88,10 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
       if (lane == 0) {
         const double gain = (double)(whole - without) * unit;
         const int slot = tuple[1 + j] * n_groups + tile.places[j].group;
-        if (best_is_fixed) {
+        if (kEveryMember) {
+          every_gains = every_gains && gain >= best[slot];
+          if (every_gains && j + 1 == kDimensions) candidates.add(slot, number, gain);
+        } else if (best_is_fixed) {
           if (gain > best[slot]) candidates.add(slot, number, gain);
         } else if (gain >= *(volatile double*)(best + slot)) {
           raise(best + slot, gain);

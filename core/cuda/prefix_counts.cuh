@@ -138,7 +138,8 @@ __device__ __forceinline__ void add_pseudocounts_last(float (&counts)[kClasses],
   for (int q = 0; q < kClasses; ++q) counts[q] += others * pseudo[q];
 }
 
-// F(prefix, variable), and the least over the members v of the prefix of F(prefix but v, variable) + v's maximum.
+// F(prefix, variable), and what the members v of the prefix ask for: F(prefix but v, variable) + v's maximum, for one of
+// them, or for all where every member must gain.
 // others: levels of the last variable that is left out
 // Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>
@@ -162,7 +163,7 @@ __device__ __forceinline__ void find_informations(const Piece& piece, const Shar
     }
   }
   *information = sum;
-  float least = kNever;
+  float asked_for = kEveryMember ? -kNever : kNever;
 #pragma unroll 1
   for (int j = 0; j < kPrefix; ++j) {
     const int stride = piece.stride_of(j), n_levels = piece.levels_of(j);
@@ -191,9 +192,9 @@ __device__ __forceinline__ void find_informations(const Piece& piece, const Shar
         without -= x_log_x(n);
       }
     }
-    least = fminf(least, shared.prefix_best[j] + without);
+    asked_for = of_both(asked_for, shared.prefix_best[j] + without);
   }
-  *rest = least;
+  *rest = asked_for;
 }
 
 // What the bound needs of each variable.

@@ -1,6 +1,7 @@
 // tiles → pieces of work: what tuple_search.cu is compiled for, and what the threads of a block share
 #pragma once
 
+#include "every_member.cuh"
 #include "tuple_counts.cuh"
 #include "tuple_tiles.cuh"
 
@@ -48,6 +49,9 @@ constexpr bool kPseudocountsLast = true;
 constexpr bool kPseudocountsLast = false;
 #endif
 
+// What a tuple must reach, of what two of its members ask for: one of them, or both where every member must gain.
+__device__ __forceinline__ float of_both(float a, float b) { return kEveryMember ? fmaxf(a, b) : fminf(a, b); }
+
 __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
 }
@@ -61,7 +65,7 @@ struct Shared {
   float* margins;  // [n_cells][kPlanes][kClasses]
   float* totals;   // [n_cells][kClasses]
   // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
-  // that member's maximum.
+  // that member's maximum (the most, where every member must gain).
   float *information, *best, *rest;
   float* prefix_best;  // [kPrefix]
 

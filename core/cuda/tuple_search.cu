@@ -7,7 +7,8 @@
 //     gain(v) = F(prefix, l) + gain(m) − F(all but v),
 // where F(all but l) = F(prefix, m) is known, and F(all but v) for a v of the prefix is at least that of its parts
 // with l or with m alone. Tuples for which no member can reach its maximum so far are dropped, all but some in ten
-// thousand; the rest are scored exactly by information_gain.cu.
+// thousand; the rest are scored exactly by information_gain.cu. Where every member must gain (EVERY_MEMBER), those are
+// dropped for which one member cannot.
 //
 // Bottleneck: floating-point arithmetic, 22 operations and two reciprocals for four cells; the tensor cores are busy a
 // third of that.
@@ -26,7 +27,7 @@
 //   ROWS_AMONG_COLUMNS  1 if they always are
 //   THREADS, BLOCKS_PER_MULTIPROCESSOR
 // and, where they are defined, HELD_STEPS and HELD_STEPS_OF_0, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see
-// search_piece.cuh).
+// search_piece.cuh), EVERY_MEMBER (every_member.cuh).
 #include "part_bound.cuh"
 
 namespace interplay {
@@ -82,8 +83,8 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
         for (int side = 0; side < 2; ++side) {
           const int column = first_column + j * 8 + 2 * t + side;
           const float others =
-              fminf(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column])) - row_information;
-          const float needed = fminf(shared.best[column], others);
+              of_both(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column])) - row_information;
+          const float needed = of_both(shared.best[column], others);
           const bool is_kept = !(bound[i][j][half * 2 + side] < (needed - tolerance) * shrink);
           kept |= (u32)is_kept << (((i * 2 + half) * 2 * kColumnFragments + j) * 2 + side);
         }

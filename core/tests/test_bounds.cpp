@@ -33,7 +33,7 @@ void test_rational_bound(std::mt19937& rng) {
 // The kernels for any levels and classes: three levels each, one prefix variable, every lane with a table of its own.
 void test_level_bounds(std::mt19937& rng) {
   for (const Index n_classes : {2, 3, 5}) {
-    for (const Index n_samples : {60, 3000, 60000}) {
+    for (const Index n_samples : {60, 3000, 60000, 2000003}) {
       Data data = make_data(rng, n_samples, 2, 0, n_classes, 2, 2);
       data.levels = {3, 3};
       for (auto& column : data.codes) {
@@ -47,21 +47,25 @@ void test_level_bounds(std::mt19937& rng) {
         if (i >= 3 * n_classes && favoured && rng() % 4) data.decision[i] = 0;
         ++data.sizes[data.decision[i]];
       }
-      if (data.sizes[0] > kMaxFastClassSize) continue;
+      const bool fits_16_bits = data.sizes[0] <= kMaxFastClassSize;
       const Packed packed = pack(data);
       const std::vector<Index> order{0, 1}, start{0, 1, 2}, lanes{0, 2}, partner_cells{3};
       const std::vector<std::int32_t> tiles{0, 0};
       const SearchProblem problem{
           planes_of(data, packed), {order, start, start, lanes}, {tiles, 2}, partner_cells, data.pseudocount, 0};
-      const LevelData levels(problem, lane_kernels_portable());
+      const LevelData levels(problem, lane_kernels_portable(), SampleRowLayout(problem.planes, 2048));
       const std::vector<Index> distinct{3};
       const InformationTables tables(data.sizes, data.pseudocount, distinct, 9);
       const Index stride = LevelData::lane_stride(3);
       for (int repeat = 0; repeat < 40; ++repeat) {
         AlignedBuffer<LaneCount> counts, scratch;
+        AlignedBuffer<float> wide_counts, wide_scratch;
         counts.resize(n_classes * 3 * kLanes);
         scratch.resize(9 * n_classes * 16);
+        wide_counts.resize(n_classes * 3 * kLanes);
+        wide_scratch.resize(9 * n_classes * 16);
         std::vector<const LaneCount*> with_lane;
+        std::vector<const float*> wide_with_lane;
         std::vector<Count> prefix_cells;
         std::vector<std::vector<Count>> cells(stride, std::vector<Count>(9 * n_classes));
         for (Index q = 0; q < n_classes; ++q) {
@@ -75,7 +79,15 @@ void test_level_bounds(std::mt19937& rng) {
           of_level[0] = left;
           for (const Index n : of_level) prefix_cells.push_back(static_cast<Count>(n));
           LaneCount* of_class = counts.data() + q * 3 * kLanes;
-          for (int pattern = 0; pattern < 3; ++pattern) with_lane.push_back(of_class + pattern * kLanes);
+          float* wide_of_class = wide_counts.data() + q * 3 * kLanes;
+          for (int pattern = 0; pattern < 3; ++pattern) {
+            with_lane.push_back(of_class + pattern * kLanes);
+            wide_with_lane.push_back(wide_of_class + pattern * kLanes);
+          }
+          const auto set_count = [&](Index at, Index count) {
+            of_class[at] = static_cast<LaneCount>(count);
+            wide_of_class[at] = static_cast<float>(count);
+          };
           for (Index lane = 0; lane < stride; ++lane) {
             Index open[2] = {0, 0};
             for (const int level : {0, 1, 2}) {
@@ -85,10 +97,10 @@ void test_level_bounds(std::mt19937& rng) {
               for (int l = 0; l < 3; ++l) cells[lane][(level * 3 + l) * n_classes + q] = static_cast<Count>(of_lane[l]);
               for (int l = 0; l < 2; ++l) {
                 open[l] += of_lane[l + 1];
-                if (level > 0) of_class[level * kLanes + l * stride + lane] = static_cast<LaneCount>(of_lane[l + 1]);
+                if (level > 0) set_count(level * kLanes + l * stride + lane, of_lane[l + 1]);
               }
             }
-            for (int l = 0; l < 2; ++l) of_class[l * stride + lane] = static_cast<LaneCount>(open[l]);
+            for (int l = 0; l < 2; ++l) set_count(l * stride + lane, open[l]);
           }
         }
         LevelScoreJob job{};
@@ -105,7 +117,20 @@ void test_level_bounds(std::mt19937& rng) {
         job.without_part[0] = none.data();
         job.last_lane = static_cast<int>(stride);
         job.survivors = survivors.data();
+        WideScoreJob wide_job{};
+        static_cast<LanesToBeat&>(wide_job) = job;
+        wide_job.counts = {job.counts.shape, wide_with_lane.data(), prefix_cells.data(), wide_scratch.data()};
         for (const SimdLevel level : available_simd_levels()) {
+          const WideKernels& wide = lane_kernels(level).wide;
+          std::vector<float> wide_lower(stride);
+          check(wide.score(levels.model(), wide_job) == stride, "wide counts: bound is above", name_of(level));
+          check(wide.score_of(static_cast<int>(n_classes))(levels.model(), wide_job) == stride,
+                "wide counts: bound is above", name_of(level));
+          wide.information(levels.model(), wide_job.counts, 1.0f, 0, static_cast<int>(stride), wide_lower.data());
+          bool wide_below = true;
+          for (Index lane = 0; lane < stride; ++lane) wide_below = wide_below && wide_lower[lane] <= exact[lane];
+          check(wide_below, "wide counts: lower bound is below", name_of(level));
+          if (!fits_16_bits) continue;
           const LevelKernels& kernels = lane_kernels(level).levels;
           std::vector<LevelScoreKernel> scores{kernels.score};
           if (n_classes == 3) scores.push_back(kernels.score_three_classes);

@@ -21,6 +21,7 @@ int main(int n_arguments, char** arguments) {
   test_two_level_tiles(rng, {0.5, 0.4, 0.25, 0.1});
   for (const interplay::Index last_block : {11, 14, 15}) test_two_level_tiles(rng, {0.5, 0.2}, last_block);
   test_level_tiles(rng, {2, 3, 4});
+  test_level_tiles(rng, {2, 3}, 70001);
   test_transpose(rng);
   test_column_kernels(rng);
   test_rational_bound(rng);

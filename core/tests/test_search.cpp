@@ -244,13 +244,15 @@ void test_ties(std::mt19937& rng) {
   }
 }
 
-// Real blocks and lanes of any levels: runs of variables with equal numbers of levels, any number of classes.
-void test_level_tiles(std::mt19937& rng, std::initializer_list<Index> numbers_of_classes) {
+// Real blocks and lanes of any levels: runs of variables with equal numbers of levels, any number of classes. Where
+// there are many samples, counts do not fit 16 bits.
+void test_level_tiles(std::mt19937& rng, std::initializer_list<Index> numbers_of_classes, Index n_samples) {
+  const bool is_large = n_samples > 1000;
   for (const Index n_classes : numbers_of_classes) {
-    for (Index dimensions = 2; dimensions <= 4; ++dimensions) {
-      const Index n_vars = std::array{0, 0, 150, 40, 14}[dimensions];
+    for (Index dimensions = 2; dimensions <= (is_large ? 3 : 4); ++dimensions) {
+      const Index n_vars = is_large ? std::array{0, 0, 30, 12}[dimensions] : std::array{0, 0, 150, 40, 14}[dimensions];
       const Index n_contrast = 5;
-      Data data = make_data(rng, 420, n_vars, n_contrast, n_classes, dimensions, 2);
+      Data data = make_data(rng, n_samples, n_vars, n_contrast, n_classes, dimensions, 2);
       data.pseudocount = std::array{0.25, 0.25, 300.0}[rng() % 3];
       // The first half has three levels, the rest two to five in runs of seven; contrast variables have three.
       for (Index row = 0; row < data.n_rows(); ++row) {

@@ -9,7 +9,8 @@
 // test_search.cpp
 void test_against_count_by_hand(std::mt19937& rng);
 void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> shares, interplay::Index last_block = 4);
-void test_level_tiles(std::mt19937& rng, std::initializer_list<interplay::Index> numbers_of_classes);
+void test_level_tiles(std::mt19937& rng, std::initializer_list<interplay::Index> numbers_of_classes,
+                      interplay::Index n_samples = 420);
 void test_ties(std::mt19937& rng);
 void test_callers_at_once();
 void test_long_search();

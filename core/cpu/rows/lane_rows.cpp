@@ -1,9 +1,11 @@
 #include "rows/lane_rows.hpp"
 
+#include <utility>
+
 namespace interplay {
 
-LaneRows::LaneRows(const SearchProblem& problem, const LaneKernels& kernels, Index max_levels)
-    : layout_(problem.planes), last_members_(static_cast<std::size_t>(problem.blocks.n_lane_blocks())) {
+LaneRows::LaneRows(const SearchProblem& problem, const LaneKernels& kernels, Index max_levels, SampleRowLayout layout)
+    : layout_(std::move(layout)), last_members_(static_cast<std::size_t>(problem.blocks.n_lane_blocks())) {
   const VariableBlocks& blocks = problem.blocks;
   const auto n_levels_of = [&](Index lane_block) { return problem.levels_at(blocks.lane_start[lane_block]); };
   Index n_rows = 0;

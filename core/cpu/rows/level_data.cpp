@@ -1,13 +1,14 @@
 #include "rows/level_data.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "bounds/lane_model.hpp"
 
 namespace interplay {
 
-LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels)
-    : LaneRows(problem, kernels, kMaxLevels), problem_(problem) {
+LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels, SampleRowLayout layout)
+    : LaneRows(problem, kernels, kMaxLevels, std::move(layout)), problem_(problem) {
   make_model();
 }
 
@@ -21,6 +22,7 @@ void LevelData::make_model() {
   // Sums are rounded in proportion to all that is counted, pseudocounts included.
   const double most_cells = static_cast<double>(kMaxCells / model_.n_classes);
   model_.slack = static_cast<float>(0.01 + 1e-5 * n * (1 + most_cells * beta));
+  model_.wide_slack = static_cast<float>(0.01 + 1e-8 * n * (1 + most_cells * beta));
   for (std::size_t q = 0; q < sizes.size(); ++q) {
     const double share = static_cast<double>(sizes[q]) / n;
     model_.share[q] = static_cast<float>(share);

@@ -11,7 +11,7 @@ class LevelData : public LaneRows {
   static constexpr Index kMaxLevels = 17;   // so that a row has room for 16 lanes
   static constexpr Index kMaxCells = 4096;  // of a tuple, of all classes: their counts should stay in cache
 
-  LevelData(const SearchProblem& problem, const LaneKernels& kernels);
+  LevelData(const SearchProblem& problem, const LaneKernels& kernels, SampleRowLayout layout);
 
   const LevelModel& model() const { return model_; }
 

@@ -165,7 +165,7 @@ class PairLanes {
       }
       std::fill(lanes + n_lanes, lanes + kLanes, 0);
     };
-    transpose_to_rows(problem_.planes, data_.layout(), kernels_, fill_lanes, rows_of_pairs);
+    transpose_to_rows(data_.layout(), kernels_, fill_lanes, rows_of_pairs);
   }
 
   // `width` lanes of a fan, from its `lane`-th on.

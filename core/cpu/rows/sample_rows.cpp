@@ -22,7 +22,7 @@ void fill_sample_rows(const BitPlanes& planes, const SampleRowLayout& layout, co
       for (Index i = 0; i < kLanes; ++i) words[i] = first[i][word] & second[i][word] & third[i][word];
     }
   };
-  transpose_to_rows(planes, layout, kernels, fill_lanes, rows);
+  transpose_to_rows(layout, kernels, fill_lanes, rows);
 }
 
 }  // namespace interplay

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -11,40 +12,58 @@
 
 namespace interplay {
 
-// Where the rows of each class lie: after its last sample, a class has a row of zeros to pad lists with.
+// Samples of a class whose rows lie one after the other, with a row of zeros after the last to pad lists with.
+struct RowSegment {
+  Index first_word;  // of the planes
+  Index n_samples;
+  Index start;  // of its rows, in words
+};
+
+// Where the rows of each class lie: in one segment, or in several where lists and rows of all samples would be too
+// long.
 struct SampleRowLayout {
-  explicit SampleRowLayout(const BitPlanes& planes) {
-    for (const Index size : planes.class_sizes) {
+  // most_samples: of a segment; whole words
+  explicit SampleRowLayout(const BitPlanes& planes, Index most_samples = std::numeric_limits<Index>::max()) {
+    for (Index q = 0; q < planes.n_classes(); ++q) {
       class_start.push_back(n_words);
-      n_words += (size + 1) * kWordsPerRow;
+      std::vector<RowSegment>& of_class = segments.emplace_back();
+      Index left = planes.class_sizes[q], first_word = planes.class_word_start[q];
+      do {
+        const Index n_samples = std::min(left, most_samples);
+        of_class.push_back({first_word, n_samples, n_words});
+        n_words += (n_samples + 1) * kWordsPerRow;
+        first_word += n_samples / 64;
+        left -= n_samples;
+      } while (left > 0);
     }
   }
 
   std::vector<Index> class_start;
+  std::vector<std::vector<RowSegment>> segments;  // [class]
   Index n_words = 0;
 };
 
 // fill_lanes(word, lanes): set that word of every lane, 0 where a lane is empty
 // rows: OUT layout.n_words words
 template <class FillLanes>
-void transpose_to_rows(const BitPlanes& planes, const SampleRowLayout& layout, const LaneKernels& kernels,
-                       FillLanes fill_lanes, Word* rows) {
+void transpose_to_rows(const SampleRowLayout& layout, const LaneKernels& kernels, FillLanes fill_lanes, Word* rows) {
   alignas(32) std::array<Word, kLanes> lanes;
-  for (Index q = 0; q < planes.n_classes(); ++q) {
-    const Index n_samples = planes.class_sizes[q], n_whole = n_samples / 64 * 64;
-    const Index first_word = planes.class_word_start[q];
-    Word* of_class = rows + layout.class_start[q];
-    for (Index sample = 0; sample < n_whole; sample += 64) {
-      fill_lanes(first_word + sample / 64, lanes.data());
-      kernels.transpose(lanes.data(), of_class + sample * kWordsPerRow);
+  for (const std::vector<RowSegment>& of_class : layout.segments) {
+    for (const auto& [first_word, n_samples, start] : of_class) {
+      const Index n_whole = n_samples / 64 * 64;
+      Word* of_segment = rows + start;
+      for (Index sample = 0; sample < n_whole; sample += 64) {
+        fill_lanes(first_word + sample / 64, lanes.data());
+        kernels.transpose(lanes.data(), of_segment + sample * kWordsPerRow);
+      }
+      if (n_whole < n_samples) {
+        alignas(32) std::array<Word, kLanes> last_rows;
+        fill_lanes(first_word + n_whole / 64, lanes.data());
+        kernels.transpose(lanes.data(), last_rows.data());
+        std::copy_n(last_rows.data(), (n_samples - n_whole) * kWordsPerRow, of_segment + n_whole * kWordsPerRow);
+      }
+      std::fill_n(of_segment + n_samples * kWordsPerRow, kWordsPerRow, 0);
     }
-    if (n_whole < n_samples) {
-      alignas(32) std::array<Word, kLanes> last_rows;
-      fill_lanes(first_word + n_whole / 64, lanes.data());
-      kernels.transpose(lanes.data(), last_rows.data());
-      std::copy_n(last_rows.data(), (n_samples - n_whole) * kWordsPerRow, of_class + n_whole * kWordsPerRow);
-    }
-    std::fill_n(of_class + n_samples * kWordsPerRow, kWordsPerRow, 0);
   }
 }
 

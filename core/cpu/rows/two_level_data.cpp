@@ -7,7 +7,7 @@
 namespace interplay {
 
 TwoLevelData::TwoLevelData(const SearchProblem& problem, const LaneKernels& kernels)
-    : LaneRows(problem, kernels, 2),
+    : LaneRows(problem, kernels, 2, SampleRowLayout(problem.planes)),
       model_(make_lane_model(problem.planes.class_sizes, problem.pseudocount,
                              std::exp2(static_cast<double>(problem.tiles.dimensions)))) {}
 

@@ -30,7 +30,7 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher, LevelScoreJob> {
  private:
   friend PrefixWalk;
 
-  static constexpr Index kCountedTogether = 1;
+  static constexpr Index counted_together() { return 1; }
 
   Index vars_at_a_time(const std::int32_t* tile) const { return last_prefix_vars_at_a_time(problem_, tile); }
 

@@ -7,7 +7,7 @@
 // place it leaves out. Then the information of all lanes is bounded, and what may beat a maximum is scored exactly.
 //
 // How patterns are counted is up to `Counting`, which derives from PrefixWalk<Counting, Job> and has
-//   kCountedTogether           prefixes counted at a time
+//   counted_together()         prefixes counted at a time
 //   vars_at_a_time(tile)       variables of the last place of the prefix for which tables have room
 //   start_tile(tile)           the tile is set up; next_lanes() is called until it returns false
 //   next_lanes()               set lanes: rows_, n_lanes_, prefix_end_, and the scorer's lane_members
@@ -276,8 +276,9 @@ class PrefixWalk : public TileSearcher {
   void meet_lanes(Index begin, Index end) {
     const int last = n_prefix_ - 1;
     counting().start_prefixes();
-    for (Index first = begin; first < end; first += Counting::kCountedTogether) {
-      const Index after = std::min(first + Counting::kCountedTogether, end);
+    const Index together = counting().counted_together();
+    for (Index first = begin; first < end; first += together) {
+      const Index after = std::min(first + together, end);
       counting().count_prefixes(first, after);
       for (Index place = first; place < after && !stopped_; ++place) {
         local_[last] = place - begin_[last];

@@ -1,6 +1,7 @@
 #include "search/searchers.hpp"
 
 #include "search/two_level_searchers.hpp"
+#include "search/wide_search.hpp"
 
 namespace interplay {
 
@@ -10,8 +11,15 @@ const TwoLevelData& SharedRows::of_two_levels() {
 }
 
 const LevelData& SharedRows::of_levels() {
-  std::call_once(level_once_, [&] { level_.emplace(problem_, kernels_); });
+  std::call_once(level_once_, [&] { level_.emplace(problem_, kernels_, SampleRowLayout(problem_.planes)); });
   return *level_;
+}
+
+const LevelData& SharedRows::of_segments() {
+  std::call_once(segment_once_, [&] {
+    segmented_.emplace(problem_, kernels_, SampleRowLayout(problem_.planes, segment_samples(problem_)));
+  });
+  return *segmented_;
 }
 
 TileSearcher& Searchers::operator[](Searcher searcher) {
@@ -36,6 +44,8 @@ std::unique_ptr<TileSearcher> Searchers::make(Searcher searcher) {
       return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 1, trial(), sink_, progress_);
     case Searcher::levels:
       return make_level_searcher(problem_, tables_, rows_.of_levels(), level_, sink_, progress_);
+    case Searcher::wide:
+      return make_wide_searcher(problem_, tables_, rows_.of_segments(), kernels, sink_, progress_);
     default:
       return make_direct_searcher(problem_, tables_, level_, sink_, progress_);
   }

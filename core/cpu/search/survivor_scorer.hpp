@@ -29,8 +29,10 @@ struct PackedForm {
   }
 };
 
+// Counts: LevelCounts or WideCounts
+template <class Counts>
 struct LevelForm {
-  const LevelCounts& counts;
+  const Counts& counts;
   const Index n_transforms;  // one per class
   auto levels_of() const {
     const LevelShape& shape = counts.shape;
@@ -38,10 +40,13 @@ struct LevelForm {
   }
   const Count* prefix_cells(Index q, Index n_patterns) const { return counts.prefix_cells + q * n_patterns; }
   Count at(Index q, Index layer, Index pattern, int lane) const {
-    return counts.with_lane[q * counts.shape.n_patterns + pattern][(layer - 1) * counts.shape.lane_stride + lane];
+    const auto* lanes = counts.with_lane[q * counts.shape.n_patterns + pattern];
+    return static_cast<Count>(lanes[(layer - 1) * counts.shape.lane_stride + lane]);
   }
   static void set_cell(Index q, Count count, Count* of_classes) { of_classes[q] = count; }
 };
+template <class Counts>
+LevelForm(const Counts&, Index) -> LevelForm<Counts>;
 
 class SurvivorScorer {
  public:

@@ -44,6 +44,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
   // Most blocks have no more variables.
   static constexpr Index kCountedTogether = 64;
+  static constexpr Index counted_together() { return kCountedTogether; }
 
   Index vars_at_a_time(const std::int32_t* tile) const { return problem_.block_size(tile, n_prefix_ - 1); }
 

@@ -33,6 +33,8 @@ constexpr TileWork cost_of_work(Searcher searcher, bool two_classes) {
       return {180, 0, 0.85, 0.064};
     case Searcher::levels:  // two classes have polynomials to bound with, which are cheaper
       return {44, 2.8, 1.0, two_classes ? 0.08 : 0.23};
+    case Searcher::wide:  // not fitted but like levels: rows are all that matters where samples are many
+      return {44, 2.8, 1.0, 0.23};
     default:
       return {20, 0.14, 0, 1.33};
   }
@@ -81,6 +83,7 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
   const double n_classes = static_cast<double>(problem.planes.n_classes());
   const Index n_parts = searcher == Searcher::triples ? 3 : searcher == Searcher::pairs ? 2 : 1;
   const Index n_prefix = searcher == Searcher::direct ? k : k - n_parts;
+  const bool is_of_levels = searcher == Searcher::levels || searcher == Searcher::wide;
   // Patterns: a level from 1 on for each member of the prefix, which is what has to be counted.
   double n_cells = 1, n_patterns = 1, n_prefix_cells = 1;
   Index lane_levels = 2;
@@ -102,8 +105,7 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
   double n_lanes = 1, n_registers;
   for (Index place = n_prefix; place < k; ++place) n_lanes *= choices.next();
   if (n_parts == 1) {
-    const double in_register =
-        static_cast<double>(searcher == Searcher::levels ? LevelData::lane_stride(lane_levels) : kLanes);
+    const double in_register = static_cast<double>(is_of_levels ? LevelData::lane_stride(lane_levels) : kLanes);
     n_registers = std::max(n_lanes / in_register, 1.0);
     // A prefix scores whole steps of lanes; those of the register it stands in itself, from its own place on.
     n_lanes = in_steps(n_lanes, 16);
@@ -111,7 +113,7 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
     n_registers = std::max(n_lanes / static_cast<double>(kLanes), static_cast<double>(n_parts - 1));
   }
   const double n_lists = n_prefixes * n_patterns;
-  const double per_visit = searcher == Searcher::levels ? n_prefix_cells * n_classes : 1;
+  const double per_visit = is_of_levels ? n_prefix_cells * n_classes : 1;
   return {n_prefixes * n_registers * per_visit, n_lists * n_words, n_lists * n_registers * n_samples / n_prefix_cells,
           n_prefixes * n_lanes * n_cells * n_classes};
 }

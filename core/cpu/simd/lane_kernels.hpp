@@ -8,7 +8,8 @@
 // listed, and the bit rows of these samples (one bit per lane) are added up by carry-save adders.
 //
 // Bottleneck: bit operations of the adders, then the arithmetic of the bound. Overflow: counts are 16 bits wide and
-// multiplied as signed numbers, so a class may have at most 32767 samples.
+// multiplied as signed numbers, so a class may have at most 32767 samples; larger ones have counts that are floats, the
+// sums of those of blocks of samples (WideKernels).
 #pragma once
 
 #include <cstdint>
@@ -119,8 +120,8 @@ struct LevelModel {
   float share[kMaxLevelClasses];
   float share_3[kMaxLevelClasses];  // three times that
   float pseudo;                     // pseudocounts of a cell of the full table, of all classes
-  float slack;
-  LaneModel two_classes;  // if there are two
+  float slack, wide_slack;          // of counts of 16 bits, and of those that are floats
+  LaneModel two_classes;            // if there are two
 };
 
 // The shape of a tuple: a prefix and a lane. The first member of the prefix varies fastest in patterns and cells, so
@@ -147,6 +148,35 @@ struct LevelScoreJob : LanesToBeat {
 };
 
 using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);
+
+// The same where classes are larger than 16 bits can count: counts are floats, which hold whole numbers up to 2²⁴.
+inline constexpr Index kMostSamplesOfFloats = Index{1} << 24;
+
+struct WideCounts {
+  LevelShape shape;
+  const float* const* with_lane;  // IN [class][pattern]: (lane_levels − 1) * lane_stride counts
+  const Count* prefix_cells;      // IN [class][cell of the prefix]
+  float* scratch;                 // n_patterns * (lane_levels − 1) * classes * 16
+};
+
+struct WideScoreJob : LanesToBeat {
+  using Lane = float;
+  WideCounts counts;
+};
+
+using WideScoreKernel = int (*)(const LevelModel& model, const WideScoreJob& job);
+
+struct WideKernels {
+  // Add counts of 16 bits to others, kLanes of each.
+  void (*add)(const LaneCount* counts, float* sums);
+  // Number of survivors of the bound; two classes have a kernel of their own.
+  WideScoreKernel score, score_two_classes;
+  // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
+  void (*information)(const LevelModel& model, const WideCounts& counts, float multiplicity, int first_lane,
+                      int last_lane, float* lower);
+
+  WideScoreKernel score_of(int n_classes) const { return n_classes == 2 ? score_two_classes : score; }
+};
 
 struct LevelKernels {
   // Number of survivors of the bound, for any number of classes.
@@ -193,6 +223,7 @@ struct LaneKernels {
   InformationKernel information_even[kMaxParts + 1][kMaxPrefix + 1];
   InformationKernel information_rational[kMaxParts + 1][kMaxPrefix + 1];
   LevelKernels levels;
+  WideKernels wide;
 
   ScoreKernel score_of(const LaneModel& model, bool polynomial, int n_parts, int n_prefix) const {
     const auto& polynomials = model.is_even ? score_even : score_polynomial;

@@ -8,10 +8,11 @@
 namespace interplay {
 
 // Who searches a tile, the fastest first: lanes are triples, pairs or single variables of two levels, with two classes;
-// or variables of any levels, with any classes; or there are no lanes.
-enum class Searcher : std::uint8_t { none, triples, pairs, singles, levels, direct };
-inline constexpr Searcher kSearchers[] = {Searcher::triples, Searcher::pairs, Searcher::singles, Searcher::levels,
-                                          Searcher::direct};
+// or variables of any levels, with any classes; the same with counts wide enough for many samples; or there are no
+// lanes.
+enum class Searcher : std::uint8_t { none, triples, pairs, singles, levels, wide, direct };
+inline constexpr Searcher kSearchers[] = {Searcher::triples, Searcher::pairs, Searcher::singles,
+                                          Searcher::levels,  Searcher::wide,  Searcher::direct};
 
 const char* name_of(Searcher searcher);
 
@@ -45,7 +46,8 @@ class Routing {
 
   const SearchProblem& problem_;
   Index k_;
-  bool two_level_lanes_ = false, level_lanes_ = false;  // whether these searchers can take any tile
+  // Whether these searchers can take any tile.
+  bool two_level_lanes_ = false, level_lanes_ = false, wide_lanes_ = false;
 };
 
 }  // namespace interplay

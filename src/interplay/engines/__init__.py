@@ -7,7 +7,10 @@
     choice.py        a name, client or object → Engine   is it there? and which one is "auto" for this much work?
     routing.py       tiles            → searchers      and costs, as core/ decides them
     cpu.py           planes + tiles   → MaxGains       threads and SIMD, in core/cpu
-    dask.py          planes + tiles   → MaxGains       chunks sent to the workers of a cluster; dask_tasks.py runs there
+    dask.py          planes + tiles   → MaxGains       chunks sent to the workers of a cluster
+    dask_tasks.py    a chunk          → Improvement    runs on a worker
+    dask_cluster.py  the workers there are, and the data that all of them need
+    dask_connection.py  the client, asked so that no answer is waited for without end
 
 Whatever searches in parts brings the parts together with ``MaxGains.merge``.
 """

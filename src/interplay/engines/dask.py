@@ -1,4 +1,4 @@
-"""Planes + tiles → maximum gains, on the workers of a Dask cluster.
+"""Planes + tiles → maximum gains, or tuples of which every member gains, on the workers of a Dask cluster.
 
 Planes are sent to each worker once. Chunks of tiles of about equal cost follow, a bounded number at a time, each with
 the best gains known by then, so that pruning bites everywhere. Results are merged as they come. A worker that is lost,
@@ -9,75 +9,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
-from interplay.engines.base import USUAL_TILES, Engine, OnProgress, SearchInterrupted, TileShape
-from interplay.engines.dask_tasks import Improvement, SharedData, search_chunk, tile_shape_here
-from interplay.engines.routing import costs_over
+from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
+from interplay.engines.dask_chunks import TASK_SECONDS, Chunk, ChunkTasks
+from interplay.engines.dask_connection import Connection
+from interplay.engines.dask_tasks import (
+    Improvement,
+    ScreenedTiles,
+    SharedData,
+    screen_chunk,
+    search_chunk,
+    tile_shape_here,
+)
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.engines.tile_chunks import ChunkSize, FoundChunk, end_of_chunk, summed
-from interplay.interrupts import Interrupts, noticing_interrupts
-
-#: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
-_TASKS_PER_THREAD = 3
-
-#: A task takes this long, or longer on many threads, so that the scheduler has at most some 20 a second to see to.
-_TASK_SECONDS = 3.0
-_TASKS_PER_SECOND = 20.0
-_MAX_TASK_SECONDS = 60.0
-
-#: Towards the end tasks get shorter, so that all threads finish together, but not so short that sending them shows.
-_MIN_TASK_SECONDS = 0.2
+from interplay.engines.tile_chunks import FoundChunk, ScreenedChunk
 
 #: Bounds up to this size travel with each task; larger ones are put on the cluster, now and then.
 _MAX_BOUND_BYTES = 1 << 16
 _SECONDS_BETWEEN_BOUNDS = 2.0
-
-#: A chunk may fail this often, split or not.
-_MAX_FAILURES = 5
-
-#: The planes are sent this often, with pauses that double: a worker on its way out makes it fail until the scheduler
-#: knows that it is gone.
-_MAX_SENDINGS = 8
-_FIRST_PAUSE_SECONDS = 0.1
-
-#: What was sent may be lost this often with nothing done in between.
-_MAX_LOSSES = 100
-
-_SECONDS_UNTIL_WARNING = 30.0
-_SECONDS_BETWEEN_ASKING = 1.0
-_POLL_SECONDS = 0.01
-
-#: A client notices this much later than a call that fails that its scheduler is gone.
-_SECONDS_UNTIL_GONE = 1.0
-
-_LOST = (
-    "the Dask cluster is lost, or loses what is sent to it (see the logs of its scheduler and workers): with a "
-    "checkpoint, the same call goes on from there"
-)
-
-
-@dataclass(frozen=True)
-class _Chunk:
-    begin: int
-    end: int
-    failures: int = 0
-    #: Where there was not enough memory for it.
-    avoid: frozenset[str] = frozenset()
-
-    def halves(self) -> list[_Chunk]:
-        """Return the chunk in two, or as it is if it has a single tile."""
-        middle = (self.begin + self.end + 1) // 2
-        halves = [replace(self, end=middle), replace(self, begin=middle)]
-        return [half for half in halves if half.begin < half.end]
 
 
 @dataclass(frozen=True)
@@ -92,8 +47,9 @@ class DaskEngine(Engine):
     """
 
     client: Any
-    task_seconds: float = _TASK_SECONDS
+    task_seconds: float = TASK_SECONDS
     name: str = "dask"
+    can_screen = True
     can_stream = True
 
     def __post_init__(self) -> None:
@@ -121,9 +77,10 @@ class DaskEngine(Engine):
     def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: as all workers like it, or in the usual way if they differ."""
         # A worker that is lost meanwhile has no say.
-        with _Connection(self.client).talking():
-            shapes: list[TileShape] = list(self.client.run(tile_shape_here, dimensions, on_error="ignore").values())
-        return shapes[0] if len(set(shapes)) == 1 else USUAL_TILES
+        shapes: dict[str, TileShape] = {}
+        with suppress(TimeoutError):  # one of them hangs
+            shapes = Connection(self.client).ask(self.client.run, tile_shape_here, dimensions, on_error="ignore")
+        return next(iter(shapes.values())) if len(set(shapes.values())) == 1 else USUAL_TILES
 
     def max_gains(
         self,
@@ -166,194 +123,57 @@ class DaskEngine(Engine):
         known = MaxGains.none_yet(planes, tiles) if known is None else known
         return _Search(self.client, data, tiles, known, self.task_seconds).run(on_progress)
 
+    def stream_screened(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_gain: FloatArray,
+        on_progress: OnProgress | None = None,
+    ) -> Iterator[ScreenedChunk]:
+        """Screen the tiles; yield chunks in the order in which they are done."""
+        data = SharedData(planes, tiles[:0], pseudocount, 0, version("interplay"), min_gain)
+        return _Screen(self.client, data, tiles, self.task_seconds).run(on_progress)
+
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
         threads: dict[str, int] = {}
         with suppress(Exception):  # a cluster that is closed when all is done takes no result with it
-            threads = self.client.nthreads()
+            threads = Connection(self.client).ask(self.client.nthreads)
         return {"name": self.name, "workers": len(threads), "threads": sum(threads.values())}
 
 
-class _Connection:
-    """The client, talked to so that Ctrl-C leaves it usable, and that the loss of the cluster is told as that."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.check_interrupt = Interrupts()
-
-    @contextmanager
-    def noticing_interrupts(self) -> Iterator[None]:
-        with noticing_interrupts() as self.check_interrupt:
-            yield
-
-    @contextmanager
-    def talking(self) -> Iterator[None]:
-        """Within, Ctrl-C waits: it would cancel what the client shares with later calls, which then never end well."""
-        with self.check_interrupt.held():
-            try:
-                yield
-            except (Exception, asyncio.CancelledError) as error:
-                if self._is_gone(error):
-                    raise RuntimeError(_LOST) from error
-                raise
-
-    def _is_gone(self, error: BaseException) -> bool:
-        # Without a scheduler, it is an AttributeError or an OSError, before or after the client knows.
-        end = time.monotonic() + _SECONDS_UNTIL_GONE * isinstance(error, AttributeError | OSError)
-        while self.client.status == "running" and time.monotonic() < end:
-            time.sleep(_POLL_SECONDS)
-        return bool(self.client.status != "running")
-
-    def forget_cancelled_gather(self) -> None:
-        """Results are fetched for all who wait, in one request: once that is cancelled, all later ones wait for it.
-
-        A Ctrl-C can have done so, in a call of the client before the search.
-        """
-        request = getattr(self.client, "_gather_future", None)
-        if request is not None and request.done():
-            self.client._gather_future = None
-
-
-class _Search:
-    """The chunks of one search: to be cut, waiting, on the cluster, done."""
+class _Search(ChunkTasks[Improvement, FoundChunk]):
+    """The chunks of one search for maxima."""
 
     def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, known: MaxGains, task_seconds: float) -> None:
-        self._client = client
-        self._connection = _Connection(client)
-        self._data = data
-        self._tiles = tiles
-        self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
+        super().__init__(client, data, tiles, task_seconds)
         self._found = replace(  # improved in place
             known,
             gain_by_group=known.gain_by_group.copy(),
             discretization_by_group=known.discretization_by_group.copy(),
             tuples_by_group=known.tuples_by_group.copy(),
         )
-        self._cluster = _Cluster(self._connection)
-        self._task_seconds = task_seconds
-        self._next_tile = 0
-        self._to_repeat: list[_Chunk] = []
-        #: For each task on the cluster its chunk and the planes it was given.
-        self._in_flight: dict[Any, tuple[_Chunk, Any]] = {}
-        self._sizes: dict[str, ChunkSize] = {}
-        self._shared: Any = None
         self._bounds: Any = None
         self._bounds_made = 0.0
-        self._losses = 0
 
-    def run(self, on_progress: OnProgress | None) -> Iterator[FoundChunk]:
-        """Yield chunks as they are done."""
-        from distributed import as_completed
+    def _task(self) -> tuple[Callable[..., Improvement], tuple[Any, ...]]:
+        return search_chunk, (self._current_bounds(),)
 
-        done = 0.0
-        with self._connection.noticing_interrupts():
-            check_interrupt = self._connection.check_interrupt
-            try:
-                self._send_data()
-                completed = as_completed([], raise_errors=False)
-                self._submit(completed)
-                while self._in_flight:
-                    check_interrupt()
-                    while not completed.has_ready():
-                        time.sleep(_POLL_SECONDS)
-                        check_interrupt()
-                        self._submit(completed)  # to workers that have come meanwhile
-                    future = next(completed)
-                    chunk, shared = self._in_flight.pop(future)
-                    improvement = self._result(future, chunk, shared)
-                    if improvement is not None:
-                        self._learn(improvement, float(self._before[chunk.end] - self._before[chunk.begin]))
-                        improvement.add_to(self._found, self._data.discretization)
-                        done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
-                    self._submit(completed)
-                    if improvement is not None:
-                        if on_progress is not None:
-                            on_progress(int(done), replace(self._found))
-                        yield FoundChunk(chunk.begin, chunk.end, replace(self._found), improvement.searched)
-                check_interrupt()
-            except (KeyboardInterrupt, Exception) as error:
-                # What fails after Ctrl-C does not matter any more.
-                if not (isinstance(error, KeyboardInterrupt) or check_interrupt.pressed):
-                    raise
-                raise SearchInterrupted(replace(self._found), float(done / self._tiles.n_tuples.sum())) from None
-            finally:
-                self._cancel()
+    def _tiles_done(self, result: Improvement, chunk: Chunk) -> int:
+        return chunk.end - chunk.begin
 
-    def _cancel(self) -> None:
-        """Take what is still on the cluster from it. What was found counts, so that no failure of this matters."""
-        if self._in_flight and self._client.status == "running":
-            with suppress(Exception, asyncio.CancelledError), self._connection.talking():
-                self._client.cancel(list(self._in_flight), force=True)
+    def _take(self, result: Improvement, chunk: Chunk) -> FoundChunk:
+        result.add_to(self._found, self._data.discretization)
+        return FoundChunk(chunk.begin, chunk.end, self._so_far(), result.searched)
+
+    def _so_far(self) -> MaxGains:
+        return replace(self._found)
 
     def _send_data(self) -> None:
-        """Put the planes on every worker; one that is lost meanwhile makes that fail."""
         self._bounds = None
-        for sent in range(_MAX_SENDINGS):
-            self._cluster.wait_for_workers()
-            try:
-                with self._connection.talking():
-                    self._shared = self._client.scatter(self._data, broadcast=True, hash=False)
-                return
-            except (Exception, asyncio.CancelledError) as error:
-                if self._client.status != "running":
-                    raise
-                if sent + 1 == _MAX_SENDINGS:
-                    reason = _in_one_line(error)
-                    raise RuntimeError(
-                        f"the data could not be sent to the workers of the Dask cluster ({reason}): see their logs"
-                    ) from error
-            end = time.monotonic() + _FIRST_PAUSE_SECONDS * 2**sent
-            while time.monotonic() < end:
-                time.sleep(_POLL_SECONDS)
-                self._connection.check_interrupt()
-
-    def _submit(self, completed: Any) -> None:
-        """Fill up the cluster."""
-        while len(self._in_flight) < _TASKS_PER_THREAD * self._cluster.n_threads:
-            chunk = self._next_chunk()
-            if chunk is None:
-                return
-            elsewhere = [worker for worker in self._cluster.workers if worker not in chunk.avoid]
-            is_restricted = bool(chunk.avoid and elsewhere)
-            tiles = self._tiles[chunk.begin : chunk.end]
-            bounds = self._current_bounds()
-            with self._connection.talking():
-                future = self._client.submit(
-                    search_chunk,
-                    self._shared,
-                    bounds,
-                    tiles.tiles,
-                    tiles.n_tuples,
-                    pure=False,
-                    workers=elsewhere if is_restricted else None,
-                    allow_other_workers=is_restricted,  # should those be gone by then
-                )
-                self._in_flight[future] = (chunk, self._shared)
-                completed.add(future)
-
-    def _next_chunk(self) -> _Chunk | None:
-        if self._to_repeat:
-            return self._to_repeat.pop()
-        begin = self._next_tile
-        if begin == len(self._tiles):
-            return None
-        # The slowest kind of worker decides: the others do more of them.
-        cost = min((size.cost for size in self._sizes.values()), default=0.0)
-        shortest = cost * _MIN_TASK_SECONDS / self._seconds
-        left = float(self._before[-1] - self._before[begin])
-        even_share = left / (_TASKS_PER_THREAD * self._cluster.n_threads)
-        self._next_tile = end_of_chunk(self._before, begin, min(cost, max(even_share, shortest)))
-        return _Chunk(begin, self._next_tile)
-
-    @property
-    def _seconds(self) -> float:
-        return min(max(self._task_seconds, self._cluster.n_threads / _TASKS_PER_SECOND), _MAX_TASK_SECONDS)
-
-    def _learn(self, improvement: Improvement, cost: float) -> None:
-        self._losses = 0
-        size = self._sizes.setdefault(improvement.engine, ChunkSize(self._seconds))
-        size.seconds = self._seconds
-        size.learn(cost, improvement.seconds)
+        super()._send_data()
 
     def _current_bounds(self) -> Any:
         """The gains known by now; large ones as a name for what was put on the cluster a moment ago."""
@@ -363,105 +183,21 @@ class _Search:
         now = time.monotonic()
         if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
             try:
-                with self._connection.talking():
-                    self._bounds = self._client.scatter(gain.copy(), hash=False)
+                self._bounds = self._cluster.send_to_one(gain.copy(), gain.nbytes)
             except (Exception, asyncio.CancelledError):  # the worker they were sent to is lost
                 return gain.copy()
             self._bounds_made = now
         return self._bounds
 
-    def _result(self, future: Any, chunk: _Chunk, shared: Any) -> Improvement | None:
-        """Return what a chunk improved, or see to it that it is searched again."""
-        from distributed import KilledWorker
 
-        try:
-            with self._connection.talking():
-                improvement: Improvement = future.result()
-        except (Exception, asyncio.CancelledError) as error:
-            # An error of the task is one that the scheduler knows of. Any other is that the task, or the way to its
-            # result, was lost; distributed may then raise whatever comes of it.
-            if future.status == "error":
-                self._repeat(chunk, error, split=isinstance(error, KilledWorker))
-            else:
-                self._after_loss(chunk, shared, error)
-            return None
-        if improvement.out_of_memory:
-            avoiding = replace(chunk, avoid=chunk.avoid | {improvement.worker})
-            self._repeat(avoiding, MemoryError(f"not enough memory on {improvement.worker}"), split=True)
-            return None
-        return improvement
+class _Screen(ChunkTasks[ScreenedTiles, ScreenedChunk]):
+    """The chunks of one screen."""
 
-    def _after_loss(self, chunk: _Chunk, shared: Any, error: BaseException) -> None:
-        """The only worker that held the planes or the bounds is gone, and with it the tasks that waited for them."""
-        self._losses += 1
-        if self._client.status != "running" or self._losses > _MAX_LOSSES:
-            raise RuntimeError(_LOST) from error
-        self._connection.forget_cancelled_gather()
-        if shared is self._shared:
-            self._send_data()
-        # Its tasks may be what kills workers, so they get smaller; but it need not be, so nothing is counted.
-        self._to_repeat += chunk.halves()
+    def _task(self) -> tuple[Callable[..., ScreenedTiles], tuple[Any, ...]]:
+        return screen_chunk, ()
 
-    def _repeat(self, chunk: _Chunk, error: BaseException, *, split: bool) -> None:
-        failures = chunk.failures + 1
-        if failures >= _MAX_FAILURES:
-            tiles = f"tile {chunk.begin}" if chunk.end == chunk.begin + 1 else f"tiles {chunk.begin} to {chunk.end - 1}"
-            reason = _in_one_line(error)
-            raise RuntimeError(
-                f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): see the logs of its "
-                "workers, and give them more memory if they were killed"
-            ) from error
-        chunk = replace(chunk, failures=failures)
-        self._to_repeat += chunk.halves() if split else [chunk]
+    def _tiles_done(self, result: ScreenedTiles, chunk: Chunk) -> int:
+        return len(result.rows.rows_of_tile)
 
-
-def _in_one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
-
-
-class _Cluster:
-    """The workers there are; they come and go."""
-
-    def __init__(self, connection: _Connection) -> None:
-        self._connection = connection
-        self._client = connection.client
-        self._asked = -np.inf
-        self._seen = time.monotonic()
-        self._threads: dict[str, int] = {}
-        self._has_warned = False
-
-    @property
-    def workers(self) -> list[str]:
-        self._ask()
-        return list(self._threads)
-
-    @property
-    def n_threads(self) -> int:
-        self._ask()
-        return max(sum(self._threads.values()), 1)
-
-    def _ask(self) -> None:
-        now = time.monotonic()
-        if now - self._asked < _SECONDS_BETWEEN_ASKING:
-            return
-        with self._connection.talking():
-            self._threads, self._asked = self._client.nthreads(), now
-        if self._threads:
-            self._seen = now
-        elif now - self._seen > _SECONDS_UNTIL_WARNING and not self._has_warned:
-            self._has_warned = True
-            warnings.warn(
-                "the Dask cluster has no workers; waiting for one (Ctrl-C stops): see that it can start some, with "
-                "cluster.scale(4) for instance",
-                stacklevel=2,
-            )
-
-    def wait_for_workers(self) -> None:
-        """Wait for the first worker, which a queueing system may take hours to start."""
-        with self._connection.talking():
-            wanted = self._client.submit(int, pure=False)  # an adaptive cluster starts workers only for work
-        self._asked = -np.inf
-        while not self.workers:
-            time.sleep(_POLL_SECONDS)
-            self._connection.check_interrupt()
-        wanted.release()
+    def _take(self, result: ScreenedTiles, chunk: Chunk) -> ScreenedChunk:
+        return ScreenedChunk(chunk.begin, chunk.end, result.rows, result.searched)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
+from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import Engine, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import SearcherCounts
+from interplay.engines.tile_chunks import MAX_SCREENED_ROWS
 
 #: A device is used by one task at a time, however many threads its worker has.
 _device = threading.Lock()
@@ -35,6 +36,8 @@ class SharedData:
     discretization : int
     version : str
         Of interplay where the search was started.
+    min_gain : FloatArray, optional
+        Of a screen: what every member must gain, see `Engine.screen_tiles`.
     """
 
     planes: BitPlanes
@@ -42,6 +45,7 @@ class SharedData:
     pseudocount: float
     discretization: int
     version: str
+    min_gain: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -93,29 +97,40 @@ class Improvement:
         gains.tuples_by_group[where] = best.tuples_by_group[:, 0]
 
 
+@dataclass(frozen=True)
+class ScreenedTiles:
+    """The tuples that a chunk lists, of all its tiles or of the first where they are many; or why it failed.
+
+    Attributes
+    ----------
+    rows : TupleRows
+    seconds, engine, worker, searched, out_of_memory
+        As in `Improvement`.
+    """
+
+    rows: TupleRows
+    seconds: float
+    engine: str
+    worker: str
+    searched: SearcherCounts
+    out_of_memory: bool = False
+
+
 def search_chunk(
-    data: SharedData, bounds: FloatArray, tiles: npt.NDArray[np.int32], n_tuples: FloatArray
+    data: SharedData, tiles: npt.NDArray[np.int32], n_tuples: FloatArray, bounds: FloatArray
 ) -> Improvement:
     """Search the tiles of a chunk with one thread, or on the worker's device.
 
     `bounds` are gains found elsewhere so far: what cannot reach them is not scored, and not returned.
     """
-    from distributed import get_worker
-
-    worker = get_worker()
     started = time.perf_counter()
-    if version("interplay") != data.version:
-        raise RuntimeError(
-            f"interplay is {version('interplay')} on worker {worker.address} and {data.version} where the search was "
-            "started: install the same version"
-        )
+    worker, engine = _worker_and_engine(data)
     chunk = replace(data.blocks, tiles=np.ascontiguousarray(tiles), n_tuples=np.asarray(n_tuples))
     # Without a tuple, a bound loses to any equal gain: ties are decided where all of them are known.
     start = replace(MaxGains.none_yet(data.planes, chunk), gain_by_group=np.array(bounds))
-    engine = _engine_of(worker)
     searched: SearcherCounts = {}
     try:
-        with nullcontext() if engine.name == "cpu" else _device:
+        with _at_work(engine):
             found = engine.max_gains(
                 data.planes,
                 chunk,
@@ -139,6 +154,53 @@ def search_chunk(
         searched=searched,
         out_of_memory=found is None,
     )
+
+
+def screen_chunk(data: SharedData, tiles: npt.NDArray[np.int32], n_tuples: FloatArray) -> ScreenedTiles:
+    """Screen the tiles of a chunk with one thread, or on the worker's device; as many as have a bounded list."""
+    started = time.perf_counter()
+    worker, engine = _worker_and_engine(data)
+    chunk = replace(data.blocks, tiles=np.ascontiguousarray(tiles), n_tuples=np.asarray(n_tuples))
+    assert data.min_gain is not None
+    searched: SearcherCounts = {}
+    try:
+        with _at_work(engine):
+            rows = engine.screen_tiles(
+                data.planes,
+                chunk,
+                pseudocount=data.pseudocount,
+                min_gain=data.min_gain,
+                max_rows=MAX_SCREENED_ROWS,
+                on_progress=_StopWhenCancelled(worker),
+                searched=searched,
+            )
+    except MemoryError:
+        rows = None
+    return ScreenedTiles(
+        rows=TupleRows.none(chunk.dimensions) if rows is None else rows,
+        seconds=time.perf_counter() - started,
+        engine=engine.name,
+        worker=worker.address,
+        searched=searched,
+        out_of_memory=rows is None,
+    )
+
+
+def _worker_and_engine(data: SharedData) -> tuple[Any, Engine]:
+    """Return the worker that this runs on, and its engine, unless it has another version of interplay."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    if version("interplay") != data.version:
+        raise RuntimeError(
+            f"interplay is {version('interplay')} on worker {worker.address} and {data.version} where the search was "
+            "started: install the same version"
+        )
+    return worker, _engine_of(worker)
+
+
+def _at_work(engine: Engine) -> AbstractContextManager[Any]:
+    return nullcontext() if engine.name == "cpu" else _device
 
 
 def tile_shape_here(dimensions: int, dask_worker: Any = None) -> TileShape:

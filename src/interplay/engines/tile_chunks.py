@@ -105,6 +105,24 @@ def summed(per_tile: npt.ArrayLike) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(per_tile)])
 
 
+def tiles_of_tuples(tuples: npt.NDArray[np.int32], like: TupleTiles, *, n_rows: int) -> TupleTiles:
+    """Return some tuples of the tiles `like`, members ascending, as tiles of one tuple each, in the order given.
+
+    Groups of equal degrees of freedom are those of all tuples: they decide the last bits of a gain.
+    """
+    singles = np.arange(n_rows + 1)  # a block for each variable
+    return TupleTiles(
+        order=singles[:-1],
+        block_start=singles,
+        middle_start=singles,
+        lane_start=singles,
+        tiles=np.ascontiguousarray(tuples),
+        n_tuples=np.ones(len(tuples)),
+        partner_cells=like.partner_cells,
+        only_of_stratum=like.only_of_stratum,
+    )
+
+
 def search_in_chunks(
     engine: Engine,
     planes: BitPlanes,

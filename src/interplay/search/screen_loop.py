@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains
+from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.engines.searcher_counts import add_counts
 from interplay.engines.tile_chunks import screen_in_chunks
 from interplay.engines.tuple_tables import count_tables
@@ -76,15 +76,11 @@ class ScreenLoop(TileLoop):
     def found(self) -> tuple[MaxGains, ...]:
         return ()
 
-    def search(self, planes: BitPlanes, d: int, i: int, *, pseudocount: float, show: ShowDone | None) -> None:
-        """Screen what is left of the tiles for discretisation `d`."""
-        left = self._start_at((d, i))
-        if not len(left):
-            return
-        state, checkpoint = self._state, self._checkpoint
-        tiles = self._tiles_of(i, left)
-        before = self._n_done
-        first = self._span[d, i][0]
+    def _search_tiles(
+        self, planes: BitPlanes, tiles: TupleTiles, left: IntArray, *, pseudocount: float, show: ShowDone | None
+    ) -> None:
+        state, checkpoint, before = self._state, self._checkpoint, self._n_done
+        first = self._span[state.at][0]
         chunks = screen_in_chunks(
             self.engine,
             planes,
@@ -96,7 +92,7 @@ class ScreenLoop(TileLoop):
         )
         then = time.monotonic()
         for chunk in chunks:
-            self._add(planes, d, chunk.rows.tuples.astype(np.int64))
+            self._add(planes, state.at[0], chunk.rows.tuples.astype(np.int64))
             state.done[left[chunk.begin : chunk.end] - first] = True
             add_counts(state.searched, chunk.searched)
             self._n_done += float(tiles.n_tuples[chunk.begin : chunk.end].sum())

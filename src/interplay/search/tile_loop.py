@@ -150,11 +150,26 @@ class TileLoop:
 
     def search(self, planes: BitPlanes, d: int, i: int, *, pseudocount: float, show: ShowDone | None) -> None:
         """Search what is left of list `i` for discretisation `d`."""
-        left = self._start_at((d, i))
+        left = self._left((d, i))
         if not len(left):
             return
-        state, tiles = self._state, self._tiles_of(i, left)
-        before, n_tuples = self._n_done, float(tiles.n_tuples.sum())
+        state = self._state
+        if state.at != (d, i):
+            state.at, state.done = (d, i), self._none_done((d, i))
+        everything = len(left) == len(self._searches[i])
+        tiles = self._searches[i] if everything else self._searches[i][left]
+        before = self._n_done
+        self._has_begun = True
+        self._search_tiles(planes, tiles, left, pseudocount=pseudocount, show=show)
+        state.done[:] = True
+        self._n_done = before + float(tiles.n_tuples.sum())
+
+    def _search_tiles(
+        self, planes: BitPlanes, tiles: TupleTiles, left: IntArray, *, pseudocount: float, show: ShowDone | None
+    ) -> None:
+        """Search the tiles that are left at the present place, which have these numbers."""
+        state, before = self._state, self._n_done
+        d, i = state.at
         finds = None if i == 0 else state.found[0]  # what is alone is of less interest
         on_progress = None if show is None else partial(_show_after, show, before, self._finds, finds)
         try:
@@ -175,23 +190,8 @@ class TileLoop:
         except SearchInterrupted as interrupt:
             # What was found in tiles that are not done is a help to the pruning, and no harm.
             state.found[i] = interrupt.partial
-            self._n_done = before + interrupt.done * n_tuples
+            self._n_done = before + interrupt.done * float(tiles.n_tuples.sum())
             raise
-        state.done[:] = True
-        self._n_done = before + n_tuples
-
-    def _start_at(self, place: tuple[int, int]) -> IntArray:
-        """Return the tiles that are left to do at a place, where the work is from now on if there are any."""
-        left = self._left(place)
-        if len(left):
-            if self._state.at != place:
-                self._state.at, self._state.done = place, self._none_done(place)
-            self._has_begun = True
-        return left
-
-    def _tiles_of(self, i: int, left: IntArray) -> TupleTiles:
-        tiles = self._searches[i]
-        return tiles if len(left) == len(tiles) else tiles[left]
 
     def _search_and_keep(
         self,

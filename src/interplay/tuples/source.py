@@ -10,6 +10,7 @@ import numpy as np
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
+from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.tuples.table import in_order
@@ -133,31 +134,17 @@ class TupleSource:
             maxima = replace(self, average=False)._combined(tiles, thresholds - 1e-9 * abs(thresholds), show, before)
             tiles, show = tiles[: len(maxima.rows_of_tile)], None
             if len(maxima) < _FEW_CANDIDATES * tiles.n_tuples.sum():
-                return self._means_of(maxima, thresholds, tiles.partner_cells)
+                return self._means_of(maxima, thresholds, tiles)
         # All of a tuple's values are needed for their mean.
         batch = self._combined(tiles, np.full_like(thresholds, -np.inf), show, before)
         return _kept(batch, batch.value > thresholds[batch.variable])
 
-    def _means_of(self, candidates: TupleRows, thresholds: FloatArray, partner_cells: IntArray) -> TupleRows:
-        """Return the rows of the candidates' tuples whose mean exceeds the threshold.
-
-        `partner_cells` are those of all tuples: they decide the last bits of a gain, which so do not depend on where
-        batches end.
-        """
+    def _means_of(self, candidates: TupleRows, thresholds: FloatArray, of_all: TupleTiles) -> TupleRows:
+        """Return the rows of the candidates' tuples, some of the tiles `of_all`, whose mean exceeds the threshold."""
         is_first = np.ones(len(candidates), dtype=bool)
         is_first[1:] = (candidates.tuples[1:] != candidates.tuples[:-1]).any(axis=1)
         tuples = np.ascontiguousarray(candidates.tuples[is_first])
-        # Blocks of one variable each make every tuple a tile, in the order given.
-        singles = np.arange(self.n_vars + 1)
-        tiles = TupleTiles(
-            order=singles[:-1],
-            block_start=singles,
-            middle_start=singles,
-            lane_start=singles,
-            tiles=tuples,
-            n_tuples=np.ones(len(tuples)),
-            partner_cells=partner_cells,
-        )
+        tiles = tiles_of_tuples(tuples, of_all, n_rows=self.n_vars)
         parts = [TupleRows.none(self.dimensions)]
         for begin in range(0, len(tiles), _MOST_TILES):
             parts.append(self._combined(tiles[begin : begin + _MOST_TILES], np.full_like(thresholds, -np.inf), None, 0))

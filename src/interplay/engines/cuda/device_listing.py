@@ -31,6 +31,8 @@ class DeviceListing(DeviceTuples):
         The threshold of each variable.
     formula : TupleFormula, optional
         What to list instead of the gains of the members; the tables are then of this statistic.
+    every_member : bool
+        List each tuple once, if all its members reach their thresholds.
     """
 
     # Thresholds do not rise, so there is nothing to wait for before the first large launch.
@@ -42,14 +44,16 @@ class DeviceListing(DeviceTuples):
         tiles: TupleTiles,
         *,
         min_value: FloatArray,
-        formula: TupleFormula | None,
+        formula: TupleFormula | None = None,
+        every_member: bool = False,
     ) -> None:
-        thresholds = np.minimum(min_value.astype(np.float64), _NEVER)
+        thresholds = np.clip(min_value.astype(np.float64), -_NEVER, _NEVER)
         super().__init__(
             data,
             tiles,
             best=np.repeat(thresholds[:, np.newaxis], len(tiles.partner_cells), axis=1),
             capacity=_CAPACITY,
+            every_member=every_member,
         )
         cupy = self._cupy
         self._formula = formula
@@ -86,7 +90,7 @@ class DeviceListing(DeviceTuples):
                     if variant is None:
                         self._score_all(of_kind, note)
                     else:
-                        self._search(self._plan.work(of_kind, variant), note)
+                        self._search_tiles(of_kind, variant, note)
             return self._sorted(begin, end)
         except _TooManyRows:
             on_done(-done)

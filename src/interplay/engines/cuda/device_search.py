@@ -9,9 +9,9 @@ import numpy as np
 from interplay.arrays import IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import best_of_each, merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
-from interplay.engines.cuda.kernels import compiled
+from interplay.engines.cuda.kernels import SearchVariant, compiled
 from interplay.engines.cuda.layout import TileRecords
-from interplay.engines.cuda.work_plan import Work
+from interplay.engines.cuda.product_plan import ProductVariant
 
 #: Tuples that may wait to be scored, where there is enough memory.
 CAPACITY = 1 << 23
@@ -22,6 +22,7 @@ _TUPLES_PER_VARIABLE = 16
 _TUPLES_FOR_ALL_VARIABLES = 1 << 19
 _SAMPLE = 1 << 22
 _SAMPLE_SHARE = 0.02
+_SAMPLE_STEPS, _SMALLEST_SAMPLE = 16, 1 << 14
 
 #: Candidates for maxima that may gather on the device before all but one of each slot go.
 _MAX_KEPT = 1 << 20
@@ -47,16 +48,16 @@ class DeviceSearch(DeviceTuples):
 
     def run(self, on_done: OnDone) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
-        works: list[Work] = []
+        bounded: list[tuple[IntArray, SearchVariant | ProductVariant]] = []
         listed: list[IntArray] = []
         for which, variant in self._plan.by_variant(np.arange(len(self._tiles))):
             if variant is None:
                 self._plan.check_choices(which)  # before any long work
                 listed.append(which)
             else:
-                works.append(self._plan.work(which, variant))
-        for work in works:
-            self._search(work, on_done)
+                bounded.append((which, variant))
+        for which, variant in bounded:
+            self._search_tiles(which, variant, on_done)
         for which in listed:
             self._score_all(which, on_done)
 
@@ -106,7 +107,9 @@ class DeviceSearch(DeviceTuples):
             self._score(tiles)
         start = self._cupy.asarray(self._plan.choices_before(tiles.which))
         kernel = compiled("tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",))
-        n_tries = int(min(_SAMPLE, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
+        # Where samples are many, scoring a tuple by itself is dear.
+        sample = min(_SAMPLE, max(_SAMPLE * _SAMPLE_STEPS // self._n_steps, _SMALLEST_SAMPLE))
+        n_tries = int(min(sample, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
         for begin in range(0, n_tries, self._capacity):
             part_size = min(self._capacity, n_tries - begin)
             self._counters.fill(0)

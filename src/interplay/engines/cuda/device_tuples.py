@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.cuda.device_products import DeviceProducts
 from interplay.engines.cuda.devices import DeviceLimits, device_properties
-from interplay.engines.cuda.kernels import compiled
+from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, compiled
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
+from interplay.engines.cuda.product_plan import ProductVariant
 from interplay.engines.cuda.tables import InformationTables
 from interplay.engines.cuda.work_plan import MIN_CAPACITY, Work, WorkPlan, scattering_stride
 
@@ -31,6 +33,9 @@ _LAUNCH_SECONDS = 0.2
 #: A launch of fewer tuples than this takes hardly less time; and of more than that the first should not be, before it
 #: is known how long they take.
 _FEW_TUPLES, _MANY_TUPLES = 4e6, 1e9
+
+#: Counts of a batch at most (1 GiB), and the part of the device's free memory that they may take.
+_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 28, 0.25
 
 #: Tiles whose choices are numbered together.
 _TILES_AT_ONCE = 4096
@@ -85,6 +90,8 @@ class DeviceTuples(ABC):
         Tuples that may wait to be scored; fewer where memory is short.
     share : (int, int)
         Which of how many equal parts of the work is this device's.
+    every_member : bool
+        Whether tuples are sought of which every member gains, not the members that do.
     """
 
     #: The first launch bounds this share of the tuples; where they are few, more.
@@ -98,10 +105,12 @@ class DeviceTuples(ABC):
         best: FloatArray,
         capacity: int,
         share: tuple[int, int] = (0, 1),
+        every_member: bool = False,
     ) -> None:
         import cupy
 
         self._cupy = cupy
+        self._every_member = every_member
         self._data, self._tiles, self._share = data, tiles, share
         planes, tables = data.planes, data.tables
         self._k = tiles.dimensions
@@ -110,7 +119,15 @@ class DeviceTuples(ABC):
         self._n_multiprocessors = int(device_properties(cupy.cuda.Device().id)["multiProcessorCount"])
         layout = make_lane_layout(planes, tiles)
         self._records: TileRecords = make_tile_records(planes, tiles, layout)
-        self._plan = WorkPlan(planes, tiles, layout, self._records, pseudocount=data.pseudocount, limits=data.limits)
+        self._plan = WorkPlan(
+            planes,
+            tiles,
+            layout,
+            self._records,
+            pseudocount=data.pseudocount,
+            limits=data.limits,
+            every_member=every_member,
+        )
         class_steps = (planes.class_word_start // 4).astype(np.int32)
         self._fragments = upload_fragments(planes, layout)
         self._class_steps = cupy.asarray(class_steps)
@@ -130,7 +147,7 @@ class DeviceTuples(ABC):
     def _allocate(self) -> None:
         """Make the buffers, smaller ones where memory is short."""
         cupy = self._cupy
-        free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+        free = self._free_bytes()
         bytes_each = 4 * (1 + self._k) + 16 * self._k
         while self._capacity * bytes_each > _PART_OF_FREE_MEMORY * free and self._capacity > MIN_CAPACITY:
             self._capacity //= 2
@@ -147,6 +164,12 @@ class DeviceTuples(ABC):
                     raise
                 self._capacity //= 2
                 self._tuples = self._candidate_slots = self._candidate_tuples = None
+
+    def _free_bytes(self) -> int:
+        """Return what the device has left, as far as CuPy may take it."""
+        pool = self._cupy.get_default_memory_pool()
+        free = int(self._cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes())
+        return min(free, pool.get_limit() - pool.used_bytes()) if pool.get_limit() else free
 
     def _chosen(self, which: IntArray) -> ChosenTiles:
         return ChosenTiles(which, self._cupy.asarray(self._records.records[which]))
@@ -174,7 +197,8 @@ class DeviceTuples(ABC):
     def _launch_scores(
         self, file: str, function: str, how: tuple[Any, ...], tiles: ChosenTiles, best: tuple[Any, ...]
     ) -> None:
-        options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}")
+        rule = (EVERY_MEMBER,) if self._every_member else ()
+        options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}", *rule)
         kernel = compiled(file, function, options)
         counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
         n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
@@ -267,6 +291,68 @@ class DeviceTuples(ABC):
             np.uint32(self._capacity),
         )
         kernel((n_blocks,), (work.variant.threads,), arguments, shared_mem=shared)
+
+    def _search_tiles(self, which: IntArray, variant: SearchVariant | ProductVariant, on_done: OnDone) -> None:
+        """Bound every tuple of tiles of one kind and score the survivors."""
+        if isinstance(variant, ProductVariant):
+            self._search_batches(which, variant, on_done)
+        else:
+            self._search(self._plan.work(which, variant), on_done)
+
+    def _search_batches(self, which: IntArray, variant: ProductVariant, on_done: OnDone) -> None:
+        """Count and bound batch after batch, several before the survivors are scored where these are few."""
+        max_products = int(min(_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
+        work = self._plan.product_work(which, variant, max_products=max_products)
+        number, n_shares = self._share
+        mine = np.arange(len(work))[number::n_shares]
+        if not len(mine):
+            return
+        tiles = self._chosen(work.which)
+        products = DeviceProducts(
+            work,
+            self._n_steps,
+            fragments=self._fragments,
+            class_steps=self._class_steps,
+            class_sizes=self._class_sizes,
+            lanes=self._lanes,
+            bounded_by=(tiles.records, self._best, np.int32(self._n_groups), self._pseudocounts),
+            survivors=(self._tuples, self._counters, np.uint32(self._capacity)),
+            tolerance=self._plan.product_tolerance,
+        )
+        # Scattered, so that maxima of all variables rise early.
+        mine = mine[np.arange(len(mine)) * scattering_stride(len(mine)) % len(mine)]
+        at, size = 0, 1
+        while at < len(mine):
+            chosen = mine[at : at + size]
+            began = time.perf_counter()
+            self._counters.fill(0)
+            for batch in chosen.tolist():
+                products.search(batch)
+            n_found = self._score(tiles)
+            took = time.perf_counter() - began
+            if n_found > self._capacity:
+                if len(chosen) > 1:
+                    size = max(1, len(chosen) // 4)
+                    continue
+                self._bound_in_parts(products, int(chosen[0]), tiles)
+            on_done(float(work.weight[chosen].sum()) * work.n_tuples)
+            at += len(chosen)
+            if took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
+                size *= 2
+            elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
+                size = max(1, size // 2)
+
+    def _bound_in_parts(self, products: DeviceProducts, batch: int, tiles: ChosenTiles) -> None:
+        """Bound again, part by part, the batch that was counted last: it has more survivors than fit."""
+        unit, end = 0, products.n_units(batch)
+        size = max(1, end // 8)
+        while unit < end:
+            self._counters.fill(0)
+            products.bound(batch, unit, min(unit + size, end))
+            if self._score(tiles) > self._capacity:
+                size = max(1, size // 4)
+            else:
+                unit += size
 
     # --- all tuples -----------------------------------------------------------------------------------------------
 

@@ -6,9 +6,11 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
+
+import numpy as np
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.checks import shown
@@ -30,6 +32,7 @@ from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
 from interplay.interrupts import Interrupts, noticing_interrupts
 
@@ -63,6 +66,7 @@ class CudaEngine(Engine):
     leave_memory_errors: bool = False
     name: str = "cuda"
     can_list = True
+    can_screen = True
 
     def __post_init__(self) -> None:
         reason = why_no_cuda()
@@ -155,36 +159,19 @@ class CudaEngine(Engine):
         on_progress: OnProgress | None = None,
     ) -> TupleRows:
         """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
-        if not len(tiles):
-            return TupleRows.none(tiles.dimensions)
-        # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
-        segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
-
-        def work(share: int, on_done: OnDone) -> None:
-            listing = DeviceListing(data, tiles, min_value=min_value, formula=formula)
-            while (segment := segments.take()) is not None:
-                rows = listing.rows(*segment, segments.most_rows, on_done)
-                if rows is None:
-                    segments.put_back(*segment)
-                else:
-                    segments.hand_in(segment[0], rows)
-
         report = _Report(on_progress)
         try:
-            if formula is None:
-                tables = make_information_tables(planes, tiles, pseudocount)
-            else:
-                tables = make_statistic_tables(planes, tiles, pseudocount, formula)
-            data = SearchData(planes, tables, pseudocount, self._limits())
-            self._on_all_devices(work, report)
-            return segments.rows()
-        except NotForDevices as error:
-            why_cpu = str(error)
-        except Exception as error:
-            if not is_device_memory_error(error):
-                raise
-            why_cpu = _TOO_LITTLE_MEMORY
-        _warn_of_cpu(f"{why_cpu}: they are listed")
+            return self._listed(
+                planes,
+                tiles,
+                report,
+                pseudocount=pseudocount,
+                min_value=min_value,
+                formula=formula,
+                max_rows=max_rows,
+            )
+        except _ToCpu as why:
+            _warn_of_cpu(f"{why}: they are listed")
         return self._cpu().interesting_tuples(
             planes,
             tiles,
@@ -194,6 +181,98 @@ class CudaEngine(Engine):
             max_rows=max_rows,
             on_progress=report.shown_at_least(on_progress),
         )
+
+    def screen_tiles(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        pseudocount: float,
+        min_gain: FloatArray,
+        max_rows: int | None = None,
+        on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
+    ) -> TupleRows:
+        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple.
+
+        Devices list by what a member must gain at least. The processor, which knows what its degrees of freedom ask
+        for, looks at these tuples again.
+        """
+        least = np.full(len(planes.n_levels), min_gain[1])
+        least[: tiles.only_of_stratum is not None] = -np.inf
+        report = _Report(on_progress)
+        how: dict[str, Any] = {"pseudocount": pseudocount, "min_gain": min_gain}
+        try:
+            rows = self._listed(
+                planes,
+                tiles,
+                report,
+                pseudocount=pseudocount,
+                min_value=least,
+                every_member=True,
+                max_rows=max_rows,
+            )
+        except _ToCpu as why:
+            if why.needs_memory and self.leave_memory_errors:
+                raise MemoryError(f"engine='cuda' {why}") from None
+            _warn_of_cpu(f"{why}: they are screened")
+            shown = report.shown_at_least(on_progress)
+            return self._cpu().screen_tiles(
+                planes, tiles, max_rows=max_rows, on_progress=shown, searched=searched, **how
+            )
+        listed = tiles_of_tuples(rows.tuples, tiles, n_rows=len(planes.n_levels))
+        exact = replace(self._cpu(), direct_only=True).screen_tiles(planes, listed, **how)
+        if searched is not None:
+            n_tuples = int(tiles.n_tuples[: len(rows.rows_of_tile)].sum())
+            add_counts(searched, {self.name: {"tiles": len(rows.rows_of_tile), "tuples": n_tuples}})
+        tile_of_row = np.repeat(np.arange(len(rows.rows_of_tile)), rows.rows_of_tile)
+        is_left = exact.rows_of_tile > 0
+        return replace(
+            exact,
+            rows_of_tile=np.bincount(tile_of_row[is_left], minlength=len(rows.rows_of_tile)).astype(np.int64),
+        )
+
+    def _listed(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        report: _Report,
+        *,
+        pseudocount: float,
+        min_value: FloatArray,
+        formula: TupleFormula | None = None,
+        every_member: bool = False,
+        max_rows: int | None,
+    ) -> TupleRows:
+        """List on the devices, or raise _ToCpu."""
+        if not len(tiles):
+            return TupleRows.none(tiles.dimensions)
+        # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
+        segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
+
+        def work(share: int, on_done: OnDone) -> None:
+            listing = DeviceListing(data, tiles, min_value=min_value, formula=formula, every_member=every_member)
+            while (segment := segments.take()) is not None:
+                rows = listing.rows(*segment, segments.most_rows, on_done)
+                if rows is None:
+                    segments.put_back(*segment)
+                else:
+                    segments.hand_in(segment[0], rows)
+
+        try:
+            if formula is None:
+                tables = make_information_tables(planes, tiles, pseudocount)
+            else:
+                tables = make_statistic_tables(planes, tiles, pseudocount, formula)
+            data = SearchData(planes, tables, pseudocount, self._limits())
+            self._on_all_devices(work, report)
+            return segments.rows()
+        except NotForDevices as error:
+            raise _ToCpu(str(error)) from None
+        except Exception as error:
+            if not is_device_memory_error(error):
+                raise
+            raise _ToCpu(_TOO_LITTLE_MEMORY, needs_memory=True) from None
 
     def _on_all_devices(self, work: Callable[[int, OnDone], None], report: _Report) -> None:
         """Call `work` with the number of each device's share, while the device is current."""
@@ -242,6 +321,14 @@ class CudaEngine(Engine):
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
         return {"name": self.name, "devices": [device_properties(n)["name"].decode() for n in self._device_numbers()]}
+
+
+class _ToCpu(Exception):
+    """Why tuples go to the CPU, which may be that a device's memory is too small."""
+
+    def __init__(self, why: str, *, needs_memory: bool = False) -> None:
+        super().__init__(why)
+        self.needs_memory = needs_memory
 
 
 class _Stopped(Exception):

@@ -21,6 +21,9 @@ _MAX_HELD_STEPS = 8
 #: Rows and columns of a piece at most.
 MAX_BLOCK = 512
 
+#: What kernels are compiled with where tuples are sought of which every member gains.
+EVERY_MEMBER = "-DEVERY_MEMBER"
+
 #: How the products are counted: on binary tensor cores, or by counting bits.
 COUNTING = ("tensor", "popc")
 
@@ -63,6 +66,7 @@ class SearchVariant:
     small_cells_need_care: bool
     counting: str
     held_steps: tuple[int, int] | None = None
+    every_member: bool = False
 
     def defines(self) -> tuple[str, ...]:
         """Return the compiler's options."""
@@ -88,6 +92,8 @@ class SearchVariant:
             options += [f"-DHELD_STEPS={steps}", f"-DHELD_STEPS_OF_0={steps_of_0}"]
         if self.counting == "tensor":
             options.append("-DINTERPLAY_TENSOR_CORES")
+        if self.every_member:
+            options.append(EVERY_MEMBER)
         return tuple(options)
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
@@ -115,6 +121,7 @@ def choose_variant(
     small_cells_need_care: bool,
     counting: str,
     max_shared_bytes: int,
+    every_member: bool = False,
 ) -> SearchVariant | None:
     """Choose the shape of a search, or None where there are too many levels, classes or cells for it.
 
@@ -128,6 +135,8 @@ def choose_variant(
         Whether a kernel for just these steps is worth its compilation, where there is one.
     max_shared_bytes : int
         Shared memory of a multiprocessor.
+    every_member : bool
+        Whether tuples are sought of which every member gains.
     """
     n_steps = class_steps[-1]
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
@@ -176,6 +185,7 @@ def choose_variant(
                 small_cells_need_care=small_cells_need_care,
                 counting=counting,
                 held_steps=held,
+                every_member=every_member,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.
             if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:

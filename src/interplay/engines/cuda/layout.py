@@ -14,7 +14,7 @@ from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTi
 from interplay.engines.cuda.kernels import compiled
 
 #: Rows of a fragment, as in tuple_counts.cuh.
-_FRAGMENT_ROWS = 16
+FRAGMENT_ROWS = 16
 
 #: Planes are copied in parts of about this size: beside the fragments there may be little room on the device.
 _ROWS_BYTES = 1 << 28
@@ -70,7 +70,7 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
     start = tiles.lane_start
     n_levels = planes.n_levels[tiles.order[start[:-1]]]
     sizes = np.where(_is_used(tiles), np.diff(start), 0)
-    rows_per_level = -(-sizes // _FRAGMENT_ROWS) * _FRAGMENT_ROWS  # whole fragments
+    rows_per_level = -(-sizes // FRAGMENT_ROWS) * FRAGMENT_ROWS  # whole fragments
     ends = np.cumsum(rows_per_level * n_levels)
     first_row = ends - rows_per_level * n_levels
     n_rows = int(ends[-1]) + _SPARE_ROWS
@@ -138,7 +138,7 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
     fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
     kernel = compiled("bit_planes.cu", "make_fragments", ())
     valid = cupy.asarray(_valid_words(planes))
-    n_rows = max(_ROWS_BYTES // (n_words * 4), _FRAGMENT_ROWS) // _FRAGMENT_ROWS * _FRAGMENT_ROWS
+    n_rows = max(_ROWS_BYTES // (n_words * 4), FRAGMENT_ROWS) // FRAGMENT_ROWS * FRAGMENT_ROWS
     for begin in range(0, len(layout.row_plane), n_rows):
         rows = slice(begin, begin + n_rows)
         words, row_plane = words_of(planes, layout.row_plane[rows], layout.row_others[rows])

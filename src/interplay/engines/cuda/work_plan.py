@@ -16,10 +16,15 @@ from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
 from interplay.engines.cuda.layout import LaneLayout, TileRecords
+from interplay.engines.cuda.product_plan import ProductVariant, ProductWork, choose_products, make_product_work
 
-#: For fewer tuples than this no kernel is compiled that suits just these data: with levels other than two they are
-#: scored one by one.
-_NOT_WORTH_COMPILING = 1e8
+#: For fewer tuples × samples than this no kernel is compiled that suits just these data: with levels other than two
+#: tuples are scored one by one.
+_NOT_WORTH_COMPILING = 2e11
+
+#: From this many samples on counting is all that matters, and counts go through memory: they are products of matrices
+#: then, with nothing between them.
+_MANY_SAMPLES = 8192
 
 #: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
 MIN_CAPACITY = 1 << 20
@@ -84,6 +89,8 @@ class WorkPlan:
         Cells of a tuple at most.
     tolerance, shrink : float
         What the bound may lack, absolutely, and by what factor it may be too small.
+    product_tolerance : float
+        What the bound of product_bound.cu may lack.
     """
 
     def __init__(
@@ -95,7 +102,9 @@ class WorkPlan:
         *,
         pseudocount: float,
         limits: DeviceLimits,
+        every_member: bool = False,
     ) -> None:
+        self._every_member = every_member
         self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self._k = tiles.dimensions
@@ -110,6 +119,7 @@ class WorkPlan:
             raise NotForDevices("cannot number so many variables with different numbers of levels (fewer would fit)")
         self.tolerance = sum_tolerance(float(planes.n_samples + self.max_cells * self.pseudocounts.sum()), n_classes)
         self.shrink = 1 / 1.004
+        self.product_tolerance = ratio_tolerance(float(planes.n_samples + self.max_cells * self.pseudocounts.sum()))
         self._kind, self._kinds = self._find_kinds()
 
     def _find_kinds(self) -> tuple[IntArray, list[tuple[int, int, bool]]]:
@@ -123,8 +133,8 @@ class WorkPlan:
         kinds, kind = np.unique(np.column_stack([levels, in_one_block]), axis=0, return_inverse=True)
         return kind.reshape(-1), [(a, b, bool(c)) for a, b, c in kinds.tolist()]
 
-    def by_variant(self, among: IntArray) -> Iterator[tuple[IntArray, SearchVariant | None]]:
-        """Sort some tiles by the kernel that can search them; None for those that are scored tuple by tuple."""
+    def by_variant(self, among: IntArray) -> Iterator[tuple[IntArray, SearchVariant | ProductVariant | None]]:
+        """Sort some tiles by the kernels that can search them; None for those that are scored tuple by tuple."""
         if self._k == 1:
             yield among, None
             return
@@ -134,9 +144,23 @@ class WorkPlan:
                 continue
             # By all tiles of the kind: a list comes in segments, which should not each have kernels of their own.
             of_kind = np.flatnonzero(self._kind == kind)
-            worth_it = bool(self._n_tuples[of_kind].sum() >= _NOT_WORTH_COMPILING)
-            if self._planes.n_samples >= _MAX_SAMPLES or not (worth_it or (row_levels, column_levels) == (2, 2)):
+            worth_it, n_samples = self._is_worth_compiling([kind]), self._planes.n_samples
+            of_levels = [i for i, levels in enumerate(self._kinds) if levels[:2] == (row_levels, column_levels)]
+            two_levels = row_levels == column_levels == 2
+            if n_samples >= _MAX_SAMPLES or not (two_levels or self._is_worth_compiling(of_levels)):
                 yield which, None
+                continue
+            products = choose_products(
+                dimensions=self._k,
+                row_levels=row_levels,
+                column_levels=column_levels,
+                n_classes=len(self.pseudocounts),
+                counting=self._limits.counting,
+            )
+            # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
+            few = not worth_it and not two_levels
+            if few or (products is not None and n_samples >= _MANY_SAMPLES):
+                yield which, products
                 continue
             choose = partial(
                 choose_variant,
@@ -151,10 +175,15 @@ class WorkPlan:
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
+                every_member=self._every_member,
             )
             # Where those of one block do not fit, rows and columns may be cut into several.
             variant = choose(rows_among_columns=True) if rows_among_columns else None
-            yield which, variant or choose(rows_among_columns=False)
+            yield which, variant or choose(rows_among_columns=False) or products
+
+    def _is_worth_compiling(self, kinds: list[int]) -> bool:
+        n_tuples = self._n_tuples[np.isin(self._kind, kinds)].sum()
+        return bool(n_tuples * self._planes.n_samples >= _NOT_WORTH_COMPILING)
 
     def _common_prefix_levels(self, which: IntArray) -> int:
         """Return the number of levels that all have, or 0; loops are unrolled by it, where that is no great number."""
@@ -170,6 +199,12 @@ class WorkPlan:
     def _small_cells_need_care(self) -> bool:
         """Say whether differences of floats could lose the pseudocounts of an empty part."""
         return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
+
+    def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
+        """Cut tiles of one kind into batches of about so many counts at most."""
+        return make_product_work(
+            self._records, self._layout, which, variant, n_tuples=self._n_tuples, max_products=max_products
+        )
 
     def work(self, which: IntArray, variant: SearchVariant) -> Work:
         """Cut tiles of one kind into items and runs."""
@@ -218,6 +253,14 @@ def sum_tolerance(n_prime: float, n_classes: int) -> float:
     """
     n_sums = 1.0 if n_classes == 2 else 2.0 + n_classes / 8
     return 0.002 + 1.2e-6 * n_sums * log2(max(n_prime, 2.0)) * n_prime
+
+
+def ratio_tolerance(n_prime: float) -> float:
+    """Return by how much three sums of x·log2(ratio) in float32 may be off, where the x add up to `n_prime`.
+
+    A logarithm is off by 2⁻²² at most where its argument is near 1, and the argument by four roundings.
+    """
+    return 0.002 + 3 * (2.0**-22 + 1.4427 * 2.0**-22) * n_prime
 
 
 def scattering_stride(n: int) -> int:

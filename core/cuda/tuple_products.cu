@@ -1,0 +1,213 @@
+// a batch → the counts of every pair of its planes with every mask, by binary matrix products
+//
+// A block of threads takes 64 × 64 planes (128 × 128 where there is one mask) and some masks. Slabs of samples come
+// through shared memory by asynchronous copies, as fragments; a mask is applied to the rows in registers, so that what
+// a warp loads serves all its masks. Counts stay in registers, 32 bits wide, until their class ends.
+//
+// Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
+//
+// Compiled once for each
+//   MASKS               of a warp: 4, or 1 where there is no prefix
+//   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
+#include "product_batch.cuh"
+
+namespace interplay {
+
+constexpr int kMasks = MASKS, kMaskGroups = MASK_GROUPS, kThreads = 128 * kMaskGroups;
+// Of a warp; warps of a group stand two by two.
+constexpr int kFragments = kMasks == 1 ? 4 : 2;
+constexpr int kBlockFragments = 2 * kFragments;
+constexpr int kSlabSteps = kMasks == 1 ? 2 : 4, kStages = 3;
+constexpr int kBlockMasks = kMasks * kMaskGroups;
+constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
+constexpr int kStageWords = kSlabSteps * kStepWords;
+
+__device__ __forceinline__ void copy_16_bytes(u32* to, const u32* from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
+#else
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+#endif
+}
+__device__ __forceinline__ void end_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;");
+#endif
+}
+template <int kStillOpen>
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kStillOpen));
+#endif
+}
+
+}  // namespace interplay
+
+using namespace interplay;
+
+// products: [mask][class][row planes, rounded up to a block][column planes, likewise]. What no tuple needs is not set.
+// grid: mask groups × blocks of rows × blocks of columns
+extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
+    count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
+                   const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
+                   const u32* masks, u32* products) {
+  extern __shared__ __align__(16) u32 memory[];
+  const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
+  const Batch& batch = batches[number];
+  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane >> 2, t = lane & 3;
+  const int group = warp / 4, wm = warp % 4 / 2, wn = warp % 2;
+  const int n_masks = batch.n_masks(lanes);
+  const int row_fragments = batch.row_planes(lanes) / kRowsPerFragment;
+  const int column_fragments = batch.column_planes(lanes) / kRowsPerFragment;
+  const int first_mask = blockIdx.x * kBlockMasks;
+  const int row_block = blockIdx.y * kBlockFragments, column_block = blockIdx.z * kBlockFragments;
+
+  // Whether any tuple ascends: the first row of a fragment, the last column of another.
+  const int rows_per_level = batch.n_rows / kRowsPerFragment, columns_per_level = batch.n_columns / kRowsPerFragment;
+  int last_column = -1, last_row = -1, first_row = 1 << 30;
+  for (int f = 0; f < kBlockFragments; ++f) {
+    if (row_block + f < row_fragments) {
+      const int position = batch.first_row + (row_block + f) % rows_per_level * kRowsPerFragment;
+      first_row = min(first_row, position);
+      last_row = max(last_row, position + kRowsPerFragment - 1);
+    }
+    if (column_block + f < column_fragments) {
+      const int position = batch.first_column + (column_block + f) % columns_per_level * kRowsPerFragment;
+      last_column = max(last_column, position + kRowsPerFragment - 1);
+    }
+  }
+  bool any = false;
+  for (int m = first_mask; m < min(first_mask + kBlockMasks, n_masks) && !any; ++m) {
+    any = batch.last_position(lanes, m) < last_row;
+  }
+  if (!any || first_row >= last_column) return;
+
+  // Where each thread copies from: fragments of rows, of columns, then masks.
+  constexpr int kCopiesOfFragment = kWordsPerFragment / 4, kCopiesOfMask = kWordsPerStep / 4;
+  constexpr int kFragmentCopies = 2 * kBlockFragments * kCopiesOfFragment;
+  constexpr int kCopies = kFragmentCopies + kBlockMasks * kCopiesOfMask;
+  constexpr int kPerThread = (kCopies + kThreads - 1) / kThreads;
+  const u32* from[kPerThread];
+  int step_words[kPerThread];
+#pragma unroll
+  for (int i = 0; i < kPerThread; ++i) {
+    const int copy = threadIdx.x + i * kThreads;
+    if (copy < kFragmentCopies) {
+      const int fragment = copy / kCopiesOfFragment;
+      const i64 row =
+          fragment < kBlockFragments
+              ? batch.row_fragment(lanes, min(row_block + fragment, row_fragments - 1))
+              : batch.column_fragment(lanes, min(column_block + fragment - kBlockFragments, column_fragments - 1));
+      from[i] = planes + row / kRowsPerFragment * n_steps * kWordsPerFragment + copy % kCopiesOfFragment * 4;
+      step_words[i] = kWordsPerFragment;
+    } else {
+      const int mask = min(first_mask + (copy - kFragmentCopies) / kCopiesOfMask, n_masks - 1);
+      from[i] = masks + ((i64)mask * n_steps) * kWordsPerStep + (copy - kFragmentCopies) % kCopiesOfMask * 4;
+      step_words[i] = kWordsPerStep;
+    }
+  }
+  const auto copy_slab = [&](int slab) {
+    u32* to = memory + slab % kStages * kStageWords;
+#pragma unroll
+    for (int s = 0; s < kSlabSteps; ++s) {
+      const int step = slab * kSlabSteps + s;
+#pragma unroll
+      for (int i = 0; i < kPerThread; ++i) {
+        const int copy = threadIdx.x + i * kThreads;
+        if (step < n_steps && copy < kCopies) copy_16_bytes(to + copy * 4, from[i] + (i64)step * step_words[i]);
+      }
+      to += kStepWords;
+    }
+    end_copies();
+  };
+
+  u32 sums[kMasks][kFragments][2 * kFragments][4];
+  const auto clear = [&] {
+#pragma unroll
+    for (int m = 0; m < kMasks; ++m)
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i)
+#pragma unroll
+        for (int j = 0; j < 2 * kFragments; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) sums[m][i][j][e] = 0;
+  };
+  const i64 row_stride = (i64)gridDim.z * kBlockFragments * kRowsPerFragment;
+  const i64 class_stride = (i64)gridDim.y * kBlockFragments * kRowsPerFragment * row_stride;
+  const auto write = [&](int q) {
+#pragma unroll
+    for (int m = 0; m < kMasks; ++m) {
+      const int mask = first_mask + group * kMasks + m;
+      if (mask >= n_masks) continue;
+      u32* target = products + ((i64)mask * n_classes + q) * class_stride;
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int row = (row_block + wm * kFragments + i) * kRowsPerFragment + half * 8 + g;
+#pragma unroll
+          for (int j = 0; j < 2 * kFragments; ++j) {
+            const int column = (column_block + wn * kFragments) * kRowsPerFragment + j * 8 + 2 * t;
+            *reinterpret_cast<uint2*>(target + row * row_stride + column) =
+                make_uint2(sums[m][i][j][half * 2], sums[m][i][j][half * 2 + 1]);
+          }
+        }
+    }
+  };
+
+  clear();
+  const int n_slabs = (n_steps + kSlabSteps - 1) / kSlabSteps;
+  for (int slab = 0; slab < kStages - 1; ++slab) {
+    if (slab < n_slabs) {
+      copy_slab(slab);
+    } else {
+      end_copies();
+    }
+  }
+  int q = 0, end_of_class = class_steps[1];
+  for (int slab = 0; slab < n_slabs; ++slab) {
+    wait_for_copies<kStages - 2>();
+    __syncthreads();
+    if (slab + kStages - 1 < n_slabs) {
+      copy_slab(slab + kStages - 1);
+    } else {
+      end_copies();
+    }
+    const u32* at = memory + slab % kStages * kStageWords;
+#pragma unroll
+    for (int s = 0; s < kSlabSteps; ++s, at += kStepWords) {
+      const int step = slab * kSlabSteps + s;
+      if (step >= n_steps) break;
+      if (step == end_of_class) {
+        write(q++);
+        clear();
+        end_of_class = class_steps[q + 1];
+      }
+      const uint4* fragments = reinterpret_cast<const uint4*>(at) + lane;
+      uint4 left[kFragments], right[kFragments];
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i) {
+        left[i] = fragments[(wm * kFragments + i) * 32];
+        right[i] = fragments[(kBlockFragments + wn * kFragments + i) * 32];
+      }
+      const uint2* of_masks = reinterpret_cast<const uint2*>(at + 2 * kBlockFragments * kWordsPerFragment) +
+                              group * kMasks * 4 + t;
+#pragma unroll
+      for (int m = 0; m < kMasks; ++m) {
+        const uint2 mask = kMasks == 1 ? make_uint2(~0u, ~0u) : of_masks[m * 4];
+#pragma unroll
+        for (int i = 0; i < kFragments; ++i) {
+          const uint4 masked = make_uint4(left[i].x & mask.x, left[i].y & mask.x, left[i].z & mask.y,
+                                          left[i].w & mask.y);
+#pragma unroll
+          for (int j = 0; j < 2 * kFragments; ++j) {
+            const uint4 words = right[j / 2];
+            add_products(sums[m][i][j], masked, j % 2 ? make_uint2(words.y, words.w) : make_uint2(words.x, words.z),
+                         sums[m][i][j]);
+          }
+        }
+      }
+    }
+  }
+  write(q);
+}

@@ -1,0 +1,245 @@
+"""Tiles → batches whose counts go through the device's memory: for many samples, or more levels than registers hold.
+
+All of it is host arithmetic. `core/cuda/product_batch.cuh` says what a batch is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import FloatArray, IntArray
+from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
+
+#: Places of a prefix that a batch has room for.
+_MAX_PREFIX = 3
+
+#: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
+_MAX_PRODUCTS = 64
+
+#: Rows that `bound_products` takes at a time, and its threads.
+ROWS_OF_UNIT, BOUND_THREADS = 8, 128
+
+
+@dataclass(frozen=True)
+class ProductVariant:
+    """What the kernels for batches are compiled for."""
+
+    dimensions: int
+    row_levels: int
+    column_levels: int
+    n_classes: int
+    counting: str
+
+    @property
+    def masks_of_warp(self) -> int:
+        return 4 if self.dimensions > 2 else 1
+
+    @property
+    def mask_groups(self) -> int:
+        """Groups of four warps in a block of threads, each with masks of its own: they share what they load."""
+        return 2 if self.dimensions > 2 else 1
+
+    @property
+    def masks_of_block(self) -> int:
+        return self.masks_of_warp * self.mask_groups
+
+    @property
+    def planes_of_block(self) -> int:
+        """Planes of rows, and of columns, that a block of threads counts."""
+        return 64 if self.dimensions > 2 else 128
+
+    @property
+    def count_threads(self) -> int:
+        return 128 * self.mask_groups
+
+    @property
+    def count_shared_bytes(self) -> int:
+        """As tuple_products.cu lays it out: three slabs of 4 steps, or of 2 where there is one mask."""
+        slab_steps = 4 if self.masks_of_warp > 1 else 2
+        return 3 * slab_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
+
+    def counting_defines(self) -> tuple[str, ...]:
+        return ("-DINTERPLAY_TENSOR_CORES",) if self.counting == "tensor" else ()
+
+    def count_defines(self) -> tuple[str, ...]:
+        return (*self.counting_defines(), f"-DMASKS={self.masks_of_warp}", f"-DMASK_GROUPS={self.mask_groups}")
+
+    def bound_defines(self) -> tuple[str, ...]:
+        return (
+            f"-DDIMENSIONS={self.dimensions}",
+            f"-DROW_LEVELS={self.row_levels}",
+            f"-DCOLUMN_LEVELS={self.column_levels}",
+            f"-DCLASSES={self.n_classes}",
+        )
+
+
+def choose_products(
+    *, dimensions: int, row_levels: int, column_levels: int, n_classes: int, counting: str
+) -> ProductVariant | None:
+    """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
+
+    Examples
+    --------
+    >>> choose_products(dimensions=3, row_levels=3, column_levels=3, n_classes=2, counting="tensor").masks_of_block
+    8
+    >>> choose_products(dimensions=3, row_levels=17, column_levels=17, n_classes=2, counting="tensor") is None
+    True
+    """
+    products = (row_levels - 1) * (column_levels - 1) * n_classes
+    if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
+        return None
+    return ProductVariant(dimensions, row_levels, column_levels, n_classes, counting)
+
+
+@dataclass(frozen=True)
+class ProductWork:
+    """Tiles of one kind, cut into batches.
+
+    Attributes
+    ----------
+    variant : ProductVariant
+    which : (n_tiles,) int64
+        Numbers of the tiles.
+    batches : (n_batches, 17) int32
+        As `Batch` in product_batch.cuh; its tile is a place in `which`.
+    n_masks, n_prefixes, n_rows, n_columns, prefix_cells : (n_batches,) int64
+    weight : (n_batches,) float64
+        Share of the tuples, about.
+    n_tuples : float
+    """
+
+    variant: ProductVariant
+    which: IntArray
+    batches: npt.NDArray[np.int32]
+    n_masks: IntArray
+    n_prefixes: IntArray
+    n_rows: IntArray
+    n_columns: IntArray
+    prefix_cells: IntArray
+    weight: FloatArray
+    n_tuples: float
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    @property
+    def row_planes(self) -> IntArray:
+        """Planes of rows, in whole blocks of threads."""
+        return self._in_blocks((self.variant.row_levels - 1) * self.n_rows)
+
+    @property
+    def column_planes(self) -> IntArray:
+        return self._in_blocks((self.variant.column_levels - 1) * self.n_columns)
+
+    def _in_blocks(self, n_planes: IntArray) -> IntArray:
+        size = self.variant.planes_of_block
+        return -(-n_planes // size) * size
+
+    @property
+    def n_products(self) -> IntArray:
+        """Counts of each batch."""
+        return self.n_masks * self.variant.n_classes * self.row_planes * self.column_planes
+
+    @property
+    def n_margins(self) -> IntArray:
+        """Counts of single planes of each batch."""
+        planes = (self.variant.row_levels - 1) * self.n_rows + (self.variant.column_levels - 1) * self.n_columns
+        return self.n_masks * self.variant.n_classes * (planes + FRAGMENT_ROWS)
+
+
+def make_product_work(
+    records: TileRecords,
+    layout: LaneLayout,
+    which: IntArray,
+    variant: ProductVariant,
+    *,
+    n_tuples: FloatArray,
+    max_products: int,
+) -> ProductWork:
+    """Cut tiles of one kind into batches of at most `max_products` counts, where single prefixes have no more."""
+    n_prefix = variant.dimensions - 2
+    begin, end, lane = records.begin[which], records.end[which], records.lane[which]
+    levels = layout.n_levels[lane].astype(np.int64)
+    size = end - begin
+    blocks = variant.planes_of_block
+    rows = -(-(size[:, -2] + FRAGMENT_ROWS) * (levels[:, -2] - 1) // blocks) * blocks
+    columns = -(-(size[:, -1] + FRAGMENT_ROWS) * (levels[:, -1] - 1) // blocks) * blocks
+    most_masks = max_products // (int(rows.max()) * int(columns.max()) * variant.n_classes)
+    per_place = [
+        max(1, (int(most_masks ** (1 / n_prefix)) - 1) // (int(levels[:, j].max()) - 1)) for j in range(n_prefix)
+    ]
+    # Parts of each place of the prefix, the last place running fastest.
+    parts = np.stack([-(-size[:, j] // per_place[j]) for j in range(n_prefix)], axis=1) if n_prefix else size[:, :0]
+    n_batches = parts.prod(axis=1)
+    tile = np.repeat(np.arange(len(which)), n_batches)
+    number = np.arange(len(tile)) - np.repeat(np.cumsum(n_batches) - n_batches, n_batches)
+    part_begin = np.zeros((len(tile), _MAX_PREFIX), dtype=np.int64)
+    part_size = np.ones((len(tile), _MAX_PREFIX), dtype=np.int64)
+    part_lane = np.zeros((len(tile), _MAX_PREFIX), dtype=np.int64)
+    for j in reversed(range(n_prefix)):
+        part_begin[:, j] = begin[tile, j] + number % parts[tile, j] * per_place[j]
+        part_size[:, j] = np.minimum(per_place[j], end[tile, j] - part_begin[:, j])
+        part_lane[:, j] = lane[tile, j]
+        number //= parts[tile, j]
+    # Rows after the first variable of the prefix's last place, columns after the first of these.
+    row_begin, column_begin = begin[tile, -2], begin[tile, -1]
+    if n_prefix:
+        row_begin = np.maximum(row_begin, part_begin[:, n_prefix - 1] + 1)
+    column_begin = np.maximum(column_begin, row_begin + 1)
+    row_end = np.minimum(end[tile, -2], end[tile, -1] - 1)
+    has_tuples = (row_begin < row_end) & (column_begin < end[tile, -1])
+    for j in range(1, n_prefix):
+        has_tuples &= part_begin[:, j - 1] < part_begin[:, j] + part_size[:, j] - 1
+
+    def whole_fragments(first: IntArray, place: int) -> IntArray:
+        return np.asarray(first - (first - layout.first_position[lane[tile, place]]) % FRAGMENT_ROWS)
+
+    first_row, first_column = whole_fragments(row_begin, -2), whole_fragments(column_begin, -1)
+    n_rows = -(-(row_end - first_row) // FRAGMENT_ROWS) * FRAGMENT_ROWS
+    n_columns = -(-(end[tile, -1] - first_column) // FRAGMENT_ROWS) * FRAGMENT_ROWS
+    fields = [tile, np.full(len(tile), n_prefix), *part_begin.T, *part_size.T, *part_lane.T]
+    fields += [first_row, n_rows, lane[tile, -2], first_column, n_columns, lane[tile, -1]]
+    kept = np.flatnonzero(has_tuples)
+    prefix_levels = levels[tile[kept], :-2]
+    n_prefixes = part_size[kept].prod(axis=1)
+    weight = n_prefixes * n_rows[kept] * n_columns[kept].astype(np.float64)
+    return ProductWork(
+        variant=variant,
+        which=which,
+        batches=np.column_stack(fields)[kept].astype(np.int32),
+        n_masks=(1 + part_size[kept, :n_prefix] * (prefix_levels - 1)).prod(axis=1),
+        n_prefixes=n_prefixes,
+        n_rows=n_rows[kept],
+        n_columns=n_columns[kept],
+        prefix_cells=prefix_levels.prod(axis=1),
+        weight=weight / max(float(weight.sum()), 1.0),
+        n_tuples=float(n_tuples[which].sum()),
+    )
+
+
+def product_bytes(work: ProductWork, n_steps: int) -> int:
+    """Return the memory that the buffers of a work take."""
+    return 4 * sum(prod(shape) for shape in buffer_shapes(work, n_steps).values())
+
+
+def buffer_shapes(work: ProductWork, n_steps: int) -> dict[str, tuple[int, ...]]:
+    """Return how many words each buffer needs, for the largest of the batches."""
+    variant, cells = work.variant, work.n_prefixes * work.prefix_cells * work.variant.n_classes
+
+    def most(sizes: IntArray) -> tuple[int, ...]:
+        return (int(sizes.max()),)
+
+    return {
+        "masks": (int(-(-work.n_masks.max() // 8)) * 8, n_steps * 8),
+        "margins": most(work.n_margins),
+        "products": most(work.n_products),
+        "cell_rows": most(cells * variant.row_levels * work.n_rows),
+        "row_factors": most(cells * variant.row_levels * work.n_rows),
+        "cell_columns": most(cells * (variant.column_levels - 1) * work.n_columns),
+        "information": most(work.n_prefixes * (work.n_rows + work.n_columns)),
+        "rest": most(work.n_prefixes * (work.n_rows + work.n_columns)),
+    }

@@ -1,0 +1,262 @@
+"""Tiles → tasks on the workers of a Dask cluster, and their results, whatever becomes of the workers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from interplay.arrays import MaxGains, TupleTiles
+from interplay.engines.base import OnProgress, SearchInterrupted
+from interplay.engines.dask_cluster import Cluster
+from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line
+from interplay.engines.dask_tasks import SharedData
+from interplay.engines.routing import costs_over
+from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed
+
+#: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
+TASKS_PER_THREAD = 3
+
+#: A task takes this long, or longer on many threads, so that the scheduler has at most some 20 a second to see to.
+TASK_SECONDS = 3.0
+_TASKS_PER_SECOND = 20.0
+_MAX_TASK_SECONDS = 60.0
+
+#: Towards the end tasks get shorter, so that all threads finish together, but not so short that sending them shows.
+_MIN_TASK_SECONDS = 0.2
+
+#: A chunk may fail this often, split or not.
+_MAX_FAILURES = 5
+
+#: What was sent may be lost this often with nothing done in between.
+_MAX_LOSSES = 100
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Tiles `begin` … `end`, and what became of them so far."""
+
+    begin: int
+    end: int
+    failures: int = 0
+    #: Where there was not enough memory for it.
+    avoid: frozenset[str] = frozenset()
+
+    def halves(self) -> list[Chunk]:
+        """Return the chunk in two, or as it is if it has a single tile."""
+        middle = (self.begin + self.end + 1) // 2
+        halves = [replace(self, end=middle), replace(self, begin=middle)]
+        return [half for half in halves if half.begin < half.end]
+
+
+class TaskResult(Protocol):
+    """What a task tells, whatever it does."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def engine(self) -> str: ...
+
+    @property
+    def worker(self) -> str: ...
+
+    @property
+    def out_of_memory(self) -> bool: ...
+
+
+Result = TypeVar("Result", bound=TaskResult)
+Done = TypeVar("Done")
+
+
+class ChunkTasks(ABC, Generic[Result, Done]):
+    """The chunks of one search: to be cut, waiting, on the cluster, done.
+
+    What is to be done with a chunk is up to the subclass.
+    """
+
+    def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, task_seconds: float) -> None:
+        self._client = client
+        self._connection = Connection(client)
+        self._data = data
+        self._tiles = tiles
+        self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
+        self._cluster = Cluster(self._connection)
+        self._task_seconds = task_seconds
+        self._next_tile = 0
+        self._to_repeat: list[Chunk] = []
+        #: For each task on the cluster its chunk and the planes it was given.
+        self._in_flight: dict[Any, tuple[Chunk, Any]] = {}
+        self._sizes: dict[str, ChunkSize] = {}
+        self._shared: Any = None
+        self._losses = 0
+
+    @abstractmethod
+    def _task(self) -> tuple[Callable[..., Result], tuple[Any, ...]]:
+        """Return what a worker calls with the data and the tiles of a chunk, and what else it needs."""
+
+    @abstractmethod
+    def _tiles_done(self, result: Result, chunk: Chunk) -> int:
+        """Return how many tiles of a chunk are done; the others follow in another task."""
+
+    @abstractmethod
+    def _take(self, result: Result, chunk: Chunk) -> Done:
+        """Take what was found in a chunk; return what is told of it."""
+
+    def _so_far(self) -> MaxGains | None:
+        """Return what a display and an interrupt are told."""
+        return None
+
+    def run(self, on_progress: OnProgress | None) -> Iterator[Done]:
+        """Yield chunks as they are done."""
+        from distributed import as_completed
+
+        done = 0.0
+        with self._connection.noticing_interrupts():
+            check_interrupt = self._connection.check_interrupt
+            try:
+                self._send_data()
+                completed = as_completed([], raise_errors=False)
+                self._submit(completed)
+                while self._in_flight:
+                    check_interrupt()
+                    while not completed.has_ready():
+                        time.sleep(POLL_SECONDS)
+                        check_interrupt()
+                        self._submit(completed)  # to workers that have come meanwhile
+                    future = next(completed)
+                    chunk, shared = self._in_flight.pop(future)
+                    result = self._result(future, chunk, shared)
+                    if result is None:
+                        self._submit(completed)
+                        continue
+                    chunk = self._done_part(result, chunk)
+                    self._learn(result, float(self._before[chunk.end] - self._before[chunk.begin]))
+                    told = self._take(result, chunk)
+                    done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
+                    self._submit(completed)
+                    if on_progress is not None:
+                        on_progress(int(done), self._so_far())
+                    yield told
+                check_interrupt()
+            except (KeyboardInterrupt, Exception) as error:
+                # What fails after Ctrl-C does not matter any more.
+                if not (isinstance(error, KeyboardInterrupt) or check_interrupt.pressed):
+                    raise
+                raise SearchInterrupted(self._so_far(), float(done / self._tiles.n_tuples.sum())) from None
+            finally:
+                self._cancel()
+
+    def _done_part(self, result: Result, chunk: Chunk) -> Chunk:
+        """Return the tiles of a chunk that are done, and see to the others."""
+        middle = chunk.begin + self._tiles_done(result, chunk)
+        if middle < chunk.end:
+            self._to_repeat.append(replace(chunk, begin=middle))
+        return replace(chunk, end=middle)
+
+    def _cancel(self) -> None:
+        """Take what is still on the cluster from it. What was found counts, so that no failure of this matters."""
+        if self._in_flight and not self._connection.is_lost:
+            with suppress(Exception, asyncio.CancelledError):
+                self._connection.ask(self._client.cancel, list(self._in_flight), force=True)
+
+    def _send_data(self) -> None:
+        self._shared = self._cluster.send(self._data, self._data.planes.words.nbytes)
+
+    def _submit(self, completed: Any) -> None:
+        """Fill up the cluster."""
+        while len(self._in_flight) < TASKS_PER_THREAD * self._cluster.n_threads:
+            chunk = self._next_chunk()
+            if chunk is None:
+                return
+            elsewhere = [worker for worker in self._cluster.workers if worker not in chunk.avoid]
+            is_restricted = bool(chunk.avoid and elsewhere)
+            tiles = self._tiles[chunk.begin : chunk.end]
+            function, arguments = self._task()
+            with self._connection.talking():
+                future = self._client.submit(
+                    function,
+                    self._shared,
+                    tiles.tiles,
+                    tiles.n_tuples,
+                    *arguments,
+                    pure=False,
+                    workers=elsewhere if is_restricted else None,
+                    allow_other_workers=is_restricted,  # should those be gone by then
+                )
+                self._in_flight[future] = (chunk, self._shared)
+                completed.add(future)
+
+    def _next_chunk(self) -> Chunk | None:
+        if self._to_repeat:
+            return self._to_repeat.pop()
+        begin = self._next_tile
+        if begin == len(self._tiles):
+            return None
+        # The slowest kind of worker decides: the others do more of them.
+        cost = min((size.cost for size in self._sizes.values()), default=0.0)
+        shortest = cost * _MIN_TASK_SECONDS / self._seconds
+        left = float(self._before[-1] - self._before[begin])
+        even_share = left / (TASKS_PER_THREAD * self._cluster.n_threads)
+        self._next_tile = end_of_chunk(self._before, begin, min(cost, max(even_share, shortest)))
+        return Chunk(begin, self._next_tile)
+
+    @property
+    def _seconds(self) -> float:
+        return min(max(self._task_seconds, self._cluster.n_threads / _TASKS_PER_SECOND), _MAX_TASK_SECONDS)
+
+    def _learn(self, result: Result, cost: float) -> None:
+        self._losses = 0
+        size = self._sizes.setdefault(result.engine, ChunkSize(self._seconds))
+        size.seconds = self._seconds
+        size.learn(cost, result.seconds)
+
+    def _result(self, future: Any, chunk: Chunk, shared: Any) -> Result | None:
+        """Return what a chunk gave, or see to it that it is searched again."""
+        from distributed import KilledWorker
+
+        try:
+            result: Result = self._connection.fetch(future)
+        except (Exception, asyncio.CancelledError) as error:
+            # An error of the task is one that the scheduler knows of. Any other is that the task, or the way to its
+            # result, was lost; distributed may then raise whatever comes of it.
+            if future.status == "error":
+                self._repeat(chunk, error, split=isinstance(error, KilledWorker))
+            else:
+                self._after_loss(chunk, shared, error)
+            return None
+        if result.out_of_memory:
+            avoiding = replace(chunk, avoid=chunk.avoid | {result.worker})
+            if len(halves := avoiding.halves()) > 1:
+                self._to_repeat += halves  # costs nothing and may well do, so it is no failure yet
+            else:
+                self._repeat(avoiding, MemoryError(f"not enough memory on {result.worker}"), split=False)
+            return None
+        return result
+
+    def _after_loss(self, chunk: Chunk, shared: Any, error: BaseException) -> None:
+        """The only worker that held the planes or the bounds is gone, and with it the tasks that waited for them."""
+        self._losses += 1
+        if self._connection.is_lost or self._losses > _MAX_LOSSES:
+            raise RuntimeError(LOST) from error
+        self._connection.forget_cancelled_gather()
+        if shared is self._shared:
+            self._send_data()
+        # Its tasks may be what kills workers, so they get smaller; but it need not be, so nothing is counted.
+        self._to_repeat += chunk.halves()
+
+    def _repeat(self, chunk: Chunk, error: BaseException, *, split: bool) -> None:
+        failures = chunk.failures + 1
+        if failures >= _MAX_FAILURES:
+            tiles = f"tile {chunk.begin}" if chunk.end == chunk.begin + 1 else f"tiles {chunk.begin} to {chunk.end - 1}"
+            reason = in_one_line(error)
+            raise RuntimeError(
+                f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): see the logs of its "
+                "workers, and give them more memory if they were killed"
+            ) from error
+        chunk = replace(chunk, failures=failures)
+        self._to_repeat += chunk.halves() if split else [chunk]
