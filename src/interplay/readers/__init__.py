@@ -9,6 +9,7 @@
     csv_table.py      csv, tsv, txt             → pandas DataFrame
     written_numbers.py  text of a column        → numbers, by the format that all its values have
     parquet.py        parquet                   → Table        (public as `interplay.parquet`)
+    position_file.py  .bim, csv                 → positions of variables
     bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`)
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)
 """
