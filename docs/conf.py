@@ -62,12 +62,17 @@ autosummary_context = {
     "shown_members": {
         "interplay.Selection": "relevant, table, cautions, gains, null_fit, contrast, tuples_of, counts_of, synergies, "
         "synergy_graph, clusters, plot, summary, to_html, annotate, save",
+        "interplay.Selection": "relevant, table, gains, null_fit, contrast, tuples_of, counts_of, verdict_of, "
+        "synergies, synergy_graph, interactions, replicate, clusters, plot, summary, to_html, annotate, save",
+        "interplay.Interactions": "table, significant, counts_of, replicate, graph, plot, notes, summary, to_html, "
+        "save",
         "interplay.MDFSSelector": "fit, transform",
         "interplay.MaxGains": "gain, tuples, discretization, df, contrast_gain, contrast_tuples, contrast_df, merge",
         "interplay.NullFit": "p_values, log_p_values, summary, plot",
         "interplay.Part": "save, load",
         "interplay.TupleTable": "to_frame",
         "interplay.cli.expected_work.ExpectedWork": "summary, to_dict",
+        "interplay.plots.InteractionPlots": "effects, network, why",
         "interplay.plots.SelectionPlots": "gains, p_values, null_fit, null_histogram, correlation, synergies, why",
     }
 }

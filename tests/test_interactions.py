@@ -10,6 +10,7 @@ import pytest
 
 import interplay
 import reference
+from gpu_mark import ENGINES
 from interplay.statistics.interaction.interaction_test import interaction_test
 from likelihood_ratio import regression
 
@@ -352,6 +353,25 @@ def test_threads_and_checkpoints_change_nothing(settings, tmp_path):
     assert min(told) >= 0
     with pytest.raises(ValueError, match="of another search"):
         interplay.interactions(X, y, top=31, checkpoint=tmp_path / "search", **settings)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("settings", [{}, {"dimensions": 3, "divisions": 2}, {"discretizations": 2, "divisions": 2}])
+def test_every_engine_finds_the_same(engine, settings):
+    X, y = xor(7, n_vars=24)
+    alone = interplay.interactions(X, y, top=30, **settings)
+    pd.testing.assert_frame_equal(interplay.interactions(X, y, top=30, engine=engine, **settings).table, alone.table)
+
+
+def test_a_cluster_finds_the_same():
+    distributed = pytest.importorskip("distributed")
+    X, y = xor(7, n_vars=24)
+    strata = np.arange(len(y)) % 3
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0") as client:
+        for settings in ({}, {"dimensions": 3}, {"strata": strata}):
+            alone = interplay.interactions(X, y, top=20, **settings)
+            there = interplay.interactions(X, y, top=20, engine=client, **settings)
+            pd.testing.assert_frame_equal(there.table, alone.table)
 
 
 # --- Bad input --------------------------------------------------------------------------------------------------------

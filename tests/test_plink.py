@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import interplay
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
 import compare_plink
+import interplay
 
 PROGRAM = compare_plink.find_plink()
 

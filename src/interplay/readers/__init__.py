@@ -20,6 +20,7 @@
     written_dates.py  texts                     → days
     na_values.py      what the user calls missing
     parquet.py        parquet                   → Table        (public as `interplay.parquet`)
+    position_file.py  .bim, csv                 → positions of variables
     bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`)
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)
 """

@@ -5,7 +5,14 @@
     selection.py       Selection: table, summary, plots, report
     arms.py            p-values of all tests → how each variable was found
     synergy_table.py   tuples that explain relevant variables → a table, a graph
-    saved.py           Selection ↔ one file
+    verdicts.py        is a tuple of a selection an interaction, additive, or neither shown?
+    interactions.py    Interactions: tuples that interact; table, summary, plots, report
+    tested_tuples.py   their tests, one row per tuple; also those of a selection's tuples
+    table_tests.py     tables of counts → tests
+    interaction_table.py       tests → columns with names, a graph
+    selection_interactions.py  a Selection → the tests of its tuples, as Interactions
+    replication.py     found tuples and new samples → tests in these
+    saved.py           Selection or Interactions ↔ one file
     table_file.py      a table of results → a csv, tsv, json or Parquet file
-    loaded.py          whether a Selection read from a file holds together
+    loaded.py, loaded_interactions.py   whether what was read from a file holds together
 """

@@ -105,19 +105,13 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
 
 
 def _same_direction(first: TestedTuples, tested: TestedTuples) -> list[bool | None]:
-    """Say of each tuple whether the effect has the same sign, or the largest residual is in the same place."""
+    """Say of each tuple whether the effect has the same sign, or the residual where it was largest first."""
     same: list[bool | None] = []
     for row in range(len(tested)):
         if np.isfinite(first.log_or[row]) and np.isfinite(tested.log_or[row]):
             same.append(bool(first.log_or[row] * tested.log_or[row] > 0))
-        elif np.isfinite(first.residual[row]) and np.isfinite(tested.residual[row]):
-            same.append(
-                bool(
-                    (first.residual_cell[row] == tested.residual_cell[row]).all()
-                    and first.residual_class[row] == tested.residual_class[row]
-                    and first.residual[row] * tested.residual[row] > 0
-                )
-            )
+        elif np.isfinite(first.residual[row]) and np.isfinite(tested.residual[row]):  # of the same cell
+            same.append(bool(first.residual[row] * tested.residual[row] > 0))
         else:
             same.append(None)
     return same

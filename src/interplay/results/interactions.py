@@ -108,7 +108,8 @@ class Interactions:
         samples), alone_1, … (what it tells by itself) and log_or_1, … (its log odds ratio by itself).
 
         Of a replication, the columns first_p_value, first_log_or and so on are those of the samples in which the tuples
-        were found, and same_direction says whether both have their effect there.
+        were found, residual is that of the cell where it was largest there, and same_direction says whether the log
+        odds ratio, or that residual, has the same sign in both.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
 
@@ -282,8 +283,14 @@ class Interactions:
             f"{sum(self.class_sizes.values())} samples; {classes}; "
             + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
-            + f"numbers cut into {s['divisions'] + 1} levels; seed {s['random_state']}"
+            + (f"numbers cut into {s['divisions'] + 1} levels; " if self._has_cuts else "")
+            + f"seed {s['random_state']}"
         )
+
+    @property
+    def _has_cuts(self) -> bool:
+        """Whether levels of listed variables are ranges of numbers; where nothing is listed, nobody knows."""
+        return not self.cuts or any(cuts.is_cut for cuts in self.cuts)
 
     def summary(self) -> str:
         """Return the result in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from functools import partial
@@ -14,7 +15,9 @@ from interplay.checks import shown
 from interplay.results.interactions import Interactions
 from interplay.results.table_tests import tested_tables
 from interplay.results.tested_tuples import TestedTuples
+from interplay.statistics.interaction.effect import adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
+from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.steps.frozen_cuts import NO_LEVEL
 from interplay.steps.named_columns import take_columns
 from interplay.steps.strata import Strata, make_strata
@@ -99,12 +102,33 @@ def _test_all(
             seed=first.settings["random_state"],
             strata=strata is not None,
         )
-        parts.append(replace(tested, discretization=np.array([d])))
+        parts.append(replace(tested, discretization=np.array([d]), **_at_first_cell(first, row, counts, strata)))
         pooled = counts if strata is None else counts.sum(axis=0)
         names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
         small = pooled.size <= MAX_NUMBERS
         kept.append(TupleCounts(np.array(members), 0, d, names, pooled) if small else None)
     return TestedTuples.joined(parts), kept
+
+
+def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:
+    """Return the residual of the cell in which it was largest first: whether that is so again is the question."""
+    found = first.tested
+    if np.isnan(found.residual[row]):
+        return {}
+    labels = list(first.provenance.get("strata", {}))
+    label = labels[found.residual_stratum[row]] if labels else None
+    tables = counts[np.newaxis] if strata is None else counts
+    stratum = 0 if strata is None else strata.labels.index(label) if label in strata.labels else None
+    value = math.nan
+    if stratum is not None:
+        residuals = adjusted_residuals(tables, fit_null_model(tables).mu)
+        value = float(residuals[(stratum, *found.residual_cell[row], found.residual_class[row])])
+    return {
+        "residual": np.array([value]),
+        "residual_cell": found.residual_cell[row : row + 1],
+        "residual_class": found.residual_class[row : row + 1],
+        "residual_stratum": np.array([stratum or 0]),
+    }
 
 
 def _counted(codes: list[IntArray], levels: list[int], classes: DecisionClasses, strata: Strata | None) -> IntArray:

@@ -9,6 +9,10 @@
     discrete_codes.py   Table                → DiscreteCodes    (n_vars, n_samples) uint8, one per discretisation
     rank_scores.py      Coder                → scores           (n_vars, n_samples) mid-ranks, block by block
     bit_planes.py       codes + classes      → BitPlanes        (n_planes, n_words) uint64, samples split by class
+    interaction_tables.py  planes + tuples    → tables        samples per cell, stratum and class of many tuples
+    frozen_cuts.py      codes of a table     → cuts             to cut new samples alike
+    positions.py        .bim, tables, lists  → Positions        where variables lie
+    sample_split.py     classes, strata      → samples to search in, and to test in
                         ... interplay.engines: planes → tuple counts → information gain → MaxGains ...
                         ... interplay.statistics: maxima → null fit → p-values ...
 
