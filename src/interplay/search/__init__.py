@@ -11,7 +11,6 @@
     runs.py          a selection's arguments → SearchedRun     one search per comparison of classes and size of tuples
     score_tests.py   rank scores             → ScoreTests      tests of variables alone, given others
     product_search.py  rank scores           → ProductMaxima   the strongest product of each variable with another
-    runs.py          a selection's arguments → SearchedRun     one search for each comparison of classes
     tuple_family.py  variables, partners, distance   → TupleFamily   which tuples, and how many
     p_value_caps.py  adjustment, max_p, top  → up to which p-value tuples have to be found
     tuple_tests.py   tuples                  → TestedTuples    tests of their interactions
