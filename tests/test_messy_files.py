@@ -103,6 +103,12 @@ def test_markers_among_labels(tmp_path: Path) -> None:
     assert not said
 
 
+def test_space_around_labels_is_none_of_them(tmp_path: Path) -> None:
+    frame, said = read(tmp_path, table([1, 2, 3, 4], kind=["u", " u", "v ", "v"]))
+    assert frame["kind"].tolist() == ["u", "u", "v", "v"]
+    assert not said
+
+
 def test_na_values_are_numbers_and_texts(tmp_path: Path) -> None:
     values = [-999.0, 1.5, 2.5, 3.5, -999.0, 4.5] * 4
     frame, said = read(tmp_path, table(values, kind=["n.d.", "x", "y"] * 8), na_values=["-999", "n.d."])
@@ -125,6 +131,9 @@ def test_na_values_are_numbers_and_texts(tmp_path: Path) -> None:
         (["12%", "7.5%", "100 %"], [12, 7.5, 100], "read as numbers: column 'a' (% left out)"),
         (["$1,200.50", "$3.00", "-$4"], [1200.5, 3, -4], "read as numbers: column 'a' ($ left out)"),
         (["3,50 €", "1.200,00 €"], [3.5, 1200], "read as numbers: column 'a' (€ left out)"),
+        (["12 mg", "7.5 mg", "?"], [12, 7.5, np.nan], "read as numbers: column 'a' (mg left out)"),
+        (["3h", "12h"], [3, 12], "read as numbers: column 'a' (h left out)"),
+        (["1.5 kg/m²", "2 kg/m²"], [1.5, 2], "read as numbers: column 'a' (kg/m² left out)"),
         (["190 000", "7 500", "12"], [190000, 7500, 12], None),
         (["190\u202f000", "7\u00a0500,5"], [190000, 7500.5], None),
         (["1'000", "12'345.5"], [1000, 12345.5], None),
@@ -149,7 +158,8 @@ def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: lis
         (["1/2/2020", "3/4/2020"], "although '1/2/2020' (line 2) looks like a date"),
         (["12:30", "13:45"], "although '12:30' (line 2) looks like a date"),
         ([f"p{i}" for i in range(30)], "although it has 30 different texts in 30 values, such as 'p0' and 'p1'"),
-        ([f"{i} mg" for i in range(30)], "although it has 30 different texts"),
+        ([f"{i} mg" if i % 2 else f"{i} g" for i in range(30)], "although it has 30 different texts"),
+        (["low", "Low", "high"] * 5, "of which 'low' (line 2) and 'Low' (line 3) differ in capitals only, and are two"),
     ],
 )
 def test_what_is_not_read_is_named(tmp_path: Path, texts: list[str], said: str) -> None:

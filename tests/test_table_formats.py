@@ -143,8 +143,13 @@ class TestSpreadsheets:
     def test_other_files(self, tmp_path: Path, sheet: Path) -> None:
         (tmp_path / "half.xlsx").write_bytes(sheet.read_bytes()[:3000])
         (tmp_path / "text.xlsx").write_text("a,y\n1,2\n")
-        for name in ("half.xlsx", "text.xlsx"):
-            with pytest.raises(ValueError, match=f"{name}' is not a spreadsheet that can be read"):
+        (tmp_path / "page.xls").write_text("<html><table></table></html>")
+        for name, message in (
+            ("half.xlsx", "is not a spreadsheet that can be read"),
+            ("text.xlsx", r"is text, not a spreadsheet: let its name end in \.csv"),
+            ("page.xls", "is a web page or XML, not a spreadsheet"),
+        ):
+            with pytest.raises(ValueError, match=f"{name}' {message}"):
                 read_data(tmp_path / name, target="outcome")
 
 
