@@ -161,6 +161,7 @@ def by_products(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have batches take whatever they can."""
     monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0)
     monkeypatch.setattr(work_plan, "_MANY_SAMPLES", 0)
+    monkeypatch.setattr(work_plan, "_MANY_SAMPLES_OF_TWO_LEVELS", 0)
 
 
 @pytest.mark.usefixtures("by_products")

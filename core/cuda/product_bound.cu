@@ -1,13 +1,15 @@
 // the counts of a batch → the tuples that may raise a maximum
 //
 // The cells of a prefix with a member at level 0 have what the pattern with that member open has, less what the cells
-// with its other levels have; likewise for rows and columns. What a tuple gains by its column is, in floats,
+// with its other levels have; likewise for rows and columns. What a tuple gains by its column is bounded for two classes
+// as gain_bound.cuh says; for others it is, in floats,
 //     Σ x·log2(x·X / (S·X_q)),
 // over the samples x of class q in each cell of all members, S of all classes in it, X_q and X those of the cell without
 // the column; pseudocounts included. Gains of the other members follow from it as in tuple_search.cu. All informations
 // are taken less that of the prefix: so they are small, and the differences of floats good.
 //
-// Bottleneck: logarithms and reciprocals, three for each cell of two classes; then loads of counts.
+// Bottleneck: arithmetic, a dozen operations and a reciprocal for each cell of two classes; then loads of counts.
+// Limits: 2^23 samples in all, since counts become floats by way of their bits.
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
@@ -22,7 +24,12 @@ constexpr int kDimensions = DIMENSIONS, kPrefix = DIMENSIONS - 2, kPrefixRoom = 
 constexpr int kRowLevels = ROW_LEVELS, kColumnLevels = COLUMN_LEVELS, kClasses = CLASSES;
 constexpr int kPrefixLevels = PREFIX_LEVELS;
 constexpr float kNever = 1e30f;
+// Of each cell of (prefix, l). Two classes: the share of class 0, and the two factors of the bound; others: X / X_q.
+constexpr int kRowFactors = kClasses == 2 ? 3 : kClasses;
 constexpr int kOpen = -1;
+// What the bound may be too small by, relatively: reciprocals, and the deviation of class 0, whose error is at most a
+// few 2⁻²⁴ of the cell; with it as in wide_kernels-inl.hpp.
+constexpr float kInflation = 1.004f;
 // Rows that a block of threads takes with its columns, one of these to a thread.
 constexpr int kRowsOfUnit = 8, kThreads = 128;
 
@@ -105,7 +112,7 @@ struct BatchPrefix {
 // What is known of each prefix of a batch with each of its variables, by cells of the prefix.
 struct Margins {
   u32* of_rows;        // [prefix][cell][row level][class][row]
-  float* row_factors;  // the same: X / X_q
+  float* row_factors;  // [prefix][cell][row level][kRowFactors][row]
   u32* of_columns;     // [prefix][cell][column level − 1][class][column]
   float* information;  // [prefix][rows, columns]: what the variable tells beyond the prefix
   // Likewise: the least of what all but a member of the prefix tell, plus that member's maximum; the most of it where
@@ -115,10 +122,16 @@ struct Margins {
   __device__ __forceinline__ i64 row_place(const Batch& batch, i64 cell, int level, int q) const {
     return ((cell * kRowLevels + level) * kClasses + q) * batch.n_rows;
   }
+  __device__ __forceinline__ i64 factor_place(const Batch& batch, i64 cell, int level, int i) const {
+    return ((cell * kRowLevels + level) * kRowFactors + i) * batch.n_rows;
+  }
   __device__ __forceinline__ i64 column_place(const Batch& batch, i64 cell, int level, int q) const {
     return ((cell * (kColumnLevels - 1) + level - 1) * kClasses + q) * batch.n_columns;
   }
 };
+
+// What conversion instructions would do, of which there are few.
+__device__ __forceinline__ float to_float(int count) { return __int_as_float(count + 0x4B000000) - 8388608.0f; }
 
 // x·log2(ratio), where there is anything.
 __device__ __forceinline__ float information_of(float x, float ratio) { return x > 0.0f ? x * __log2f(ratio) : 0.0f; }
@@ -140,12 +153,13 @@ struct CellOfPrefix {
 #pragma unroll
     for (int a = kRowLevels - 1; a >= 0; --a) {
       int n_left[kClasses];
-      float factor[kClasses];
+      float factor[kRowFactors];
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         n_left[q] = of_rows[(a * kClasses + q) * row_step];
-        factor[q] = row_factors[(a * kClasses + q) * row_step];
       }
+#pragma unroll
+      for (int i = 0; i < kRowFactors; ++i) factor[i] = row_factors[(a * kRowFactors + i) * row_step];
 #pragma unroll
       for (int b = kColumnLevels - 1; b >= 0; --b) {  // level 0 comes last: what the others leave
         int n[kClasses];
@@ -266,11 +280,21 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         if (keep && is_row) {
-          const i64 place = margins.row_place(batch, cell, level, q) + in_part;
-          cell_rows[place] = n[q];
-          row_factors[place] = sum * reciprocal(fmaf((float)gathered, pseudo[q], (float)n[q]));
+          cell_rows[margins.row_place(batch, cell, level, q) + in_part] = n[q];
+          const float x = fmaf((float)gathered, pseudo[q], (float)n[q]);
+          if (kClasses != 2) row_factors[margins.factor_place(batch, cell, level, q) + in_part] = sum * reciprocal(x);
         }
         if (keep && !is_row && level > 0) cell_columns[margins.column_place(batch, cell, level, q) + in_part] = n[q];
+      }
+      if (kClasses == 2 && keep && is_row) {
+        const float n_0 = fmaf((float)gathered, pseudo[0], (float)n[0]), n_1 = sum - n_0;
+        const float share = n_0 * reciprocal(fmaxf(sum, 1e-12f));
+        // One class only: nothing to learn, whatever the division.
+        const float2 bound = fminf(n_0, n_1) > 0.0f ? divergence_bound(sum, share) : make_float2(0.0f, 0.0f);
+        float* factors = row_factors + margins.factor_place(batch, cell, level, 0) + in_part;
+        factors[0] = share;
+        factors[batch.n_rows] = bound.x;
+        factors[2 * batch.n_rows] = bound.y;
       }
       add_part(told, n, gathered, whole, gathered * n_levels);
     }
@@ -348,7 +372,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       const i64 in_all = (i64)prefix_number * prefix.cells() + cell;
       return CellOfPrefix{cell_columns + margins.column_place(batch, in_all, 1, 0) + column,
                           cell_rows + margins.row_place(batch, in_all, 0, 0) + row,
-                          row_factors + margins.row_place(batch, in_all, 0, 0) + row, batch.n_rows, batch.n_columns};
+                          row_factors + margins.factor_place(batch, in_all, 0, 0) + row, batch.n_rows,
+                          batch.n_columns};
     };
     const auto gather = [&](int cell, int (&counts)[kProducts]) {
       int levels[kPrefixRoom];
@@ -361,16 +386,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       });
     };
     float told = 0;
-    const auto add_told = [&](int, int, const int (&n)[kClasses], const float (&factor)[kClasses]) {
+    const auto add_told = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
       float x[kClasses], sum = 0;
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
-        x[q] = (float)n[q] + pseudo[q];
+        x[q] = to_float(n[q]) + pseudo[q];
         sum += x[q];
       }
-      const float inverse = reciprocal(sum);
+      const float inverse = reciprocal(fmaxf(sum, 1e-24f));
+      if constexpr (kClasses == 2) {
+        const float excess = fmaf(-factor[0], sum, x[0]), deviation = excess * inverse;
+        told = fmaf(excess * deviation, fmaf(factor[2], deviation * deviation, factor[1]), told);
+      } else {
 #pragma unroll
-      for (int q = 0; q < kClasses; ++q) told += information_of(x[q], x[q] * inverse * factor[q]);
+        for (int q = 0; q < kClasses; ++q) told += information_of(x[q], x[q] * inverse * factor[q]);
+      }
     };
     if constexpr (kHoldsProducts) {
       // The first member's levels from 1 on; what they add up to is taken off where it is open, which leaves level 0.
@@ -428,7 +458,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     const float row_best =
         tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
     const float others = of_both(row_best + column_information, fmaxf(rest[of_row], column_rest)) - information[of_row];
-    if (fmaf(told, 1.00001f, tolerance) < of_both(column_best, others)) continue;
+    if (fmaf(told, kInflation, tolerance) < of_both(column_best, others)) continue;
     const u32 place = atomicAdd(n_survivors, 1u);
     if (place >= capacity) continue;
     int* tuple = survivor_tuples + (i64)place * (1 + kDimensions);
@@ -442,7 +472,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     for (int cell = 0; cell < prefix.cells(); ++cell) {
       int counts[kProducts];
       gather(cell, counts);
-      cell_of_prefix(cell).for_cells(counts, [&](int a, int b, const int (&n)[kClasses], const float (&)[kClasses]) {
+      cell_of_prefix(cell).for_cells(counts, [&](int a, int b, const int (&n)[kClasses], const float (&)[kRowFactors]) {
 #pragma unroll
         for (int q = 0; q < kClasses; ++q) {
           of_survivor[((cell * kRowLevels + a) * kColumnLevels + b) * kClasses + q] = (u32)n[q];

@@ -1,7 +1,7 @@
 // a batch → the counts of every pair of its planes with every mask, by binary matrix products
 //
 // A block of threads takes 64 × 64 planes (128 × 128 where there is one mask) and some masks. Slabs of samples come
-// through shared memory by asynchronous copies, as fragments; a mask is applied to the rows in registers, so that what
+// through shared memory by asynchronous copies, as fragments; a mask is applied in registers, so that what
 // a warp loads serves all its masks. Counts stay in registers, 32 bits wide, until their class ends.
 //
 // Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
@@ -191,16 +191,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll
         for (int m = 0; m < kMasks; ++m) {
           const uint2 mask = kMasks == 1 ? make_uint2(~0u, ~0u) : of_masks[m * 4];
+          // To the columns: the rows' four words are where the tensor cores want them, those of a column are not.
 #pragma unroll
-          for (int i = 0; i < kFragments; ++i) {
-            const uint4 masked =
-                make_uint4(left[i].x & mask.x, left[i].y & mask.x, left[i].z & mask.y, left[i].w & mask.y);
+          for (int j = 0; j < 2 * kFragments; ++j) {
+            const uint4 words = right[j / 2];
+            const uint2 masked = j % 2 ? make_uint2(words.y & mask.x, words.w & mask.y)
+                                       : make_uint2(words.x & mask.x, words.z & mask.y);
 #pragma unroll
-            for (int j = 0; j < 2 * kFragments; ++j) {
-              const uint4 words = right[j / 2];
-              add_products(sums[m][i][j], masked,
-                           j % 2 ? make_uint2(words.y, words.w) : make_uint2(words.x, words.z), sums[m][i][j]);
-            }
+            for (int i = 0; i < kFragments; ++i) add_products(sums[m][i][j], left[i], masked, sums[m][i][j]);
           }
         }
       }

@@ -103,8 +103,8 @@ class DeviceProducts:
         )
         n_fragments = int(work.n_margin_planes[number]) // FRAGMENT_ROWS + 1
         self._count_margins(
-            (-(-n_masks // 8) * -(-n_fragments // 4),),
-            (128,),
+            (-(-n_masks // 32), -(-n_fragments // 4)),
+            (256,),
             (
                 self._fragments,
                 self._n_steps,

@@ -324,7 +324,8 @@ class DeviceTuples(ABC):
             return
         tiles = self._chosen(work.which)
         capacity, stride = self._capacity, work.counts_of_tuple
-        self._capacity = min(capacity, max(_MAX_SURVIVOR_COUNTS // stride, _SMALLEST_CAPACITY))
+        most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
+        self._capacity = min(capacity, max(most_counts // stride, _SMALLEST_CAPACITY))
         counts = self._cupy.empty(self._capacity * stride, dtype=self._cupy.uint32)
         self._known_counts = (counts, np.int32(stride))
         products = DeviceProducts(

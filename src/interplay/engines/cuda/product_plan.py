@@ -6,6 +6,7 @@ All of it is host arithmetic. `core/cuda/product_batch.cuh` says what a batch is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -145,12 +146,12 @@ class ProductWork:
     def __len__(self) -> int:
         return len(self.batches)
 
-    @property
+    @cached_property
     def row_planes(self) -> IntArray:
         """Planes of rows, in whole blocks of threads."""
         return self._in_blocks((self.variant.row_levels - 1) * self.n_rows)
 
-    @property
+    @cached_property
     def column_planes(self) -> IntArray:
         return self._in_blocks((self.variant.column_levels - 1) * self.n_columns)
 
@@ -169,7 +170,7 @@ class ProductWork:
         """Counts of each batch."""
         return self.n_masks * self.variant.n_classes * self.row_planes * self.column_planes
 
-    @property
+    @cached_property
     def n_margin_planes(self) -> IntArray:
         """Planes of rows and of columns, no more than there are."""
         return (self.variant.row_levels - 1) * self.n_rows + (self.variant.column_levels - 1) * self.n_columns
@@ -262,7 +263,7 @@ def buffer_shapes(work: ProductWork, n_steps: int) -> dict[str, tuple[int, ...]]
         "margins": most(work.n_margins),
         "products": most(work.n_products),
         "cell_rows": most(cells * variant.row_levels * work.n_rows),
-        "row_factors": most(cells * variant.row_levels * work.n_rows),
+        "row_factors": most(cells * variant.row_levels * work.n_rows * 3 // 2),
         "cell_columns": most(cells * (variant.column_levels - 1) * work.n_columns),
         "information": most(work.n_prefixes * (work.n_rows + work.n_columns)),
         "rest": most(work.n_prefixes * (work.n_rows + work.n_columns)),

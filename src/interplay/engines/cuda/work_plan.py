@@ -23,8 +23,8 @@ from interplay.engines.cuda.product_plan import ProductVariant, ProductWork, cho
 _NOT_WORTH_COMPILING = 2e11
 
 #: From this many samples on counting is all that matters, and counts go through memory: they are products of matrices
-#: then, with nothing between them.
-_MANY_SAMPLES = 8192
+#: then, with nothing between them. Of two levels, and of more; measured on an H200.
+_MANY_SAMPLES_OF_TWO_LEVELS, _MANY_SAMPLES = 12_288, 6144
 
 #: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
 MIN_CAPACITY = 1 << 20
@@ -161,7 +161,8 @@ class WorkPlan:
             )
             # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
             few = not worth_it and not two_levels
-            if few or (products is not None and n_samples >= _MANY_SAMPLES):
+            many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
+            if few or (products is not None and n_samples >= many):
                 yield which, products
                 continue
             choose = partial(
