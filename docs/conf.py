@@ -61,8 +61,8 @@ autosummary_generate = True
 autosummary_context = {
     "shown_members": {
         "interplay.Selection": "relevant, table, found, arms, p_of_arm, of_dimension, cautions, gains, null_fit, "
-        "contrast, tuples_of, counts_of, verdict_of, synergies, synergy_graph, interactions, replicate, clusters, plot, "
-        "summary, to_html, annotate, save",
+        "contrast, tuples_of, counts_of, verdict_of, synergies, synergy_graph, interactions, replicate, clusters, "
+        "plot, summary, to_html, annotate, save",
         "interplay.Interactions": "table, significant, counts_of, replicate, graph, plot, notes, summary, to_html, "
         "save",
         "interplay.MDFSSelector": "fit, transform",
