@@ -181,7 +181,7 @@ def test_saved_reported_and_told_on_the_command_line(tmp_path: Path) -> None:
     loaded = interplay.load(tmp_path / "run")
     assert loaded.cautions == {"number": "tells y apart completely; looks like an identifier"}
     page = report_page(loaded)
-    assert "Look at these before you believe them" in page
+    assert "Check these variables before you rely on them" in page
     embedded = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
     assert embedded["rows"]["caution"][0].startswith("tells y apart")
     assert '"caution":' not in report_page(found(noise(), classes())[0])

@@ -170,7 +170,9 @@ class TestHugeSearches:
                 "p_adjust": "holm", "level": 0.05, "fit": "auto", "decision": "classes", "decision_divisions": 1,
                 "multiclass": "joint",
             }  # fmt: skip
-            found = check_selection_settings(table, permutations=None, n_permutations=n, has_groups=True, **settings)
+            found = check_selection_settings(
+                table, permutations=None, n_permutations=n, has_groups=True, arms=None, **settings
+            )
             return found.permutations
 
         n_pairs = MAX_PERMUTED_TUPLES / 199

@@ -273,7 +273,7 @@ def test_effects_that_add_up_are_no_interaction():
 
 
 def test_a_selection_says_additive():
-    selection = interplay.select(*additive(3), random_state=0)
+    selection = interplay.select(*additive(3), dimensions=2, random_state=0)
     assert set(selection.relevant) == {"x0", "x1"}
     table = selection.table.set_index("variable")
     assert table.loc[["x0", "x1"], "verdict"].tolist() == ["additive", "additive"]
@@ -287,7 +287,7 @@ def test_a_selection_says_additive():
 @pytest.mark.parametrize("settings", [{}, {"discretizations": 3}, {"divisions": 2}, {"p_adjust": "hommel"}])
 def test_a_selection_says_interaction(settings, tmp_path):
     X, y = xor(2)
-    selection = interplay.select(X, y, random_state=0, **settings)
+    selection = interplay.select(X, y, random_state=0, **{"dimensions": 2} | settings)
     selection.save(tmp_path / "run")
     for one in (selection, interplay.load(tmp_path / "run")):
         table = one.table.set_index("variable")
@@ -307,7 +307,7 @@ def test_a_selection_says_interaction(settings, tmp_path):
 def test_tuples_within_strata_are_tested_within_strata():
     X, y = xor(2)
     strata = np.random.default_rng(1).integers(0, 3, len(y))
-    selection = interplay.select(X, y, strata=strata, random_state=0)
+    selection = interplay.select(X, y, dimensions=2, strata=strata, random_state=0)
     found = selection.interactions().tested
     everything = interplay.interactions(X, y, strata=strata, max_p=1).tested
     assert found.tuples[0].tolist() == [2, 9]
@@ -318,7 +318,7 @@ def test_tuples_within_strata_are_tested_within_strata():
 def test_tests_of_several_runs_are_adjusted_together():
     X, y = xor(6, n=600)
     three = np.where(X[:, 0] > 0.8, "c", np.where(y, "a", "b"))
-    selection = interplay.select(X, three, multiclass="ovr", random_state=0)
+    selection = interplay.select(X, three, dimensions=2, multiclass="ovr", random_state=0)
     with pytest.raises(ValueError, match="run must say"):
         selection.interactions()
     found = selection.interactions(run="a vs rest")
@@ -420,3 +420,22 @@ def test_a_list_that_nobody_could_hold_is_refused():
     X = np.random.default_rng(0).normal(size=(20, 7000))
     with pytest.raises(ValueError, match=r"max_p=1 would list about 2\.45e\+07"):
         interplay.interactions(X, np.arange(20) % 2, max_p=1)
+
+
+def test_a_selection_over_several_dimensions_has_tests_of_each_size() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 20))
+    y = (X[:, 3] > 0) ^ (X[:, 11] > 0) ^ (rng.random(600) < 0.1)
+    selection = interplay.select(X, y, dimensions=(1, 2, 3), random_state=0)
+    pairs = selection.interactions()
+    assert pairs.significant == selection.interactions(dimensions=2).significant == [("x3", "x11")]
+    # Two sizes of tuples share the error rate.
+    assert pairs.n_tests == 2 * 190
+    alone = interplay.select(X, y, dimensions=2, random_state=0).interactions()
+    assert pairs.tested.p_adjusted[0] == pytest.approx(2 * alone.tested.p_adjusted[0])
+    triples = selection.interactions(dimensions=3)
+    assert triples.significant == []
+    assert triples.n_tests == 2 * 1140
+    with pytest.raises(ValueError, match=r"dimensions must be one of 2, 3, not 4"):
+        selection.interactions(dimensions=4)
+    assert selection.replicate(X, y).significant == [("x3", "x11")]

@@ -84,6 +84,7 @@ def test_each_comparison_counts_its_own_samples(multiclass: str) -> None:
         np.testing.assert_array_equal(counts.counts.reshape(-1, 2).sum(axis=0), run.class_sizes)
 
 
+@pytest.mark.filterwarnings("ignore:column 'kind' of X tells y apart completely")  # of two classes, it does
 def test_a_level_that_a_comparison_lacks_is_not_named() -> None:
     rng = np.random.default_rng(0)
     kind = np.repeat(["a", "b", "c"], 100)

@@ -19,11 +19,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 #: Options that mean the same here as for `interplay run`, by the names of their arguments.
 _SHARED = (
-    "dimensions", "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "discrete",
+    "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "discrete",
     "random_state", "engine", "n_jobs", "checkpoint", "progress",
 )  # fmt: skip
 
 _OWN = (
+    click.option("-k", "--dimensions", type=int, default=2, show_default=True,
+                 help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
     click.option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error", show_default=True,
                  help="Missing values: refuse, a level of their own, draw from the others, or leave the sample out of "
                  "the tests of the tuple."),

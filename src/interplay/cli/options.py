@@ -109,5 +109,5 @@ def select_arguments(values: dict[str, Any]) -> dict[str, Any]:
     rules = [entry for entry in discrete if entry in ("auto", "none", "all")]
     if rules and len(discrete) > 1:
         raise click.UsageError(f"--discrete {rules[0]} stands for all columns: give it alone, or only names of columns")
-    several = {name: list(values[name]) or None for name in ("arms", "covariates")}
+    several: dict[str, Any] = {name: list(values[name]) or None for name in ("arms", "covariates") if name in values}
     return {**values, "discrete": rules[0] if rules else discrete, **several}

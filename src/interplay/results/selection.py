@@ -415,7 +415,7 @@ class Selection:
         """Return what the best tuple of a variable is: an interaction or not, with its p-value and log odds ratio."""
         return self.verdicts[self._number_of(variable)]
 
-    def interactions(self, *, run: int | str | None = None) -> Interactions:
+    def interactions(self, *, dimensions: int | None = None, run: int | str | None = None) -> Interactions:
         """Return the tests of the tuples of this selection: those that explain the relevant variables.
 
         p-values are adjusted for all tuples of the search, as the tuples were chosen by looking at all of them.
@@ -423,8 +423,10 @@ class Selection:
 
         Parameters
         ----------
+        dimensions : int, optional
+            With several dimensions, the size of the tuples; by default the smallest, that is pairs.
         run : int or str, optional
-            With several runs, the number of one or what it tells apart.
+            With several comparisons of classes, the number of one or what it tells apart.
 
         Examples
         --------
@@ -433,15 +435,22 @@ class Selection:
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(400, 20))
         >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
-        >>> interplay.select(X, y, dimensions=2, random_state=0).interactions().significant
+        >>> interplay.select(X, y, random_state=0).interactions().significant
         [('x3', 'x11')]
         """
         from interplay.results.selection_interactions import selection_interactions
 
-        return selection_interactions(self, run)
+        return selection_interactions(self, dimensions, run)
 
     def replicate(
-        self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None, run: int | str | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        strata: Any = None,
+        p_adjust: str | None = None,
+        dimensions: int | None = None,
+        run: int | str | None = None,
     ) -> Interactions:
         """Test the tuples that are significant interactions here, once each, in new samples.
 
@@ -457,10 +466,13 @@ class Selection:
             Strata of the new samples, to test within them.
         p_adjust : str, optional
             Another adjustment than in the search.
+        dimensions : int, optional
+            With several dimensions, the size of the tuples; by default the smallest, that is pairs.
         run : int or str, optional
-            With several runs, the number of one or what it tells apart.
+            With several comparisons of classes, the number of one or what it tells apart.
         """
-        return self.interactions(run=run).only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
+        found = self.interactions(dimensions=dimensions, run=run)
+        return found.only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
 
     def _partners(self) -> list[tuple[str, ...]]:
         """The other members of the best tuple of each variable."""

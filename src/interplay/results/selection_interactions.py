@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 from typing import TYPE_CHECKING
 
-from interplay.checks import check_choice, check_int
+from interplay.checks import check_choice, check_int, shown
 from interplay.results.interactions import Interactions
 from interplay.steps.tuple_counts import TupleCounts
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
 
-def selection_interactions(selection: Selection, run: int | str | None) -> Interactions:
+def selection_interactions(selection: Selection, dimensions: int | None, run: int | str | None) -> Interactions:
     """See `Selection.interactions`."""
-    if selection.dimensions[-1] < 2:
+    sizes = [k for k in selection.dimensions if k > 1]
+    if not sizes:
         raise ValueError("interactions need tuples: run select with dimensions=2 or more")
-    number = run_number(selection, run)
+    k = sizes[0] if dimensions is None else dimensions
+    if k not in sizes:
+        raise ValueError(f"dimensions must be one of {', '.join(map(str, sizes))}, not {shown(dimensions)}")
+    number = _run_number(selection, k, run)
     chosen = selection.runs[number]
     if chosen.tested is None or chosen.outcome is None:
         raise ValueError(
             "the tuples of this selection were not tested (merged from parts without X, or saved by an older version): "
             "give X to merge_parts, or run select() again"
         )
-    k, n_sizes = chosen.dimensions, sum(size > 1 for size in selection.dimensions)
-    if k < 2:
-        label = selection.label_of(chosen)
-        raise ValueError(f"run {label!r} is of variables alone: choose one of pairs or larger tuples")
     s = {name: value for name, value in selection.settings.items() if name != "arms"} | {"dimensions": k}
     kept = [counts for counts in selection.tuple_counts if counts.run == number]
     members = {
@@ -36,7 +36,7 @@ def selection_interactions(selection: Selection, run: int | str | None) -> Inter
     return Interactions(
         names=selection.names,
         tested=chosen.tested.by_p_value(),
-        n_tests=comb(len(selection.names), k) * len(selection.comparisons) * n_sizes,
+        n_tests=comb(len(selection.names), k) * len(selection.comparisons) * len(sizes),
         outcome=chosen.outcome,
         class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
         cuts=chosen.cuts,
@@ -51,11 +51,12 @@ def selection_interactions(selection: Selection, run: int | str | None) -> Inter
     )
 
 
-def run_number(selection: Selection, run: int | str | None) -> int:
-    """Return the number of a run, given by that or by what it tells apart."""
-    decisions = [selection.label_of(one) for one in selection.runs]
+def _run_number(selection: Selection, dimensions: int, run: int | str | None) -> int:
+    """Return the number of the run of these tuples; `run` is the number of a comparison, or what it tells apart."""
+    numbers = [number for number, one in enumerate(selection.runs) if one.dimensions == dimensions]
+    decisions = [selection.runs[number].decision for number in numbers]
     if run is None and len(decisions) > 1:
         raise ValueError(f"run must say which of the {len(decisions)} is meant: a number, or one of {decisions}")
     if isinstance(run, str):
-        return decisions.index(check_choice("run", run, decisions))
-    return 0 if run is None else check_int("run", run, low=0, high=len(decisions) - 1)
+        return numbers[decisions.index(check_choice("run", run, decisions))]
+    return numbers[0 if run is None else check_int("run", run, low=0, high=len(decisions) - 1)]
