@@ -34,9 +34,9 @@ _LAUNCH_SECONDS = 0.2
 #: is known how long they take.
 _FEW_TUPLES, _MANY_TUPLES = 4e6, 1e9
 
-#: Counts of a batch at most (half a GiB, and two batches are in work), the part of the device's free memory that they
-#: may take, and counts of survivors at most.
-_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 27, 0.2
+#: Counts of a batch at most (1 GiB, and two batches are in work), the part of the device's free memory that they may
+#: take, and counts of survivors at most.
+_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 28, 0.2
 _MAX_SURVIVOR_COUNTS = 1 << 27
 
 #: The tuples of one unit of a batch must fit, whatever survives of it.
