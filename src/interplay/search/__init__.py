@@ -8,6 +8,8 @@
     tile_shapes.py   what tiles cost         → sizes of blocks  the same for every way to search
     gains.py         codes → planes + tiles  → MaxGains        `max_information_gain`
     runs.py          a selection's arguments → SearchedRun     one search for each comparison of classes
+    permuted_gains.py  a search + relabelings → maxima of each     `permuted_classes`: the classes of each relabeling
+    retests.py       finds + covariates, times → Retest        each variable again, in its best tuple
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
     checkpoint.py    a search in progress    → a file from which the same call goes on
     provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other

@@ -10,6 +10,7 @@
     exact_test.py              two levels, two classes
     margin_tables.py           all tables with the same margins
     strata_convolution.py      sums over strata
+    covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
