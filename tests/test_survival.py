@@ -8,6 +8,7 @@ import pytest
 from statsmodels.duration.survfunc import SurvfuncRight, survdiff
 
 import interplay
+import reference
 from command_line import in_process, in_shell
 from interplay.statistics.log_rank import kaplan_meier, log_rank, log_rank_beyond
 from interplay.steps.survival import Survival, make_survival
@@ -67,6 +68,14 @@ class TestLogRank:
         expected, _ = survdiff(time, event.astype(int), cells)
         assert log_rank(time, event, cells) == (pytest.approx(expected, rel=1e-9), n_cells - 1)
 
+    def test_is_that_of_the_formula(self):
+        rng = np.random.default_rng(0)
+        cells = rng.integers(0, 2, 80)
+        time, event = times(1 + 0.5 * cells, rng)
+        time = np.ceil(time * 8)
+        expected = reference.log_rank_two(time.tolist(), event.tolist(), cells.tolist())
+        assert log_rank(time, event, cells) == (pytest.approx(expected), 1)
+
     def test_beyond_a_part_is_the_sum_over_its_cells(self):
         rng = np.random.default_rng(0)
         part, own = rng.integers(0, 2, 200), rng.integers(0, 3, 200)
@@ -91,12 +100,7 @@ class TestResiduals:
     def test_are_events_minus_the_cumulative_hazard(self):
         """In loops, from the definition; ties share a step of the hazard."""
         time, event, _ = freireich()
-        expected = []
-        for t, seen in zip(time, event, strict=True):
-            hazard = sum(
-                (event & (time == u)).sum() / (time >= u).sum() for u in np.unique(time[event]) if u <= t
-            )  # fmt: skip
-            expected.append(seen - hazard)
+        expected = reference.martingale_residuals(time.tolist(), event.tolist())
         residuals = Survival(time, event).residuals()
         assert residuals == pytest.approx(expected)
         assert residuals.sum() == pytest.approx(0, abs=1e-12)
