@@ -41,23 +41,6 @@ class TestLogRank:
         chi2, df = log_rank(time, event, treatment)
         assert (chi2, df) == (pytest.approx(16.792940989216547, rel=1e-12), 1)
 
-    @pytest.mark.parametrize(
-        ("name", "columns"),
-        [
-            ("waltons", ("T", "E", "group")),
-            ("rossi", ("week", "arrest", "prio")),
-            ("gbsg2", ("time", "cens", "tgrade")),
-        ],
-    )
-    def test_is_that_of_lifelines_where_it_is_installed(self, name, columns):
-        datasets = pytest.importorskip("lifelines.datasets")
-        from lifelines.statistics import multivariate_logrank_test
-
-        time, event, group = (getattr(datasets, f"load_{name}")()[column].to_numpy() for column in columns)
-        expected = multivariate_logrank_test(time, group, event)
-        chi2, df = log_rank(time.astype(float), event.astype(bool), np.unique(group, return_inverse=True)[1])
-        assert (chi2, df) == (pytest.approx(expected.test_statistic, rel=1e-9), expected.degrees_of_freedom)
-
     @pytest.mark.parametrize("n_cells", [2, 3, 6])
     @pytest.mark.parametrize("ties", [False, True])
     def test_is_that_of_statsmodels(self, n_cells, ties):
