@@ -606,3 +606,41 @@ def _rank(rows: list[dict[object, Fraction]]) -> int:
                     else:
                         row.pop(other, None)
     return rank
+
+
+def step_down_max_t(observed: list[float], permuted: list[list[float]]) -> list[float]:
+    """Westfall and Young's step-down maxT p-values (1993, algorithm 4.1), the data counted among the permutations."""
+    order = sorted(range(len(observed)), key=lambda v: -observed[v])
+    p_values = {}
+    before = 0.0
+    for place, v in enumerate(order):
+        rest = order[place:]
+        n_reached = sum(max(row[u] for u in rest) >= observed[v] for row in permuted)
+        before = max(before, (1 + n_reached) / (len(permuted) + 1))
+        p_values[v] = before
+    return [p_values[v] for v in range(len(observed))]
+
+
+def martingale_residuals(time: list[float], event: list[bool]) -> list[float]:
+    """Events seen minus events expected: the Nelson–Aalen estimate of the cumulative hazard at each sample's time."""
+    residuals = []
+    for t, seen in zip(time, event, strict=True):
+        expected = 0.0
+        for u in sorted({u for u, died in zip(time, event, strict=True) if died and u <= t}):
+            n_died = sum(died and other == u for other, died in zip(time, event, strict=True))
+            expected += n_died / sum(other >= u for other in time)
+        residuals.append(seen - expected)
+    return residuals
+
+
+def log_rank_two(time: list[float], event: list[bool], cell: list[int]) -> float:
+    """The log-rank statistic of two cells: (O − E)²/V of one of them, V hypergeometric at each time of an event."""
+    difference = variance = 0.0
+    for t in sorted({u for u, died in zip(time, event, strict=True) if died}):
+        at_risk = [i for i, u in enumerate(time) if u >= t]
+        died = [i for i in at_risk if event[i] and time[i] == t]
+        n, n_one, d = len(at_risk), sum(cell[i] for i in at_risk), len(died)
+        difference += sum(cell[i] for i in died) - d * n_one / n
+        if n > 1:
+            variance += d * (n_one / n) * (1 - n_one / n) * (n - d) / (n - 1)
+    return difference**2 / variance

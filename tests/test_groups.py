@@ -306,7 +306,8 @@ class TestLongWork:
         X, y, donor = donors()
         X[:, 2] += 2 * y
         shares = []
-        interplay.select(X, y, groups=donor, n_permutations=30, progress=shares.append, random_state=0)
+        settings = {"groups": donor, "n_permutations": 30, "discretizations": 3, "random_state": 0}
+        interplay.select(X, y, progress=shares.append, **settings)
         assert shares == sorted(shares)
         assert 0 < shares[0] <= 1 / 31 + 1e-9
         assert shares[-1] == pytest.approx(1.0)
@@ -333,6 +334,10 @@ class TestLongWork:
         resumed = interplay.select(X, y, checkpoint=tmp_path / "run.ckpt", **settings)
         assert len(calls) - 20 <= 23
         assert (resumed.p_adjusted == whole.p_adjusted).all()
+        kept = interplay.Checkpoint(tmp_path / "run.ckpt")
+        kept._rows["search0.permuted"].append(np.zeros((3, 1)))
+        with pytest.raises(ValueError, match="holds permutations of another search"):
+            kept.rows("search0.permuted", shape=(12, 1), at_most=40)
         with pytest.raises(ValueError, match="permutations: 40 there, 50 here"):
             interplay.select(X, y, checkpoint=tmp_path / "run.ckpt", **settings | {"n_permutations": 50})
 

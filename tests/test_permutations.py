@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import chisquare, permutation_test
 
 import interplay
+import reference
 from interplay.statistics.permutations import StepDown, exchangeability
 from interplay.statistics.permutations.blocks import distinct_orders, multinomial
 from interplay.statistics.permutations.reach import check_reach
@@ -183,18 +184,6 @@ class TestReach:
             check_reach(exchangeability(codes, groups=groups), level=0.11, n_permutations=199)
 
 
-def step_down_by_hand(observed, permuted):
-    """Westfall and Young, algorithm 4.1, in loops."""
-    order = sorted(range(len(observed)), key=lambda v: -observed[v])
-    p, before = {}, 0.0
-    for place, v in enumerate(order):
-        rest = order[place:]
-        count = sum(max(row[u] for u in rest) >= observed[v] for row in permuted)
-        before = max(before, (1 + count) / (len(permuted) + 1))
-        p[v] = before
-    return [p[v] for v in range(len(observed))]
-
-
 def test_step_down_is_that_of_the_book():
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -203,7 +192,9 @@ def test_step_down_is_that_of_the_book():
         counts = StepDown(observed)
         for row in permuted:
             counts.see(row)
-        assert counts.p_adjusted() == pytest.approx(step_down_by_hand(observed, permuted), abs=1e-12)
+        assert counts.p_adjusted() == pytest.approx(
+            reference.step_down_max_t(observed.tolist(), permuted.tolist()), abs=1e-12
+        )
         alone = (1 + (permuted >= observed).sum(axis=0)) / 40
         assert counts.p_values() == pytest.approx(alone)
         assert (counts.p_values() <= counts.p_adjusted()).all()

@@ -8,6 +8,7 @@ import pytest
 from statsmodels.duration.survfunc import SurvfuncRight, survdiff
 
 import interplay
+import reference
 from command_line import in_process, in_shell
 from interplay.statistics.log_rank import kaplan_meier, log_rank, log_rank_beyond
 from interplay.steps.survival import Survival, make_survival
@@ -40,23 +41,6 @@ class TestLogRank:
         chi2, df = log_rank(time, event, treatment)
         assert (chi2, df) == (pytest.approx(16.792940989216547, rel=1e-12), 1)
 
-    @pytest.mark.parametrize(
-        ("name", "columns"),
-        [
-            ("waltons", ("T", "E", "group")),
-            ("rossi", ("week", "arrest", "prio")),
-            ("gbsg2", ("time", "cens", "tgrade")),
-        ],
-    )
-    def test_is_that_of_lifelines_where_it_is_installed(self, name, columns):
-        datasets = pytest.importorskip("lifelines.datasets")
-        from lifelines.statistics import multivariate_logrank_test
-
-        time, event, group = (getattr(datasets, f"load_{name}")()[column].to_numpy() for column in columns)
-        expected = multivariate_logrank_test(time, group, event)
-        chi2, df = log_rank(time.astype(float), event.astype(bool), np.unique(group, return_inverse=True)[1])
-        assert (chi2, df) == (pytest.approx(expected.test_statistic, rel=1e-9), expected.degrees_of_freedom)
-
     @pytest.mark.parametrize("n_cells", [2, 3, 6])
     @pytest.mark.parametrize("ties", [False, True])
     def test_is_that_of_statsmodels(self, n_cells, ties):
@@ -66,6 +50,14 @@ class TestLogRank:
         time = np.ceil(time * 5) if ties else time
         expected, _ = survdiff(time, event.astype(int), cells)
         assert log_rank(time, event, cells) == (pytest.approx(expected, rel=1e-9), n_cells - 1)
+
+    def test_is_that_of_the_formula(self):
+        rng = np.random.default_rng(0)
+        cells = rng.integers(0, 2, 80)
+        time, event = times(1 + 0.5 * cells, rng)
+        time = np.ceil(time * 8)
+        expected = reference.log_rank_two(time.tolist(), event.tolist(), cells.tolist())
+        assert log_rank(time, event, cells) == (pytest.approx(expected), 1)
 
     def test_beyond_a_part_is_the_sum_over_its_cells(self):
         rng = np.random.default_rng(0)
@@ -91,12 +83,7 @@ class TestResiduals:
     def test_are_events_minus_the_cumulative_hazard(self):
         """In loops, from the definition; ties share a step of the hazard."""
         time, event, _ = freireich()
-        expected = []
-        for t, seen in zip(time, event, strict=True):
-            hazard = sum(
-                (event & (time == u)).sum() / (time >= u).sum() for u in np.unique(time[event]) if u <= t
-            )  # fmt: skip
-            expected.append(seen - hazard)
+        expected = reference.martingale_residuals(time.tolist(), event.tolist())
         residuals = Survival(time, event).residuals()
         assert residuals == pytest.approx(expected)
         assert residuals.sum() == pytest.approx(0, abs=1e-12)

@@ -480,7 +480,8 @@ def merge_parts(
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
     if X is None and first.survival is not None:
         raise ValueError(
-            "X is needed to merge parts of a search for times: what they found has to pass a log-rank test"
+            "X is needed to merge parts of a search for times (--data on the command line): what they found has to "
+            "pass a log-rank test"
         )
     settings = SelectionSettings.of(first.settings)
     return selection_from(

@@ -67,6 +67,15 @@ AREA = Area(
             "`--discretizations 1000000000000`", lambda: run("--discretizations", 10**12, "--range", "0.5"), "discreti"
         ),
         refused("`--strata zz`", lambda: run("--strata", "zz"), "strata names 'zz'"),
+        refused("`--groups zz`", lambda: run("--groups", "zz"), "groups names 'zz'"),
+        refused("`--covariate zz`", lambda: run("--covariate", "zz"), "covariates names 'zz'"),
+        refused("`--time` without `--event`", lambda: run("--time", "v1"), "--time and --event belong together"),
+        refused("`--event` and `--target`", lambda: run("--time", "v1", "--event", "v2"), "--target does not go with"),
+        refused(
+            "`--permutations --n-permutations 3`",
+            lambda: run("--n-contrast", "0", "--permutations", "--n-permutations", "3"),
+            "n_permutations=3 gives",
+        ),
         refused("`--discrete zz`", lambda: run("--discrete", "zz"), "discrete names 'zz'"),
         refused("`--delimiter ab`", lambda: run("--delimiter", "ab"), "delimiter must be"),
         refused("`--out table.docx`", lambda: run("--out", "table.docx"), "'table.docx' must end in one of"),

@@ -10,6 +10,7 @@ from interplay.plots.gains import plot_gains, plot_gains_by_dimension
 from interplay.plots.interactions import InteractionPlots
 from interplay.plots.p_values import plot_p_histogram, plot_p_values
 from interplay.plots.selection import SelectionPlots
+from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
 from interplay.plots.why import plot_tuple
 
@@ -21,6 +22,7 @@ __all__ = [
     "plot_gains_by_dimension",
     "plot_p_histogram",
     "plot_p_values",
+    "plot_survival",
     "plot_synergies",
     "plot_tuple",
 ]

@@ -1,7 +1,8 @@
 """Selection → one self-contained HTML file, which needs no network, no server and no matplotlib.
 
-words.py says the result in sentences, content.py gathers what tables and pictures show, page.py puts both into the
-template with its style and its scripts (the folder page/). The pictures are drawn by those scripts, in the browser.
+words.py says the result in sentences (study_words.py what groups, covariates and times add), content.py gathers what
+tables and pictures show, page.py puts both into the template with its style and its scripts (the folder page/). The
+pictures are drawn by those scripts, in the browser.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@
     selection_interactions.py  a Selection → the tests of its tuples, as Interactions
     replication.py     found tuples and new samples → tests in these
     saved.py           Selection or Interactions ↔ one file
+    retests.py         second tests of what was found: with covariates, of censored times
+    survival_curves.py Kaplan and Meier's curves of the cells of tuples
     table_file.py      a table of results → a csv, tsv, json or Parquet file
     loaded.py, loaded_interactions.py   whether what was read from a file holds together
 """

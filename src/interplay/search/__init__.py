@@ -15,6 +15,8 @@
     p_value_caps.py  adjustment, max_p, top  → up to which p-value tuples have to be found
     tuple_tests.py   tuples                  → TestedTuples    tests of their interactions
     selected_tuple_tests.py   the same for the tuples of a selection
+    permuted_gains.py  a search + relabelings → maxima of each     `permuted_classes`: the classes of each relabeling
+    retests.py       finds + covariates, times → Retest        each variable again, in its best tuple
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
     checkpoint.py    a search in progress    → a file from which the same call goes on
     provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other

@@ -180,12 +180,18 @@ class Checkpoint:
             )
         return state
 
-    def rows(self, name: str) -> list[FloatArray]:
+    def rows(self, name: str, *, shape: tuple[int, ...], at_most: int) -> list[FloatArray]:
         """Return the list of arrays of that name, empty at first: what is appended to it is written from now on.
 
-        All its arrays have the same shape: what one permutation after the other found, say.
+        All its arrays are of this `shape`: what one permutation after the other found, say.
         """
-        return self._rows.setdefault(name, [])
+        rows = self._rows.setdefault(name, [])
+        if len(rows) > at_most or any(row.shape != shape or not (row < np.inf).all() for row in rows):
+            raise ValueError(
+                f"checkpoint {os.fspath(self.path)!r} holds permutations of another search: name another file, or "
+                "remove it to start afresh"
+            )
+        return rows
 
     def write_if_due(self, next_in: float) -> None:
         """Write unless there will be another chance, in `next_in` seconds, before it is due."""

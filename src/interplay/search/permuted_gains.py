@@ -64,7 +64,9 @@ def search_permuted(
     does not know the maxima of the others.
     """
     n_planned = allowed_relabelings(comparison).n_used(settings.n_permutations)
-    found: list[FloatArray] = [] if checkpoint is None else checkpoint.rows(f"{name}.permuted")
+    found: list[FloatArray] = []
+    if checkpoint is not None:
+        found = checkpoint.rows(f"{name}.permuted", shape=observed.gain_by_group.shape, at_most=n_planned)
     n_kept = len(found)
     counts = StepDown(comparable_gains(observed.gain_by_group, observed.df_by_group))
     for gains in found:
@@ -81,7 +83,7 @@ def search_permuted(
                 if may_stop and counts.cannot_reach(settings.level, n_planned):
                     break
                 began = time.monotonic()
-                gains = _search_once(search, settings, codes, classes, _shown_after(show, number * n_tuples))
+                gains = _search_once(search, settings, codes, classes, show, before=number * n_tuples)
                 found.append(gains)
                 counts.see(comparable_gains(gains, observed.df_by_group))
                 if show is not None:
@@ -100,9 +102,11 @@ def _search_once(
     settings: SelectionSettings,
     codes: _KeptCodes,
     classes: DecisionClasses,
-    on_progress: Callable[..., None] | None,
+    show: ShowDone | None,
+    *,
+    before: float,
 ) -> FloatArray:
-    """Search all discretisations for these classes; returns (n_vars, n_groups)."""
+    """Search all discretisations for these classes; returns (n_vars, n_groups). So many tuples were done `before`."""
     gains = None
     for d in range(settings.discretizations):
         tiles = search.loop.tiles_at(d)
@@ -113,8 +117,9 @@ def _search_once(
             pseudocount=settings.pseudocount,
             discretization=d,
             known=gains,
-            on_progress=on_progress,
+            on_progress=_shown_after(show, before),
         )
+        before += float(tiles.n_tuples.sum())
     assert gains is not None
     return gains.without_stratum(search.searches[0]).gain_by_group
 
