@@ -44,7 +44,9 @@ def merge(
 
     check_format(out, format_)
     outputs = {"out": None if out == "-" else out, "report": report, "save": save}
-    check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
+    check_outputs(
+        {name: path for name, path in outputs.items() if path is not None}, [*parts, data, values["target_file"]]
+    )
     X = None if data is None else read_data(data, **take_data_arguments(values))[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
     write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})

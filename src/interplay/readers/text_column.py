@@ -140,7 +140,7 @@ class TextColumn:
         missing = {raw for raw in self.markers if self.is_missing_label(raw)}
         labels = self._column.mask(self._column.isin(missing)) if missing else self._column
         spaced = {raw: raw.strip() for raw in self._all if isinstance(raw, str) and raw != raw.strip()}
-        return labels.replace(spaced) if spaced else labels
+        return labels.map(lambda raw: spaced.get(raw, raw), na_action="ignore") if spaced else labels
 
     @staticmethod
     def is_missing_label(raw: Any) -> bool:
