@@ -184,7 +184,7 @@ class TextColumn:
         more = f" and {n_stray - 1} more like it" if n_stray > 1 else ""
         return (
             f"because of {shown(first)} in {self.place(first)}{more} ({found.reason}): if it holds numbers, correct "
-            f"what is none, or say na_values={[str(first)]!r} if it stands for a missing value"
+            f"the values that are not, or say na_values={[str(first)]!r} if this stands for a missing value"
         )
 
     def _because_of_signs(self) -> str | None:

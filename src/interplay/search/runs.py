@@ -102,7 +102,7 @@ def check_selection(
     """Check the arguments of `select` that decide its result, against each other and the data."""
     table, y, strata = take_columns(X, y, strata)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    within = make_strata(strata, n_samples=table.n_samples)
+    within = make_strata(strata, n_samples=table.n_samples, place=table.place)
     checked = check_selection_settings(table, decision=classes.kind, decision_divisions=decision_divisions, **settings)
     comparisons = make_comparisons(table, classes, within, checked.multiclass)
     return SelectionTask(table, classes, within, checked, comparisons, y)

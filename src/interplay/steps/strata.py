@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,7 @@ class Strata:
         return _unless_one(Strata(codes.astype(np.int64), [self.labels[stratum] for stratum in used]))
 
 
-def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
+def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = str) -> Strata | None:
     """Return the strata that a column of labels, or the combinations of several columns, make; None if there is one.
 
     Parameters
@@ -58,6 +59,8 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
         Labels or numbers of any kind; each different value is a stratum. Of a table, each combination of values is.
     n_samples : int
         Samples of X, which `strata` must match.
+    place : callable
+        Says where a sample is: `Table.place`.
 
     Examples
     --------
@@ -75,8 +78,9 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
     missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
     if len(missing):
         plural = "s" * (len(missing) > 1)
+        first = place(int(missing[0])).removeprefix("sample ")
         raise ValueError(
-            f"strata has missing values in {len(missing)} sample{plural} (the first is {missing[0]}): "
+            f"strata has missing values in {len(missing)} sample{plural} (the first is {first}): "
             "leave those samples out, or give them a stratum of their own"
         )
     inverses = [np.unique(part, return_inverse=True)[1] for part in parts]
