@@ -78,9 +78,9 @@ def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = st
     missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
     if len(missing):
         plural = "s" * (len(missing) > 1)
-        first = place(int(missing[0])).removeprefix("sample ")
+        where = place(int(missing[0])).removeprefix("sample ")
         raise ValueError(
-            f"strata has missing values in {len(missing)} sample{plural} (the first is {first}): "
+            f"strata has missing values in {len(missing)} sample{plural} (the first is {where}): "
             "leave those samples out, or give them a stratum of their own"
         )
     inverses = [np.unique(part, return_inverse=True)[1] for part in parts]
