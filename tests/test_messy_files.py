@@ -227,6 +227,15 @@ def test_a_missing_value_is_placed(tmp_path: Path) -> None:
         interplay.select(frame, [0, 1] * 10)
 
 
+def test_a_missing_stratum_is_placed(tmp_path: Path) -> None:
+    batch = ["u", "v"] * (N // 2)
+    batch[3] = ""
+    (tmp_path / "data.csv").write_text(table(list(numbers()), batch=batch, y=[0, 1] * (N // 2)))
+    X, y = read_data(tmp_path / "data.csv", target="y")
+    with pytest.raises(ValueError, match=r"^strata has missing values in 1 sample \(the first is line 5\)"):
+        interplay.select(X, y, strata="batch")
+
+
 def test_a_missing_target(tmp_path: Path) -> None:
     y: list[Any] = ["ill", "well"] * (N // 2)
     y[7] = y[9] = "?"

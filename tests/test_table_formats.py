@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import anndata
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -426,6 +427,20 @@ class TestTargetFile:
         X, y = read_data(tmp_path / "s.bed", target_file=traits(tmp_path, slice(None, None, -1)))
         np.testing.assert_array_equal(as_table(X).block(0, 6).T, genotypes)
         assert list(y) == TRAIT.tolist()
+
+    def test_an_h5ad_file(self, tmp_path: Path) -> None:
+        obs = pd.DataFrame(index=GENOMES)
+        anndata.AnnData(PRESENCE.T.astype(np.float32), obs=obs).write_h5ad(tmp_path / "s.h5ad")
+        X, y = read_data(tmp_path / "s.h5ad", target_file=traits(tmp_path, slice(None, None, -1)))
+        np.testing.assert_array_equal(as_table(X).block(0, len(GENES)), PRESENCE)
+        assert list(y) == TRAIT.tolist()
+
+    def test_results_do_not_replace_the_traits(self, tmp_path: Path) -> None:
+        done = run_command(
+            "run", rtab(tmp_path), "--transpose", "--target-file", traits(tmp_path), "--out", tmp_path / "traits.csv"
+        )
+        assert done.code == 2
+        assert "is also used for something else" in done.err
 
     def test_a_parquet_file(self, tmp_path: Path) -> None:
         pd.DataFrame(PRESENCE.T, columns=GENES).assign(id=GENOMES).to_parquet(tmp_path / "a.parquet")

@@ -45,8 +45,9 @@ def merge(
 
     check_format(out, format_)
     outputs = {"out": None if out == "-" else out, "report": report, "save": save}
-    check_outputs({name: path for name, path in outputs.items() if path is not None}, [*parts, data])
     how_to_read = take_data_arguments(values)
+    inputs = [*parts, data, how_to_read["target_file"]]
+    check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
     X = None if data is None else read_data(data, **how_to_read)[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
     command = repeated_command(click.get_current_context())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
@@ -15,15 +16,16 @@ from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
 from interplay.cli.repeated_command import repeated_command
-from interplay.readers.data_file import FORMATS, read_data
+from interplay.readers.data_file import read_data
+from interplay.readers.file_formats import FORMATS
 
 
 def files_in_words() -> str:
     """Say what files are read, for the help: one paragraph per format, in two columns."""
     lines = ["\b", "DATA is a file, known by its ending:"]
     for known in FORMATS:
-        words = wrap(known.in_words, 60)
-        lines += [f"  {' '.join(known.endings) if n == 0 else '':17}  {line}" for n, line in enumerate(words)]
+        rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")
+        lines += [f"  {endings:17}  {words}".rstrip() for endings, words in rows]
     return "\n".join([*lines, "Results replace existing files, at the end and as a whole.", "", ""])
 
 
@@ -68,7 +70,9 @@ def run(
         "write-config": config_out,
         "checkpoint": values["checkpoint"],
     }
-    check_outputs({name: path for name, path in outputs.items() if path is not None}, [data, config])
+    check_outputs(
+        {name: path for name, path in outputs.items() if path is not None}, [data, config, values["target_file"]]
+    )
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
     if quiet:

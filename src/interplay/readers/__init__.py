@@ -2,7 +2,8 @@
 
 ::
 
-    data_file.py      any file, by its ending   → table and outcome; FORMATS lists the formats
+    data_file.py      any file, by its ending   → table and outcome
+    file_formats.py   the formats there are, in FORMATS
     target_column.py  table                     → variables and outcome
     missing_target.py table and outcome         → those whose outcome is known
     joined.py         table + file of outcomes  → table that knows the outcomes, by the names of the samples

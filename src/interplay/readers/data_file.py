@@ -1,76 +1,21 @@
-"""A file of any known format → a table and its outcome. `FORMATS` lists the formats; a new one is one entry."""
+"""A file of any known format, alone or with a file of outcomes → a table and its outcome."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from interplay.checks import check_choice, check_path, shown
-from interplay.readers.array_files import read_arrays
-from interplay.readers.bed import read_bed
-from interplay.readers.csv_table import read_csv
-from interplay.readers.feather import read_feather
-from interplay.readers.h5ad import read_h5ad
+from interplay.readers.file_formats import FORMATS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
-from interplay.readers.parquet import scan_parquet
-from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
-from interplay.readers.spreadsheet import read_spreadsheet
-from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
-from interplay.readers.statistical import read_statistical
-from interplay.readers.target_column import TableAndOutcome, check_columns, split_frame, split_table
-from interplay.readers.transposed import read_transposed
+from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
 from interplay.readers.zipped import unpacked
 from interplay.steps.table import Table
 from interplay.stored.whole_file import is_special
-
-AnyPath: TypeAlias = str | os.PathLike[str]
-
-
-class Wanted(NamedTuple):
-    """What is wanted from a file: the arguments of `read_data`, for the reader of its format."""
-
-    ending: str
-    target: str | None
-    drop: list[str]
-    delimiter: str | None = None
-    decimal: str | None = None
-    na_values: Sequence[str] = ()
-    sheet: str | None = None
-    transpose: bool = False
-    has_ids: bool = False
-    sample_id: str | None = None
-
-    def check_of(self, path: AnyPath) -> Callable[[Any], None] | None:
-        """Return what checks the columns of a table by their names, if they are to be in this file."""
-        return None if self.has_ids else lambda frame: check_columns(frame, path, self.target, self.drop)
-
-
-class FileFormat(NamedTuple):
-    """A format that `read_data` knows.
-
-    Attributes
-    ----------
-    endings : tuple of str
-        File extensions, in lower case.
-    read : callable
-        (path, Wanted) → table: a pandas DataFrame, a pyarrow table or a `Table`; of arrays, table and outcome.
-    in_words : str
-        What is read and what ``--target`` names, as `interplay run --help` shows it.
-    options : set of str
-        Arguments that make sense for it, of those that not all formats take.
-    is_split : bool
-        Whether `read` returns table and outcome.
-    """
-
-    endings: tuple[str, ...]
-    read: Callable[[AnyPath, Wanted], Any]
-    in_words: str
-    options: frozenset[str] = frozenset()
-    is_split: bool = False
 
 
 def read_data(
@@ -176,7 +121,7 @@ def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
     if ending == ".zip":
         with unpacked(path) as inside:
             known = _format_of(inside, _ending(inside))
-            if known.read in (_read_parquet, _read_h5ad, _read_bed):
+            if known.stays_in_file:
                 raise ValueError(f"{os.fspath(inside)!r} is read by parts, and cannot be in a zip file: unpack it")
             return _read(inside, wanted)
     known = _format_of(path, ending)
@@ -211,112 +156,6 @@ def _read_traits(path: AnyPath, wanted: Wanted) -> Any:
 
 def _as_list(entries: Iterable[str]) -> list[str]:
     return [entries] if isinstance(entries, str) else [str(entry) for entry in entries]
-
-
-def _read_text(path: AnyPath, wanted: Wanted) -> Any:
-    delimiter = "\t" if wanted.delimiter is None and wanted.ending in (".tsv", ".rtab") else wanted.delimiter
-    if wanted.transpose:
-        return read_transposed(
-            path, delimiter=delimiter, decimal=wanted.decimal, na_values=wanted.na_values, unread=wanted.drop
-        )
-    return read_csv(
-        path,
-        delimiter=delimiter,
-        decimal=wanted.decimal,
-        na_values=wanted.na_values,
-        unread=wanted.drop,
-        has_ids=wanted.has_ids,
-        sample_id=wanted.sample_id,
-        check=wanted.check_of(path),
-    )
-
-
-def _read_spreadsheet(path: AnyPath, wanted: Wanted) -> Any:
-    return read_spreadsheet(
-        path,
-        sheet=wanted.sheet,
-        decimal=wanted.decimal,
-        na_values=wanted.na_values,
-        unread=wanted.drop,
-        has_ids=wanted.has_ids,
-        sample_id=wanted.sample_id,
-        check=wanted.check_of(path),
-        transpose=wanted.transpose,
-    )
-
-
-def _read_statistical(path: AnyPath, wanted: Wanted) -> Any:
-    return read_statistical(
-        path,
-        wanted.ending,
-        na_values=wanted.na_values,
-        unread=wanted.drop,
-        has_ids=wanted.has_ids,
-        sample_id=wanted.sample_id,
-    )
-
-
-def _read_feather(path: AnyPath, wanted: Wanted) -> Any:
-    table = read_feather(path)
-    return table.to_pandas() if wanted.has_ids else table
-
-
-def _read_arrays(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
-    return read_arrays(path, wanted.target, wanted.drop)
-
-
-# These stay in their files, and are read by blocks of columns.
-
-
-def _read_parquet(path: AnyPath, wanted: Wanted) -> Table:
-    table = scan_parquet(path)
-    kept = [name for name in table.names if not name.startswith("__index_level_")]  # where pandas keeps row names
-    return table if len(kept) == table.n_vars else scan_parquet(path, columns=kept)
-
-
-def _read_h5ad(path: AnyPath, wanted: Wanted) -> Table:
-    return read_h5ad(path)
-
-
-def _read_bed(path: AnyPath, wanted: Wanted) -> Table:
-    has_phenotype = wanted.target in (None, "phenotype") and not wanted.has_ids
-    return read_bed(path, samples="phenotyped" if has_phenotype else "all")
-
-
-_IN_TEXT = frozenset({"na_values", "transpose"})
-
-#: The formats that are read, in the order in which help and errors name them.
-FORMATS = (
-    FileFormat(
-        (".csv", ".tsv", ".txt", ".rtab"),
-        _read_text,
-        "--target names a column; the first line names the columns; an unnamed first column is row names. Also .gz; "
-        '"-" is csv on stdin.',
-        options=_IN_TEXT,
-    ),
-    FileFormat(
-        SPREADSHEET_ENDINGS,
-        _read_spreadsheet,
-        "--target names a column; the first row that is not empty names the columns. --sheet names a sheet.",
-        options=_IN_TEXT | {"sheet"},
-    ),
-    FileFormat(
-        STATISTICAL_ENDINGS,
-        _read_statistical,
-        "SPSS, Stata, SAS; --target names a variable; value labels are levels.",
-        options=frozenset({"na_values"}),
-    ),
-    FileFormat((".parquet",), _read_parquet, "--target names a column."),
-    FileFormat((".feather", ".arrow"), _read_feather, "--target names a column."),
-    FileFormat(
-        (".npy",), _read_arrays, "--target is the number of a column, from 0, or -1 for the last.", is_split=True
-    ),
-    FileFormat(
-        (".npz",), _read_arrays, "Arrays X and y, or --target names another than y, or is a number.", is_split=True
-    ),
-    FileFormat((".h5ad",), _read_h5ad, "--target names a column of obs."),
-    FileFormat((".bed",), _read_bed, "PLINK; phenotype (if not given), sex or family of the .fam file."),
-)
 
 
 def _ending(path: str | os.PathLike[str]) -> str:

@@ -21,9 +21,10 @@ def checked_names(header: Sequence[str], first_row: Sequence[Any], shown: str) -
         has_row_names = names[0] == "" and len(names) > 1
         names = names[1:] if has_row_names else names
     else:
+        columns = f"{len(names)} column{'' if len(names) == 1 else 's'}"
         raise ValueError(
-            f"{shown}, first row: {fields(first_row)}, but the header names {len(names)} columns: correct the header, "
-            "or delete what stands above it"
+            f"{shown}, first row: {fields(first_row)}, but the header names {columns}: correct the header, or delete "
+            "what stands above it"
         )
     check_names_apart(names, shown, first=1 + has_row_names)
     return names, has_row_names

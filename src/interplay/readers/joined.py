@@ -68,7 +68,7 @@ def _table_ids(data: Any, path: Any, sample_id: str | None) -> tuple[list[str], 
             return [_text(name) for name in data.index], as_table(data)
         ids, frame = _frame_ids(data, path, sample_id)
         return ids, as_table(frame.reset_index(drop=True))
-    names = getattr(data, "sample_names", None)
+    names = data.sample_names
     if names is not None and (sample_id is None or sample_id not in data.names):
         return [_text(name) for name in names], data
     if sample_id is None:

@@ -140,7 +140,7 @@ class TextColumn:
         missing = {raw for raw in self.markers if self.is_missing_label(raw)}
         labels = self._column.mask(self._column.isin(missing)) if missing else self._column
         spaced = {raw: raw.strip() for raw in self._all if isinstance(raw, str) and raw != raw.strip()}
-        return labels.replace(spaced) if spaced else labels
+        return labels.map(lambda raw: spaced.get(raw, raw), na_action="ignore") if spaced else labels
 
     @staticmethod
     def is_missing_label(raw: Any) -> bool:
@@ -184,7 +184,7 @@ class TextColumn:
         more = f" and {n_stray - 1} more like it" if n_stray > 1 else ""
         return (
             f"because of {shown(first)} in {self.place(first)}{more} ({found.reason}): if it holds numbers, correct "
-            f"what is none, or say na_values={[str(first)]!r} if it stands for a missing value"
+            f"the values that are not, or say na_values={[str(first)]!r} if this stands for a missing value"
         )
 
     def _because_of_signs(self) -> str | None:

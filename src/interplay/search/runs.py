@@ -197,7 +197,7 @@ def check_selection(
         classes = survival_classes(survival, **how)
         y = survival.residuals()
     known = make_covariates(covariates, n_samples=n_samples)
-    within = make_strata(strata, n_samples=n_samples)
+    within = make_strata(strata, n_samples=n_samples, place=table.place)
     together = make_groups(groups, n_samples=n_samples)
     checked = check_selection_settings(
         table,

@@ -38,6 +38,7 @@ def anndata_table(adata: Any, *, layer: str | None = None, names: Iterable[Any] 
     if hasattr(matrix, "to_memory"):  # sparse, in a file
         matrix = matrix.to_memory()
     table = _file_table(matrix, found) if _is_in_file(matrix) else as_table(matrix, names=found)
+    table.sample_names = adata.obs_names
     obs = getattr(adata, "obs", None)
     if obs is not None:
         table.sample_columns = {str(name): obs[name] for name in obs.columns}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from interplay.steps.decision import decision_column
 from interplay.steps.table import as_table
 
 
-def numbered_labels(given: Any, argument: str, *, n_samples: int, one: str) -> tuple[IntArray, list[str]]:
+def numbered_labels(
+    given: Any, argument: str, *, n_samples: int, one: str, place: Callable[[int], str] = str
+) -> tuple[IntArray, list[str]]:
     """Return the number of each sample's label, and the labels in the order of the numbers.
 
     Parameters
@@ -25,6 +28,8 @@ def numbered_labels(given: Any, argument: str, *, n_samples: int, one: str) -> t
         Samples of X, which it must match.
     one : str
         What one label stands for: "stratum", "group".
+    place : callable
+        Says where a sample is: `Table.place`.
 
     Examples
     --------
@@ -38,8 +43,9 @@ def numbered_labels(given: Any, argument: str, *, n_samples: int, one: str) -> t
     missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
     if len(missing):
         plural = "s" * (len(missing) > 1)
+        where = place(int(missing[0])).removeprefix("sample ")
         raise ValueError(
-            f"{argument} has missing values in {len(missing)} sample{plural} (the first is {missing[0]}): "
+            f"{argument} has missing values in {len(missing)} sample{plural} (the first is {where}): "
             f"leave those samples out, or give them a {one} of their own"
         )
     inverses = [np.unique(part, return_inverse=True)[1] for part in parts]

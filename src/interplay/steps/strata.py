@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,7 @@ class Strata:
         return _unless_one(Strata(codes.astype(np.int64), [self.labels[stratum] for stratum in used]))
 
 
-def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
+def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = str) -> Strata | None:
     """Return the strata that a column of labels, or the combinations of several columns, make; None if there is one.
 
     Parameters
@@ -56,6 +57,8 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
         Labels or numbers of any kind; each different value is a stratum. Of a table, each combination of values is.
     n_samples : int
         Samples of X, which `strata` must match.
+    place : callable
+        Says where a sample is: `Table.place`.
 
     Examples
     --------
@@ -66,7 +69,7 @@ def make_strata(strata: Any, *, n_samples: int) -> Strata | None:
     """
     if strata is None or isinstance(strata, Strata):
         return strata
-    codes, labels = numbered_labels(strata, "strata", n_samples=n_samples, one="stratum")
+    codes, labels = numbered_labels(strata, "strata", n_samples=n_samples, one="stratum", place=place)
     if len(labels) > MAX_LEVELS:
         raise ValueError(
             f"strata has {len(labels)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "

@@ -62,6 +62,8 @@ class Table(ABC):
 
     sample_columns: Mapping[str, Any] = MappingProxyType({})
     index: Any = None
+    #: What the file or object that holds the table calls its samples, if it does.
+    sample_names: Any = None
 
     def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
         self.n_samples = n_samples
