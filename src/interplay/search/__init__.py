@@ -9,6 +9,8 @@
     gains.py         codes → planes + tiles  → MaxGains        `max_information_gain`
     runs.py          a selection's arguments → SearchedRun     one search for each comparison of classes
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
+    tuple_screen.py  a comparison            → ScreenedTuples  those of all tuples that may interact: `screen_tuples`
+    screen_loop.py   tiles                   → tuples          the same for a search that lists
     checkpoint.py    a search in progress    → a file from which the same call goes on
     provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other
 
