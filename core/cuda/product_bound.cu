@@ -130,9 +130,7 @@ struct Margins {
   float* row_factors;  // [prefix][cell][row level][kRowFactors][row]
   u32* of_columns;     // [prefix][cell][column level − 1][class][column]
   float* information;  // [prefix][rows, columns]: what the variable tells beyond the prefix
-  // Likewise: the least of what all but a member of the prefix tell, plus that member's maximum; the most of it where
-  // every member must gain.
-  float* rest;
+  float* rest;         // likewise: the least of what all but a member of the prefix tell, plus that member's maximum
 
   __device__ __forceinline__ i64 row_place(const Batch& batch, i64 cell, int level, int q) const {
     return ((cell * kRowLevels + level) * kClasses + q) * batch.n_rows;

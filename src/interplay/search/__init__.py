@@ -18,6 +18,8 @@
     permuted_gains.py  a search + relabelings → maxima of each     `permuted_classes`: the classes of each relabeling
     retests.py       finds + covariates, times → Retest        each variable again, in its best tuple
     tile_loop.py     tiles                   → MaxGains        discretisation by discretisation, or one shard of all
+    tuple_screen.py  a comparison            → ScreenedTuples  those of all tuples that may interact: `screen_tuples`
+    screen_loop.py   tiles                   → tuples          the same for a search that lists
     checkpoint.py    a search in progress    → a file from which the same call goes on
     provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other
 
