@@ -335,6 +335,27 @@ def test_a_triple_that_no_pair_explains():
     assert interplay.interactions(X, y, dimensions=3).significant == [("x1", "x5", "x8")]
 
 
+def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
+    X, y = xor(2)
+    selection = interplay.select(X, y, dimensions=3, random_state=0)
+    selection.save(tmp_path / "run")
+    for one in (selection, interplay.load(tmp_path / "run")):
+        table = one.table.set_index("variable")
+        for name in ("x2", "x9"):
+            assert len(table.loc[name, "partners"]) == 2
+            assert table.loc[name, "verdict"] == "interaction"
+            assert table.loc[name, "interacting"] == ("x2", "x9")
+        assert one.interactions().significant == []
+        pairs = one.interactions(dimensions=2)
+        assert pairs.significant == [("x2", "x9")]
+        assert pairs.n_tests == 105
+        assert one.verdict_of("x2").p_value == interplay.interactions(X, y).tested.p_value[0]
+        assert pairs.replicate(*xor(12)).significant == [("x2", "x9")]
+        assert one.replicate(*xor(12), dimensions=2).significant == [("x2", "x9")]
+    with pytest.raises(ValueError, match="dimensions must be a whole number from 2 to 3"):
+        selection.interactions(dimensions=4)
+
+
 # --- The same everywhere ----------------------------------------------------------------------------------------------
 
 

@@ -344,16 +344,16 @@ def _looked_up(
         found = variables[best_run[variables] == number]
         counted += _tuple_counts(data.coders, comparison, run, found, number=number)
     adjusted = adjusted_tests([run.tested for run in explained], settings, data.table.n_vars)
-    return [replace(run, tested=tested) for run, tested in zip(explained, adjusted, strict=True)], counted
+    return [replace(run, tested=tests) for run, tests in zip(explained, adjusted, strict=True)], counted
 
 
 def _cuts(
-    data: SearchedData, comparison: Comparison, run: Run, tested: TestedTuples | None, *, n_runs: int, kind: str
+    data: SearchedData, comparison: Comparison, run: Run, tested: tuple[TestedTuples, ...], *, n_runs: int, kind: str
 ) -> dict[str, Any]:
     """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
-    if tested is None:
+    if not tested:
         return {}
-    variables = np.unique(tested.tuples)
+    variables = np.unique(tested[-1].tuples)
     coder, classes = data.coders.of(comparison.table, variables), comparison.classes
     cuts: dict[str, Any] = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
     if data.y is not None and n_runs == 1:

@@ -47,9 +47,9 @@ class Run:
     null_fit : NullFit
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
-    tested : TestedTuples or None
-        Tests of the interactions of these tuples, adjusted for all tuples of the search and all runs; None in 1D, and
-        where they were not made.
+    tested : tuple of TestedTuples
+        Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. They are
+        adjusted for all tuples of as many members, and all runs. Nothing in 1D, and where they were not made.
     cuts : tuple of VariableCuts
         How the members of these tuples were cut into levels.
     outcome : OutcomeCuts or None
@@ -64,7 +64,7 @@ class Run:
     contrast_sources: IntArray
     null_fit: NullFit
     explanations: Explanations | None = None
-    tested: TestedTuples | None = None
+    tested: tuple[TestedTuples, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 
@@ -159,10 +159,11 @@ class Selection:
         discretization, gain_alone (its gain in 1D), synergy (gain − gain_alone). With several runs, those of the run
         with the smallest p-value, which the column decision names.
 
-        In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction", "additive" (every
-        member matters by itself, no interaction was found), "unclear" (no interaction was found, and not every member
-        matters by itself: a partner by chance, or an interaction too weak to be shown) or "untested"; p_interaction is
-        the p-value of the interaction, adjusted for all tuples of the search.
+        In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
+        of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction
+        was found, and not every member matters by itself: a partner by chance, or an interaction too weak to be shown)
+        or "untested". interacting names the members that interact, and p_interaction is the p-value of the interaction,
+        adjusted for all tuples of as many members.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
 
@@ -193,6 +194,7 @@ class Selection:
         if self.settings["dimensions"] > 1:
             verdicts = self._verdicts_of_best(tuples)
             columns["verdict"] = [one.verdict for one in verdicts]
+            columns["interacting"] = [self._names_of(np.array(one.members, dtype=np.int64)) for one in verdicts]
             columns["p_interaction"] = [one.p_adjusted for one in verdicts]
         if len(self.runs) > 1:
             columns["decision"] = [self.runs[r].decision for r in best]
@@ -213,7 +215,7 @@ class Selection:
         run = int(self.best_run[number])
         return verdicts_of(self, run, self.runs[run].gains.tuples[number : number + 1])[0]
 
-    def interactions(self, *, run: int | str | None = None) -> Interactions:
+    def interactions(self, *, dimensions: int | None = None, run: int | str | None = None) -> Interactions:
         """Return the tests of the tuples of this selection: those that explain the relevant variables.
 
         p-values are adjusted for all tuples of the search, as the tuples were chosen by looking at all of them.
@@ -221,6 +223,8 @@ class Selection:
 
         Parameters
         ----------
+        dimensions : int, optional
+            Fewer members than the tuples of the search have: the parts of these tuples with so many members.
         run : int or str, optional
             With several runs, the number of one or what it tells apart.
 
@@ -236,10 +240,17 @@ class Selection:
         """
         from interplay.results.selection_interactions import selection_interactions
 
-        return selection_interactions(self, run)
+        return selection_interactions(self, dimensions, run)
 
     def replicate(
-        self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None, run: int | str | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        strata: Any = None,
+        p_adjust: str | None = None,
+        dimensions: int | None = None,
+        run: int | str | None = None,
     ) -> Interactions:
         """Test the tuples that are significant interactions here, once each, in new samples.
 
@@ -255,10 +266,16 @@ class Selection:
             Strata of the new samples, to test within them.
         p_adjust : str, optional
             Another adjustment than in the search.
+        dimensions : int, optional
+            Fewer members than the tuples of the search have: see `interactions`.
         run : int or str, optional
             With several runs, the number of one or what it tells apart.
         """
-        return self.interactions(run=run).only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
+        return (
+            self.interactions(dimensions=dimensions, run=run)
+            .only_significant()
+            .replicate(X, y, strata=strata, p_adjust=p_adjust)
+        )
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.
@@ -321,10 +338,10 @@ class Selection:
             synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_gain, the
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
-            ``.table``), and says nothing of an interaction: variables with an effect each have small ones too. verdict
-            and p_interaction, as in ``.table``, say whether there is one, and log_or its log odds ratio (two levels,
-            two classes). All gains are maxima over the discretisations. With several runs, the column decision names
-            the run.
+            ``.table``), and says nothing of an interaction: variables with an effect each have small ones too. verdict,
+            interacting and p_interaction, as in ``.table``, say whether there is one, and log_or its log odds ratio
+            (two levels, two classes). All gains are maxima over the discretisations. With several runs, the column
+            decision names the run.
 
         Examples
         --------
@@ -406,6 +423,9 @@ class Selection:
         table["partners"] = table["partners"].fillna("")
         if "verdict" in table:
             table["verdict"] = table["verdict"].fillna(UNTESTED)
+            table["interacting"] = [
+                ", ".join(names) if isinstance(names, tuple) else "" for names in table["interacting"]
+            ]
         for name in table.columns:
             adata.var[prefix + name] = table[name].to_numpy()
 

@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
 
-def selection_interactions(selection: Selection, run: int | str | None) -> Interactions:
+def selection_interactions(selection: Selection, dimensions: int | None, run: int | str | None) -> Interactions:
     """See `Selection.interactions`."""
     if selection.settings["dimensions"] < 2:
         raise ValueError("interactions need tuples: run select with dimensions=2 or more")
     number = run_number(selection, run)
     chosen = selection.runs[number]
-    if chosen.tested is None or chosen.outcome is None:
+    most = selection.settings["dimensions"]
+    size = most if dimensions is None else check_int("dimensions", dimensions, low=2, high=most)
+    if not chosen.tested or chosen.outcome is None:
         raise ValueError(
             "the tuples of this selection were not tested (merged from parts without X, or saved by an older version): "
             "give X to merge_parts, or run select() again"
         )
-    s = selection.settings
+    s, tested = selection.settings | {"dimensions": size}, chosen.tested[size - 2]
     kept = [counts for counts in selection.tuple_counts if counts.run == number]
-    members = {
-        tuple(row): int(d) for row, d in zip(chosen.tested.tuples.tolist(), chosen.tested.discretization, strict=True)
-    }
+    members = {tuple(row): int(d) for row, d in zip(tested.tuples.tolist(), tested.discretization, strict=True)}
     return Interactions(
         names=selection.names,
-        tested=chosen.tested.by_p_value(),
-        n_tests=comb(len(selection.names), s["dimensions"]) * len(selection.runs),
+        tested=tested.by_p_value(),
+        n_tests=comb(len(selection.names), size) * len(selection.runs),
         outcome=chosen.outcome,
         class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
         cuts=chosen.cuts,

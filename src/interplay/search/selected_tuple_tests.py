@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -33,23 +33,39 @@ def n_tests_of(n_vars: int, dimensions: int, n_runs: int) -> int:
 
 def make_selected_tests(
     comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_runs: int
-) -> TestedTuples | None:
-    """Test tuples in all discretisations of a run; p-values are not adjusted yet. None where tuples have one member.
+) -> tuple[TestedTuples, ...]:
+    """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
     ----------
     tuples : (n, k) int64
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
         there (−1).
+
+    Returns
+    -------
+    tuple of TestedTuples
+        Those of two members, of three, … and of k; nothing where tuples have one member.
     """
-    if settings.dimensions < 2:
-        return None
-    n_vars = comparison.table.n_vars
     known = tuples[(tuples >= 0).all(axis=1)]
-    _, first = np.unique(known, axis=0, return_index=True)
-    chosen = known[np.sort(first)[:MAX_TESTED]]
+    sizes = range(2, settings.dimensions + 1)
+    return tuple(_tests_of_size(comparison, settings, coders, _parts(known, size), n_runs=n_runs) for size in sizes)
+
+
+def _parts(tuples: IntArray, size: int) -> IntArray:
+    """Return all tuples of so many members that the tuples hold, those of the first of them first."""
+    places = list(combinations(range(tuples.shape[1]), size))
+    return np.stack([tuples[:, list(place)] for place in places], axis=1).reshape(-1, size)
+
+
+def _tests_of_size(
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_runs: int
+) -> TestedTuples:
+    n_vars, size = comparison.table.n_vars, tuples.shape[1]
+    _, first = np.unique(tuples, axis=0, return_index=True)
+    chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
-        return TestedTuples.none(settings.dimensions)
+        return TestedTuples.none(size)
     variables = np.unique(chosen)
     coder = coders.of(comparison.table, variables)
     n_numbers = np.maximum(coder.n_levels, 2)[chosen].astype(float).prod(axis=1) * comparison.classes.n_classes
@@ -59,9 +75,7 @@ def make_selected_tests(
         TupleTables(coder, comparison.classes, strata=comparison.strata, discretization=d, variables=variables)
         for d in range(settings.discretizations)
     ]
-    caps = PValueCaps(
-        listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, settings.dimensions, n_runs), None, None
-    )
+    caps = PValueCaps(listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_runs), None, None)
     return make_tuple_tests(
         tables,
         [chosen] * settings.discretizations,
@@ -73,17 +87,17 @@ def make_selected_tests(
 
 
 def adjusted_tests(
-    tested: Sequence[TestedTuples | None], settings: SelectionSettings, n_vars: int
-) -> list[TestedTuples | None]:
-    """Adjust the p-values of all runs together."""
-    some = [one for one in tested if one is not None]
-    if not some:
-        return list(tested)
-    adjust = partial(
-        adjust_listed,
-        method=listed_method(settings.p_adjust),
-        n_tests=n_tests_of(n_vars, settings.dimensions, len(tested)),
-    )
-    ends = np.cumsum([len(one) for one in some])
-    of_each = iter(np.split(adjust(np.concatenate([one.p_value for one in some])), ends[:-1]))
-    return [None if one is None else replace(one, p_adjusted=next(of_each)) for one in tested]
+    tested: Sequence[tuple[TestedTuples, ...]], settings: SelectionSettings, n_vars: int
+) -> list[tuple[TestedTuples, ...]]:
+    """Adjust the p-values of all runs together, for all tuples of as many members that there are."""
+    by_size = []
+    for of_runs in zip(*tested, strict=True):
+        adjusted = adjust_listed(
+            np.concatenate([one.p_value for one in of_runs]),
+            listed_method(settings.p_adjust),
+            n_tests=n_tests_of(n_vars, of_runs[0].tuples.shape[1], len(tested)),
+        )
+        ends = np.cumsum([len(one) for one in of_runs])[:-1]
+        by_run = zip(of_runs, np.split(adjusted, ends), strict=True)
+        by_size.append([replace(one, p_adjusted=p_adjusted) for one, p_adjusted in by_run])
+    return [tuple(of_size[run] for of_size in by_size) for run in range(len(tested))]
