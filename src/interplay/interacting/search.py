@@ -58,11 +58,12 @@ def find_interactions(
     `asked` are the arguments of `interactions` beyond the `settings` of its search, for the record.
     """
     started = time.perf_counter()
+    recorded, settings = settings, replace(settings, discrete=data.discrete(settings.discrete))
     coders = Coders(settings, n_threads=choice.n_threads)
     omit_missing = asked["missing"] == "omit"
 
     def about() -> dict[str, Any]:
-        search = about_search(data.table, data.classes, settings, fingerprint=data.fingerprint)
+        search = about_search(data.table, data.classes, recorded, fingerprint=data.fingerprint)
         return search | {name: value for name, value in asked.items() if name not in ("decision", "decision_divisions")}
 
     with keeping(checkpoint, about):
@@ -91,7 +92,7 @@ def find_interactions(
         _wanted(found, caps),
         coders,
         caps,
-        settings={**settings.to_dict(), **asked, "max_p": cap},
+        settings={**recorded.to_dict(), **asked, "max_p": cap},
         provenance={
             "n_samples": data.table.n_samples,
             "n_vars": data.table.n_vars,
