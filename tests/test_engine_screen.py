@@ -205,6 +205,8 @@ SHAPES = {
     "many classes": ((np.full(40, 2), 2, 600, 5, 0), {"levels"}),
     "many levels": ((np.repeat([2, 30], 10), 2, 400, 2, 0), {"singles", "direct"}),
     "six": ((np.full(9, 2), 6, 200, 2, 0), {"direct"}),
+    "pairs of large classes": ((np.repeat([2, 3], 8), 2, 80_000, 2, 0), {"wide"}),
+    "triples of large classes": ((np.repeat([2, 3], 5), 3, 110_000, 3, 0), {"wide"}),
     "pairs in two strata": ((np.full(120, 2), 2, 300, 2, 2), {"pairs"}),
     "pairs in three strata": ((np.full(80, 2), 2, 300, 2, 3), {"levels"}),
     "triples in three strata": ((np.full(24, 3), 3, 300, 2, 3), {"levels"}),

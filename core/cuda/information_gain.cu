@@ -29,6 +29,7 @@ __device__ __forceinline__ void raise(double* best, double value) {
 
 using namespace interplay;
 
+// given_counts: where they are known already, those of each tuple from a multiple of given_stride on
 // n_tuples: the smaller of *n_found and capacity.
 // best: [position * n_groups + group]. As maxima, a gain that reaches the best of its slot so far raises it and is
 // noted in the candidates; as thresholds (`best_is_fixed`), gains above them are noted. Where every member must gain,
@@ -39,6 +40,7 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
                                         const int* multiplicity_of_levels, double unit, const Tile<kDimensions>* tiles,
                                         const int* tuples, const u32* n_found, u32 capacity, double* best,
                                         int best_is_fixed, int n_groups, int max_cells, int two_level_counting,
+                                        const u32* given_counts, int given_stride,
                                         int* candidate_slots, int* candidate_tuples, double* candidate_gains,
                                         u32* n_candidates) {
   extern __shared__ u32 memory[];
@@ -53,8 +55,14 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
     const int* tuple = tuples + (i64)number * (1 + kDimensions);
     const Tile<kDimensions>& tile = tiles[tuple[0]];
     const Members members(all, tile, tuple + 1);
-    members.count_cells(all, two_level_counting, counts);
     const int n_cells = members.n_cells;
+    if (given_counts != nullptr) {
+      const u32* given = given_counts + (i64)number * given_stride;
+      for (int i = lane; i < n_cells * kClasses; i += 32) counts[i] = given[i];
+      __syncwarp();
+    } else {
+      members.count_cells(all, two_level_counting, counts);
+    }
 
     i64 whole = 0;
     for (int cell = lane; cell < n_cells; cell += 32) {

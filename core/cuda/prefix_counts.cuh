@@ -138,8 +138,8 @@ __device__ __forceinline__ void add_pseudocounts_last(float (&counts)[kClasses],
   for (int q = 0; q < kClasses; ++q) counts[q] += others * pseudo[q];
 }
 
-// F(prefix, variable), and what the members v of the prefix ask for: F(prefix but v, variable) + v's maximum, for one of
-// them, or for all where every member must gain.
+// F(prefix, variable), and what members v of the prefix ask for, one of them or, where every member must gain, all:
+// F(prefix but v, variable) + v's maximum.
 // others: levels of the last variable that is left out
 // Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>

@@ -38,14 +38,22 @@ struct Batch {
   __device__ __forceinline__ int column_planes(const LaneBlocks& lanes) const {
     return (lanes.n_levels[column_lane] - 1) * n_columns;
   }
-  // The first row of the planes' fragment: planes of a batch lie level after level, from 1 on.
+  // The planes of a batch lie by sixteen variables, and of these level after level, from 1 on: so a block of threads has
+  // few variables, of which many tuples ascend. The first position of a fragment:
+  __device__ __forceinline__ int row_position(const LaneBlocks& lanes, int fragment) const {
+    return first_row + fragment / (lanes.n_levels[row_lane] - 1) * kRowsPerFragment;
+  }
+  __device__ __forceinline__ int column_position(const LaneBlocks& lanes, int fragment) const {
+    return first_column + fragment / (lanes.n_levels[column_lane] - 1) * kRowsPerFragment;
+  }
+  // Its first row in the planes:
   __device__ __forceinline__ i64 row_fragment(const LaneBlocks& lanes, int fragment) const {
-    const int per_level = n_rows / kRowsPerFragment;
-    return lanes.row(row_lane, first_row + fragment % per_level * kRowsPerFragment, 1 + fragment / per_level);
+    const int upper = lanes.n_levels[row_lane] - 1;
+    return lanes.row(row_lane, row_position(lanes, fragment), 1 + fragment % upper);
   }
   __device__ __forceinline__ i64 column_fragment(const LaneBlocks& lanes, int fragment) const {
-    const int per_level = n_columns / kRowsPerFragment;
-    return lanes.row(column_lane, first_column + fragment % per_level * kRowsPerFragment, 1 + fragment / per_level);
+    const int upper = lanes.n_levels[column_lane] - 1;
+    return lanes.row(column_lane, column_position(lanes, fragment), 1 + fragment % upper);
   }
 
   // The last of the positions that a mask names (−1 if all are open), or a large number where they do not ascend.
@@ -64,5 +72,10 @@ struct Batch {
     return last;
   }
 };
+
+// The plane of a variable's level, from 1 on, among those of a batch; variable: counted from the batch's first.
+__device__ __forceinline__ int plane_of(int variable, int level, int n_levels) {
+  return (variable / kRowsPerFragment * (n_levels - 1) + level - 1) * kRowsPerFragment + variable % kRowsPerFragment;
+}
 
 }  // namespace interplay

@@ -49,9 +49,6 @@ constexpr bool kPseudocountsLast = true;
 constexpr bool kPseudocountsLast = false;
 #endif
 
-// What a tuple must reach, of what two of its members ask for: one of them, or both where every member must gain.
-__device__ __forceinline__ float of_both(float a, float b) { return kEveryMember ? fmaxf(a, b) : fminf(a, b); }
-
 __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
 }

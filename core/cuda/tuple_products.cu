@@ -1,7 +1,7 @@
 // a batch → the counts of every pair of its planes with every mask, by binary matrix products
 //
 // A block of threads takes 64 × 64 planes (128 × 128 where there is one mask) and some masks. Slabs of samples come
-// through shared memory by asynchronous copies, as fragments; a mask is applied to the rows in registers, so that what
+// through shared memory by asynchronous copies, as fragments; a mask is applied in registers, so that what
 // a warp loads serves all its masks. Counts stay in registers, 32 bits wide, until their class ends.
 //
 // Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
@@ -22,11 +22,13 @@ constexpr int kBlockMasks = kMasks * kMaskGroups;
 constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
 constexpr int kStageWords = kSlabSteps * kStepWords;
 
-__device__ __forceinline__ void copy_16_bytes(u32* to, const u32* from) {
+// exists: whether to copy, or to write zeros
+__device__ __forceinline__ void copy_16_bytes(u32* to, const u32* from, bool exists) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from),
+               "r"(exists ? 16 : 0));
 #else
-  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+  *reinterpret_cast<uint4*>(to) = exists ? *reinterpret_cast<const uint4*>(from) : make_uint4(0, 0, 0, 0);
 #endif
 }
 __device__ __forceinline__ void end_copies() {
@@ -62,18 +64,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
   const int first_mask = blockIdx.x * kBlockMasks;
   const int row_block = blockIdx.y * kBlockFragments, column_block = blockIdx.z * kBlockFragments;
 
-  // Whether any tuple ascends: the first row of a fragment, the last column of another.
-  const int rows_per_level = batch.n_rows / kRowsPerFragment, columns_per_level = batch.n_columns / kRowsPerFragment;
+  // Whether any tuple ascends.
   int last_column = -1, last_row = -1, first_row = 1 << 30;
   for (int f = 0; f < kBlockFragments; ++f) {
     if (row_block + f < row_fragments) {
-      const int position = batch.first_row + (row_block + f) % rows_per_level * kRowsPerFragment;
+      const int position = batch.row_position(lanes, row_block + f);
       first_row = min(first_row, position);
       last_row = max(last_row, position + kRowsPerFragment - 1);
     }
     if (column_block + f < column_fragments) {
-      const int position = batch.first_column + (column_block + f) % columns_per_level * kRowsPerFragment;
-      last_column = max(last_column, position + kRowsPerFragment - 1);
+      last_column = max(last_column, batch.column_position(lanes, column_block + f) + kRowsPerFragment - 1);
     }
   }
   bool any = false;
@@ -106,17 +106,27 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
       step_words[i] = kWordsPerStep;
     }
   }
-  const auto copy_slab = [&](int slab) {
-    u32* to = memory + slab % kStages * kStageWords;
+  // Slabs of a class: the last of them may have steps of zeros, so that no loop has to ask.
+  int copied_class = 0, copied_step = 0, n_copied = 0;
+  const auto copy_slab = [&] {
+    if (copied_class < n_classes) {
+      const int end = class_steps[copied_class + 1];
+      u32* to = memory + n_copied % kStages * kStageWords;
 #pragma unroll
-    for (int s = 0; s < kSlabSteps; ++s) {
-      const int step = slab * kSlabSteps + s;
+      for (int s = 0; s < kSlabSteps; ++s) {
+        const int step = copied_step + s;
 #pragma unroll
-      for (int i = 0; i < kPerThread; ++i) {
-        const int copy = threadIdx.x + i * kThreads;
-        if (step < n_steps && copy < kCopies) copy_16_bytes(to + copy * 4, from[i] + (i64)step * step_words[i]);
+        for (int i = 0; i < kPerThread; ++i) {
+          const int copy = threadIdx.x + i * kThreads;
+          if (copy < kCopies) {
+            copy_16_bytes(to + copy * 4, from[i] + (i64)min(step, end - 1) * step_words[i], step < end);
+          }
+        }
+        to += kStepWords;
       }
-      to += kStepWords;
+      ++n_copied;
+      copied_step += kSlabSteps;
+      if (copied_step >= end) copied_step = end, ++copied_class;
     }
     end_copies();
   };
@@ -155,59 +165,44 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     }
   };
 
-  clear();
-  const int n_slabs = (n_steps + kSlabSteps - 1) / kSlabSteps;
-  for (int slab = 0; slab < kStages - 1; ++slab) {
-    if (slab < n_slabs) {
-      copy_slab(slab);
-    } else {
-      end_copies();
-    }
-  }
-  int q = 0, end_of_class = class_steps[1];
-  for (int slab = 0; slab < n_slabs; ++slab) {
-    wait_for_copies<kStages - 2>();
-    __syncthreads();
-    if (slab + kStages - 1 < n_slabs) {
-      copy_slab(slab + kStages - 1);
-    } else {
-      end_copies();
-    }
-    const u32* at = memory + slab % kStages * kStageWords;
+  for (int stage = 0; stage < kStages - 1; ++stage) copy_slab();
+  int slab = 0;
+#pragma unroll 1
+  for (int q = 0; q < n_classes; ++q) {
+    clear();
+    const int n_slabs = (class_steps[q + 1] - class_steps[q] + kSlabSteps - 1) / kSlabSteps;
+#pragma unroll 1
+    for (int of_class = 0; of_class < n_slabs; ++of_class, ++slab) {
+      wait_for_copies<kStages - 2>();
+      __syncthreads();
+      copy_slab();
+      const u32* at = memory + slab % kStages * kStageWords;
 #pragma unroll
-    for (int s = 0; s < kSlabSteps; ++s, at += kStepWords) {
-      const int step = slab * kSlabSteps + s;
-      if (step >= n_steps) break;
-      if (step == end_of_class) {
-        write(q++);
-        clear();
-        end_of_class = class_steps[q + 1];
-      }
-      const uint4* fragments = reinterpret_cast<const uint4*>(at) + lane;
-      uint4 left[kFragments], right[kFragments];
-#pragma unroll
-      for (int i = 0; i < kFragments; ++i) {
-        left[i] = fragments[(wm * kFragments + i) * 32];
-        right[i] = fragments[(kBlockFragments + wn * kFragments + i) * 32];
-      }
-      const uint2* of_masks = reinterpret_cast<const uint2*>(at + 2 * kBlockFragments * kWordsPerFragment) +
-                              group * kMasks * 4 + t;
-#pragma unroll
-      for (int m = 0; m < kMasks; ++m) {
-        const uint2 mask = kMasks == 1 ? make_uint2(~0u, ~0u) : of_masks[m * 4];
+      for (int s = 0; s < kSlabSteps; ++s, at += kStepWords) {
+        const uint4* fragments = reinterpret_cast<const uint4*>(at) + lane;
+        uint4 left[kFragments], right[kFragments];
 #pragma unroll
         for (int i = 0; i < kFragments; ++i) {
-          const uint4 masked = make_uint4(left[i].x & mask.x, left[i].y & mask.x, left[i].z & mask.y,
-                                          left[i].w & mask.y);
+          left[i] = fragments[(wm * kFragments + i) * 32];
+          right[i] = fragments[(kBlockFragments + wn * kFragments + i) * 32];
+        }
+        const uint2* of_masks =
+            reinterpret_cast<const uint2*>(at + 2 * kBlockFragments * kWordsPerFragment) + group * kMasks * 4 + t;
+#pragma unroll
+        for (int m = 0; m < kMasks; ++m) {
+          const uint2 mask = kMasks == 1 ? make_uint2(~0u, ~0u) : of_masks[m * 4];
+          // To the columns: the rows' four words are where the tensor cores want them, those of a column are not.
 #pragma unroll
           for (int j = 0; j < 2 * kFragments; ++j) {
             const uint4 words = right[j / 2];
-            add_products(sums[m][i][j], masked, j % 2 ? make_uint2(words.y, words.w) : make_uint2(words.x, words.z),
-                         sums[m][i][j]);
+            const uint2 masked = j % 2 ? make_uint2(words.y & mask.x, words.w & mask.y)
+                                       : make_uint2(words.x & mask.x, words.z & mask.y);
+#pragma unroll
+            for (int i = 0; i < kFragments; ++i) add_products(sums[m][i][j], left[i], masked, sums[m][i][j]);
           }
         }
       }
     }
+    write(q);
   }
-  write(q);
 }

@@ -44,6 +44,65 @@ std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level, bool d
   return rows;
 }
 
+// All tuples of which every member gains this much, and more with more degrees of freedom; tile by tile.
+std::vector<Row> screen_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double least,
+                             bool has_stratum = false) {
+  const Index k = problem.tiles.dimensions;
+  std::vector<double> min_gain{0.0};
+  for (int df = 1; df < 12; ++df) min_gain.push_back(least + 0.2 * (df - 1));
+  const EveryMember rule{min_gain, has_stratum};
+  SearchProblem screened = problem;
+  screened.every_member = &rule;
+  TupleRowsByTile by_tile(problem.tiles.size(), k, std::numeric_limits<Index>::max());
+  std::vector<std::uint8_t> done(problem.tiles.size(), 0);
+  screen_tuples(screened, {3, level, [](std::uint64_t) { return true; }, direct_only}, by_tile, done);
+  std::vector<Row> rows;
+  for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
+    const TupleRows& found = by_tile.of_tile(tile);
+    for (Index row = 0; row < found.size(); ++row) {
+      rows.push_back({{found.tuple(row), found.tuple(row) + k}, found.variable(row), found.value(row)});
+    }
+  }
+  return rows;
+}
+
+// The tiles without contrast variables, which have nothing to do with every member.
+std::vector<std::int32_t> real_tiles(const SearchProblem& problem) {
+  std::vector<std::int32_t> tiles;
+  const Index k = problem.tiles.dimensions;
+  for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
+    const std::int32_t* blocks = problem.tiles[tile];
+    if (problem.block_end(blocks, k - 1) <= problem.planes.n_vars) tiles.insert(tiles.end(), blocks, blocks + k);
+  }
+  return tiles;
+}
+
+// Every searcher lists the same tuples of which every member gains; those of two levels by hand.
+void check_screens(const SearchProblem& with_contrast, const Data* data) {
+  SearchProblem problem = with_contrast;
+  const std::vector<std::int32_t> tiles = real_tiles(with_contrast);
+  problem.tiles = {tiles, with_contrast.tiles.dimensions};
+  for (const double least : {1.0, 3.0}) {
+    for (const bool has_stratum : {false, true}) {
+      if (has_stratum && problem.tiles.dimensions < 3) continue;
+      const std::vector<Row> rows = screen_rows(problem, SimdLevel::serial, true, least, has_stratum);
+      for (const Row& row : rows) {
+        if (!data || has_stratum) break;
+        const std::vector<Index> members(row.tuple.begin(), row.tuple.end());
+        double smallest = std::numeric_limits<double>::infinity();
+        for (std::size_t m = 0; m < members.size(); ++m) {
+          smallest = std::min(smallest, gain_by_hand(*data, members, static_cast<Index>(m)));
+        }
+        check(std::abs(row.value - smallest) < 1e-9 && smallest > least - 1e-9, "the smallest gain by hand", "serial");
+      }
+      for (const SimdLevel level : available_simd_levels()) {
+        check(screen_rows(problem, level, false, least, has_stratum) == rows,
+              "the same tuples of which every member gains", name_of(level));
+      }
+    }
+  }
+}
+
 // One block per variable: every tile is one tuple, so the test needs no tiling code of its own.
 Found search(const Data& data, const Packed& packed, SimdLevel level, int n_threads, bool direct_only) {
   std::vector<Index> order, block_start{0};
@@ -215,6 +274,7 @@ void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> share
           check(list_rows(problem, level, direct_only, 3.0) == rows, "the same rows above a threshold", name_of(level));
         }
       }
+      check_screens(problem, dimensions < 4 ? &data : nullptr);
     }
   }
 }
@@ -320,6 +380,7 @@ void test_level_tiles(std::mt19937& rng, std::initializer_list<Index> numbers_of
           check(found == expected, "any levels: the bound changes nothing", name_of(level));
         }
       }
+      check_screens(problem, nullptr);
     }
   }
 }

@@ -64,15 +64,18 @@ class Engine(ABC):
     can_list : bool
         Whether `interesting_tuples` works: listing tuples, not only finding maxima.
     can_screen : bool
-        Whether `screen_tiles` works, or `stream_screened` where it streams.
+        Whether `screen_tiles` works, or `stream_screened`.
     can_stream : bool
         Whether `stream_max_gains` works: searching many chunks at once and telling of each when it is done.
+    streams_screened : bool
+        Whether it is `stream_screened` that works.
     """
 
     name: str
     can_list: bool = False
     can_screen: bool = False
     can_stream: bool = False
+    streams_screened: bool = False
 
     @abstractmethod
     def max_gains(
@@ -176,7 +179,7 @@ class Engine(ABC):
         on_progress: OnProgress | None = None,
     ) -> Iterator[ScreenedChunk]:
         """Screen the tiles as `screen_tiles` does; yield chunks in the order in which they are done."""
-        raise NotImplementedError(f"engine {self.name!r} does not stream what it screens: see can_stream")
+        raise NotImplementedError(f"engine {self.name!r} does not stream what it screens: see streams_screened")
 
 
 class SearchInterrupted(KeyboardInterrupt):

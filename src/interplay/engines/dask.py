@@ -51,6 +51,7 @@ class DaskEngine(Engine):
     name: str = "dask"
     can_screen = True
     can_stream = True
+    streams_screened = True
 
     def __post_init__(self) -> None:
         if self.client.asynchronous:

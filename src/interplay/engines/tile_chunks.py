@@ -188,7 +188,7 @@ def screen_in_chunks(
 
     Where `seconds` is infinite and rows are few, all tiles are one chunk.
     """
-    if engine.can_stream:
+    if engine.streams_screened:
         yield from engine.stream_screened(
             planes, tiles, pseudocount=pseudocount, min_gain=min_gain, on_progress=on_progress
         )

@@ -103,10 +103,12 @@ class ScreenLoop(TileLoop):
 
     def _add(self, planes: BitPlanes, d: int, tuples: IntArray) -> None:
         """Keep those of an engine's tuples that may be significant."""
-        may_be = np.zeros(len(tuples), dtype=bool)
-        for places, tables in count_tables(planes, tuples):
-            may_be[places] = may_be_significant(tables, self._thresholds, strata=self._has_stratum)
-        kept = tuples[may_be]
+        kept = tuples
+        if self._thresholds[1:].max() > 0:
+            may_be = np.zeros(len(tuples), dtype=bool)
+            for places, tables in count_tables(planes, tuples):
+                may_be[places] = may_be_significant(tables, self._thresholds, strata=self._has_stratum)
+            kept = tuples[may_be]
         if self._has_stratum:
             kept = kept[:, 1:] - 1
         rows = np.column_stack([np.full(len(kept), d, dtype=np.int64), kept])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from interplay.engines.cuda.kernels import compiled
+from interplay.engines.cuda.layout import FRAGMENT_ROWS
 from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_UNIT, ProductWork, buffer_shapes
 
 
@@ -19,12 +20,14 @@ class DeviceProducts:
     work : ProductWork
     n_steps : int
         Steps of 256 samples.
-    data : tuple of device arrays
-        The planes' fragments, where the classes begin, their sizes; and how the lane blocks lie.
+    fragments, class_steps, class_sizes : device arrays
+        The planes, where the classes begin, and their sizes.
+    lanes : tuple of device arrays
+        How the lane blocks lie.
     bounded_by : tuple of device arrays and numbers
         Tiles, best gains, the number of groups, and pseudocounts.
     survivors : tuple of device arrays and numbers
-        Where tuples go, their number, and how many there is room for.
+        Where tuples and their counts go, counts of each, the number of tuples, and how many there is room for.
     tolerance : float
         What the bound may lack.
     """
@@ -44,13 +47,19 @@ class DeviceProducts:
     ) -> None:
         import cupy
 
-        self._work, self._n_steps = work, np.int32(n_steps)
+        self.work, self._cupy = work, cupy
+        self._n_steps = np.int32(n_steps)
         self._fragments, self._class_steps, self._class_sizes, self._lanes = fragments, class_steps, class_sizes, lanes
         self._bounded_by, self._survivors, self._tolerance = bounded_by, survivors, np.float32(tolerance)
         self._batches = cupy.asarray(work.batches)
-        self._buffers = {
-            name: cupy.empty(shape, dtype=cupy.uint32) for name, shape in buffer_shapes(work, n_steps).items()
-        }
+        # Two batches are in work at a time: one is counted while the other is bounded, and neither leaves the device
+        # idle where it has fewer blocks of threads than that can run.
+        shapes = buffer_shapes(work, n_steps)
+        self._sides = [
+            (cupy.cuda.Stream(), {name: cupy.empty(shape, dtype=cupy.uint32) for name, shape in shapes.items()})
+            for _ in range(min(2, len(work)))
+        ]
+        self._last_side = 0
         variant = work.variant
         counting = variant.counting_defines()
         self._make_masks = compiled("product_masks.cu", "make_masks", counting)
@@ -60,26 +69,42 @@ class DeviceProducts:
         self._find_margins = compiled("product_bound.cu", "find_margins", variant.bound_defines())
         self._bound_products = compiled("product_bound.cu", "bound_products", variant.bound_defines())
 
-    def search(self, number: int) -> None:
-        """Count a batch and bound all its tuples."""
-        self._count(number)
-        self.bound(number, 0, self.n_units(number))
+    def search(self, batches: Sequence[int]) -> None:
+        """Count some batches and bound all their tuples; what the current stream does next comes after that."""
+        now = self._cupy.cuda.get_current_stream()
+        before = now.record()
+        for stream, _ in self._sides:
+            stream.wait_event(before)
+        for i, number in enumerate(batches):
+            self._last_side = i % len(self._sides)
+            stream, buffers = self._sides[self._last_side]
+            with stream:
+                self._count(number, buffers)
+                self._bound(number, buffers, 0, self.n_units(number))
+        for stream, _ in self._sides:
+            now.wait_event(stream.record())
 
     def n_units(self, number: int) -> int:
-        """Return the parts of a batch that can be bound by themselves."""
-        return int(self._work.n_prefixes[number] * (self._work.n_rows[number] // ROWS_OF_UNIT))
+        """Return the parts of a batch that can be bounded by themselves."""
+        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // ROWS_OF_UNIT))
 
-    def _count(self, number: int) -> None:
-        work, variant, buffers = self._work, self._work.variant, self._buffers
+    def bound_again(self, number: int, first: int, end: int) -> None:
+        """Bound the tuples of some units of the batch that was counted last."""
+        self._bound(number, self._sides[self._last_side][1], first, end)
+
+    def _count(self, number: int, buffers: dict[str, Any]) -> None:
+        work, variant = self.work, self.work.variant
         batch = (*self._lanes, self._batches, np.int32(number))
         n_masks, n_classes = int(work.n_masks[number]), np.int32(variant.n_classes)
-        # Masks by blocks of threads, and where these are few, parts of the samples too.
+        # Masks by blocks of threads; where these are few, parts of the samples too.
         parts = min(-(-int(self._n_steps) * 4 // 128), 65_535)
-        self._make_masks((n_masks + 7, parts), (128,), (self._fragments, self._n_steps, *batch, buffers["masks"]))
-        planes = int(work.row_planes[number] + work.column_planes[number])
+        self._make_masks(
+            (-(-n_masks // 8) * 8, parts), (128,), (self._fragments, self._n_steps, *batch, buffers["masks"])
+        )
+        n_fragments = int(work.n_margin_planes[number]) // FRAGMENT_ROWS + 1
         self._count_margins(
-            (-(-(planes // 16 + 1) * -(-n_masks // 8) // 4),),
-            (128,),
+            (-(-n_masks // 32), -(-n_fragments // 4)),
+            (256,),
             (
                 self._fragments,
                 self._n_steps,
@@ -93,9 +118,9 @@ class DeviceProducts:
         )
         n_variables = int(work.n_rows[number] + work.n_columns[number])
         self._find_margins(
-            (-(-n_variables // 64), int(work.n_prefixes[number])),
-            (64,),
-            (*batch, *self._bounded_by, buffers["margins"], *self._margins()),
+            (-(-n_variables // 128), int(work.n_prefixes[number])),
+            (128,),
+            (*batch, *self._bounded_by, buffers["margins"], *_margins(buffers)),
         )
         blocks = variant.planes_of_block
         self._count_products(
@@ -117,9 +142,8 @@ class DeviceProducts:
             shared_mem=variant.count_shared_bytes,
         )
 
-    def bound(self, number: int, first: int, end: int) -> None:
-        """Bound the tuples of some units of the batch that was counted last."""
-        work = self._work
+    def _bound(self, number: int, buffers: dict[str, Any], first: int, end: int) -> None:
+        work = self.work
         row_stride = int(work.column_planes[number])
         self._bound_products(
             (end - first, -(-int(work.n_columns[number]) // BOUND_THREADS)),
@@ -129,16 +153,16 @@ class DeviceProducts:
                 self._batches,
                 np.int32(number),
                 *self._bounded_by,
-                self._buffers["products"],
+                buffers["products"],
                 np.int64(row_stride),
                 np.int64(row_stride * int(work.row_planes[number])),
-                *self._margins(),
+                *_margins(buffers),
                 np.int32(first),
                 self._tolerance,
                 *self._survivors,
             ),
         )
 
-    def _margins(self) -> Iterator[Any]:
-        names = ("cell_rows", "row_factors", "cell_columns", "information", "rest")
-        return iter([self._buffers[name] for name in names])
+
+def _margins(buffers: dict[str, Any]) -> list[Any]:
+    return [buffers[name] for name in ("cell_rows", "row_factors", "cell_columns", "information", "rest")]

@@ -34,8 +34,13 @@ _LAUNCH_SECONDS = 0.2
 #: is known how long they take.
 _FEW_TUPLES, _MANY_TUPLES = 4e6, 1e9
 
-#: Counts of a batch at most (1 GiB), and the part of the device's free memory that they may take.
-_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 28, 0.25
+#: Counts of a batch at most (half a GiB, and two batches are in work), the part of the device's free memory that they
+#: may take, and counts of survivors at most.
+_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 27, 0.2
+_MAX_SURVIVOR_COUNTS = 1 << 27
+
+#: The tuples of one unit of a batch must fit, whatever survives of it.
+_SMALLEST_CAPACITY = 1 << 16
 
 #: Tiles whose choices are numbered together.
 _TILES_AT_ONCE = 4096
@@ -140,6 +145,8 @@ class DeviceTuples(ABC):
         self._order = cupy.asarray(tiles.order.astype(np.int32))
         self._best = cupy.asarray(np.ascontiguousarray(best[tiles.order]).reshape(-1))
         self._capacity = capacity
+        #: Counts of the tuples in the buffer, and how many each has, while batches are searched.
+        self._known_counts: tuple[Any, Any] | None = None
         self._allocate()
         # Tuples, candidates; then the next run, which is 64 bits wide.
         self._counters = cupy.zeros(4, dtype=cupy.uint32)
@@ -192,10 +199,17 @@ class DeviceTuples(ABC):
             (*self._tables, self._multiplicity_of_levels, np.float64(self._data.tables.unit)),
             tiles,
             (self._best, np.int32(best_is_fixed)),
+            self._known_counts or (np.uintp(0), np.int32(0)),
         )
 
     def _launch_scores(
-        self, file: str, function: str, how: tuple[Any, ...], tiles: ChosenTiles, best: tuple[Any, ...]
+        self,
+        file: str,
+        function: str,
+        how: tuple[Any, ...],
+        tiles: ChosenTiles,
+        best: tuple[Any, ...],
+        counts: tuple[Any, ...] = (),
     ) -> None:
         rule = (EVERY_MEMBER,) if self._every_member else ()
         options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}", *rule)
@@ -217,6 +231,7 @@ class DeviceTuples(ABC):
             np.int32(self._n_groups),
             np.int32(self._plan.max_cells),
             np.int32(self._two_level_counting()),
+            *counts,
             self._candidate_slots,
             self._candidate_tuples,
             self._candidate_scores,
@@ -308,6 +323,11 @@ class DeviceTuples(ABC):
         if not len(mine):
             return
         tiles = self._chosen(work.which)
+        capacity, stride = self._capacity, work.counts_of_tuple
+        most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
+        self._capacity = min(capacity, max(most_counts // stride, _SMALLEST_CAPACITY))
+        counts = self._cupy.empty(self._capacity * stride, dtype=self._cupy.uint32)
+        self._known_counts = (counts, np.int32(stride))
         products = DeviceProducts(
             work,
             self._n_steps,
@@ -316,18 +336,24 @@ class DeviceTuples(ABC):
             class_sizes=self._class_sizes,
             lanes=self._lanes,
             bounded_by=(tiles.records, self._best, np.int32(self._n_groups), self._pseudocounts),
-            survivors=(self._tuples, self._counters, np.uint32(self._capacity)),
+            survivors=(self._tuples, *self._known_counts, self._counters, np.uint32(self._capacity)),
             tolerance=self._plan.product_tolerance,
         )
-        # Scattered, so that maxima of all variables rise early.
-        mine = mine[np.arange(len(mine)) * scattering_stride(len(mine)) % len(mine)]
-        at, size = 0, 1
-        while at < len(mine):
-            chosen = mine[at : at + size]
+        try:
+            # Scattered, so that maxima of all variables rise early.
+            self._run_batches(
+                products, mine[np.arange(len(mine)) * scattering_stride(len(mine)) % len(mine)], tiles, on_done
+            )
+        finally:
+            self._capacity, self._known_counts = capacity, None
+
+    def _run_batches(self, products: DeviceProducts, batches: IntArray, tiles: ChosenTiles, on_done: OnDone) -> None:
+        work, at, size = products.work, 0, 1
+        while at < len(batches):
+            chosen = batches[at : at + size]
             began = time.perf_counter()
             self._counters.fill(0)
-            for batch in chosen.tolist():
-                products.search(batch)
+            products.search(chosen.tolist())
             n_found = self._score(tiles)
             took = time.perf_counter() - began
             if n_found > self._capacity:
@@ -348,7 +374,7 @@ class DeviceTuples(ABC):
         size = max(1, end // 8)
         while unit < end:
             self._counters.fill(0)
-            products.bound(batch, unit, min(unit + size, end))
+            products.bound_again(batch, unit, min(unit + size, end))
             if self._score(tiles) > self._capacity:
                 size = max(1, size // 4)
             else:

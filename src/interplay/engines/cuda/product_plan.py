@@ -6,12 +6,13 @@ All of it is host arithmetic. `core/cuda/product_batch.cuh` says what a batch is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
+from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
 #: Places of a prefix that a batch has room for.
@@ -32,7 +33,9 @@ class ProductVariant:
     row_levels: int
     column_levels: int
     n_classes: int
+    prefix_levels: int
     counting: str
+    every_member: bool = False
 
     @property
     def masks_of_warp(self) -> int:
@@ -74,25 +77,42 @@ class ProductVariant:
             f"-DROW_LEVELS={self.row_levels}",
             f"-DCOLUMN_LEVELS={self.column_levels}",
             f"-DCLASSES={self.n_classes}",
+            f"-DPREFIX_LEVELS={self.prefix_levels}",
+            *((EVERY_MEMBER,) if self.every_member else ()),
         )
 
 
 def choose_products(
-    *, dimensions: int, row_levels: int, column_levels: int, n_classes: int, counting: str
+    *,
+    dimensions: int,
+    row_levels: int,
+    column_levels: int,
+    n_classes: int,
+    prefix_levels: int,
+    counting: str,
+    every_member: bool = False,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
 
+    Parameters
+    ----------
+    prefix_levels : int
+        Of every variable of the prefixes; 0 where they differ.
+    every_member : bool
+        Whether tuples are sought of which every member gains.
+
     Examples
     --------
-    >>> choose_products(dimensions=3, row_levels=3, column_levels=3, n_classes=2, counting="tensor").masks_of_block
+    >>> how = {"n_classes": 2, "prefix_levels": 3, "counting": "tensor"}
+    >>> choose_products(dimensions=3, row_levels=3, column_levels=3, **how).masks_of_block
     8
-    >>> choose_products(dimensions=3, row_levels=17, column_levels=17, n_classes=2, counting="tensor") is None
+    >>> choose_products(dimensions=3, row_levels=17, column_levels=17, **how) is None
     True
     """
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
-    return ProductVariant(dimensions, row_levels, column_levels, n_classes, counting)
+    return ProductVariant(dimensions, row_levels, column_levels, n_classes, prefix_levels, counting, every_member)
 
 
 @dataclass(frozen=True)
@@ -126,12 +146,12 @@ class ProductWork:
     def __len__(self) -> int:
         return len(self.batches)
 
-    @property
+    @cached_property
     def row_planes(self) -> IntArray:
         """Planes of rows, in whole blocks of threads."""
         return self._in_blocks((self.variant.row_levels - 1) * self.n_rows)
 
-    @property
+    @cached_property
     def column_planes(self) -> IntArray:
         return self._in_blocks((self.variant.column_levels - 1) * self.n_columns)
 
@@ -140,15 +160,25 @@ class ProductWork:
         return -(-n_planes // size) * size
 
     @property
+    def counts_of_tuple(self) -> int:
+        """Cells of a tuple at most, of all classes."""
+        variant = self.variant
+        return int(self.prefix_cells.max()) * variant.row_levels * variant.column_levels * variant.n_classes
+
+    @property
     def n_products(self) -> IntArray:
         """Counts of each batch."""
         return self.n_masks * self.variant.n_classes * self.row_planes * self.column_planes
 
+    @cached_property
+    def n_margin_planes(self) -> IntArray:
+        """Planes of rows and of columns, no more than there are."""
+        return (self.variant.row_levels - 1) * self.n_rows + (self.variant.column_levels - 1) * self.n_columns
+
     @property
     def n_margins(self) -> IntArray:
         """Counts of single planes of each batch."""
-        planes = (self.variant.row_levels - 1) * self.n_rows + (self.variant.column_levels - 1) * self.n_columns
-        return self.n_masks * self.variant.n_classes * (planes + FRAGMENT_ROWS)
+        return self.n_masks * self.variant.n_classes * (self.n_margin_planes + FRAGMENT_ROWS)
 
 
 def make_product_work(
@@ -221,11 +251,6 @@ def make_product_work(
     )
 
 
-def product_bytes(work: ProductWork, n_steps: int) -> int:
-    """Return the memory that the buffers of a work take."""
-    return 4 * sum(prod(shape) for shape in buffer_shapes(work, n_steps).values())
-
-
 def buffer_shapes(work: ProductWork, n_steps: int) -> dict[str, tuple[int, ...]]:
     """Return how many words each buffer needs, for the largest of the batches."""
     variant, cells = work.variant, work.n_prefixes * work.prefix_cells * work.variant.n_classes
@@ -238,7 +263,7 @@ def buffer_shapes(work: ProductWork, n_steps: int) -> dict[str, tuple[int, ...]]
         "margins": most(work.n_margins),
         "products": most(work.n_products),
         "cell_rows": most(cells * variant.row_levels * work.n_rows),
-        "row_factors": most(cells * variant.row_levels * work.n_rows),
+        "row_factors": most(cells * variant.row_levels * work.n_rows * 3 // 2),
         "cell_columns": most(cells * (variant.column_levels - 1) * work.n_columns),
         "information": most(work.n_prefixes * (work.n_rows + work.n_columns)),
         "rest": most(work.n_prefixes * (work.n_rows + work.n_columns)),

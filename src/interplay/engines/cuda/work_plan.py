@@ -23,8 +23,8 @@ from interplay.engines.cuda.product_plan import ProductVariant, ProductWork, cho
 _NOT_WORTH_COMPILING = 2e11
 
 #: From this many samples on counting is all that matters, and counts go through memory: they are products of matrices
-#: then, with nothing between them.
-_MANY_SAMPLES = 8192
+#: then, with nothing between them. Of two levels, and of more; measured on an H200.
+_MANY_SAMPLES_OF_TWO_LEVELS, _MANY_SAMPLES = 12_288, 6144
 
 #: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
 MIN_CAPACITY = 1 << 20
@@ -155,11 +155,14 @@ class WorkPlan:
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
+                prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
+                every_member=self._every_member,
             )
             # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
             few = not worth_it and not two_levels
-            if few or (products is not None and n_samples >= _MANY_SAMPLES):
+            many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
+            if few or (products is not None and n_samples >= many):
                 yield which, products
                 continue
             choose = partial(
@@ -168,7 +171,7 @@ class WorkPlan:
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
-                prefix_levels=self._common_prefix_levels(of_kind),
+                prefix_levels=self._unrolled_prefix_levels([kind]),
                 n_cells=self._n_prefix_cells(of_kind),
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
                 compile_for_steps=worth_it,
@@ -185,12 +188,17 @@ class WorkPlan:
         n_tuples = self._n_tuples[np.isin(self._kind, kinds)].sum()
         return bool(n_tuples * self._planes.n_samples >= _NOT_WORTH_COMPILING)
 
-    def _common_prefix_levels(self, which: IntArray) -> int:
-        """Return the number of levels that all have, or 0; loops are unrolled by it, where that is no great number."""
+    def _common_prefix_levels(self, kinds: list[int]) -> int:
+        """Return the number of levels that all variables of the prefixes have, or 0."""
         if self._k == 2:
             return 2
-        distinct = np.unique(self._layout.n_levels[self._records.lane[which, :-2]])
-        return int(distinct[0]) if len(distinct) == 1 and int(distinct[0]) ** (self._k - 2) <= 16 else 0
+        distinct = np.unique(self._layout.n_levels[self._records.lane[np.isin(self._kind, kinds), :-2]])
+        return int(distinct[0]) if len(distinct) == 1 else 0
+
+    def _unrolled_prefix_levels(self, kinds: list[int]) -> int:
+        """Return the same; or 0 where it is a great number, since loops are unrolled by it."""
+        common = self._common_prefix_levels(kinds)
+        return common if common ** (self._k - 2) <= 16 else 0
 
     def _n_prefix_cells(self, which: IntArray) -> int:
         levels = self._layout.n_levels[self._records.lane[which, :-2]].astype(np.int64)

@@ -8,6 +8,7 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     null_model_fit.py    tables → fitted counts μ, G², smallest expected count
     two_level_fit.py     the same in closed form, for two levels and two classes
     bound.py             upper bounds of G², for a search
+    survivors.py         tables → which may be significant, by these bounds      `may_be_significant`
     exact_p_value.py     two levels and two classes: Zelen's exact test
     bootstrap.py         other sparse tables: by how much χ² is to be corrected
     effect.py            log odds ratio with its interval; adjusted residuals
@@ -21,20 +22,18 @@ listed. ``thresholds = g2_thresholds(max_p, nominal df)`` is the G² that a tupl
 compiled code and GPUs need these numbers and nothing else of this package. For each tuple, from counts *without
 pseudocounts* (1 bit of gain, times samples, is 2 ln 2 on the scale of G²):
 
-1. The smallest gain of a member, 2N·(I(T; Y) − max I(T without i; Y)), is an upper bound of G² (`gain_bound`). A search
-   for maxima has these gains; the screen is one comparison. Its threshold is that of the nominal df where all n(x) and
-   all n(x₋ᵢ, y) are positive, else that of `fewest_degrees_of_freedom`, or ``thresholds[1]`` if that is not at hand. At
-   max_p = 0.05/m up to 1 % of the tuples are left (correlated members with main effects). Triples with many empty cells
-   (three genotypes, 400 samples) leave 2 to 9 %, by ``thresholds[1]`` 14 to 31 %; with m = 10⁹ below 0.2 %.
-2. What is left gets Kirkwood's bound: I of all parts and E ln Z, one logarithm and a few products per cell
-   (`bound_from_informations`, `interaction_bound`). At 0.05/m up to about 0.2 % of all tuples are left, of the triples
-   above 0.1 % (by ``thresholds[1]`` 2.5 %).
-3. The survivors come back as tuple numbers, with their counts or to be counted again. Python calls `interaction_test`
+1. The smallest gain of a member, 2N·(I(T; Y) − max I(T without i; Y)), is an upper bound of G² (`gain_bound`). Engines
+   list the tuples of which every member gains enough (`Engine.screen_tiles`), bounded by ``thresholds[1]`` at first,
+   then by the nominal df where no entry is empty, and at last by `fewest_degrees_of_freedom`. Of 1.3 million triples of
+   genotypes with rare alleles some 100 are left at max_p = 0.05/m; by ``thresholds[1]`` alone it would be 7000.
+2. What is left is counted, and gets Kirkwood's bound: I of all parts and E ln Z, one logarithm and a few products per
+   cell (`bound_from_informations`, `interaction_bound`, `may_be_significant`).
+3. The survivors come back as tuples (`interplay.search.tuple_screen.screen_tuples`). Python calls `interaction_test`
    with ``bootstrap_below=max_p``, drops what exceeds `max_p`, and adjusts the rest by ``adjust_listed(…, n_tests=m)``.
    Adjusted for the listed tuples only, a false interaction is found in nearly every table of additive effects.
 
-Every number that users see comes from step 3, a function of the counts of one tuple and the seed. So engines may differ
-by rounding in their bounds, as long as thresholds are lowered by more than that (1e-6, say): all lists are then equal.
+Every number that users see comes from step 3, a function of the counts of one tuple and the seed. So thresholds are
+lowered by more than what rounding, and the least of pseudocounts that engines can do with, take from a gain.
 
 With strata the stratum belongs to every part, and counts have an axis more; G², bounds and df of the strata add up.
 """
