@@ -407,6 +407,39 @@ def test_a_cluster_finds_the_same():
             pd.testing.assert_frame_equal(there.table, alone.table)
 
 
+@pytest.mark.parametrize("settings", [{}, {"top": 12}, {"max_p": 0.05}, {"dimensions": 3, "divisions": 2, "top": 9}])
+def test_shards_make_the_whole(settings, tmp_path):
+    X, y = xor(7, n_vars=40)
+    whole = interplay.interactions(X, y, **settings)
+    files = []
+    for number in (2, 1, 3):
+        files.append(tmp_path / f"part{number}")
+        interplay.interactions(X, y, shard=f"{number}/3", **settings).save(files[-1])
+    merged = interplay.merge_interactions(files)
+    pd.testing.assert_frame_equal(merged.table, whole.table)
+    assert merged.headline() == whole.headline()
+    assert [one.members.tolist() for one in merged.counts] == [one.members.tolist() for one in whole.counts]
+    assert [cut.variable for cut in merged.cuts] == [cut.variable for cut in whole.cuts]
+
+
+def test_parts_that_do_not_make_a_whole():
+    X, y = xor(7)
+    one, two = (interplay.interactions(X, y, shard=(i, 2)) for i in (1, 2))
+    with pytest.raises(ValueError, match="parts: 2 of 2 missing"):
+        interplay.merge_interactions([one])
+    with pytest.raises(ValueError, match="1/2 is there twice"):
+        interplay.merge_interactions([one, one])
+    with pytest.raises(ValueError, match="of different searches"):
+        interplay.merge_interactions([one, interplay.interactions(X, ~y, shard="2/2")])
+    with pytest.raises(ValueError, match=r"of different searches \(divisions"):
+        interplay.merge_interactions([one, interplay.interactions(X, y, shard="2/2", divisions=2)])
+    with pytest.raises(ValueError, match="is no part of a search"):
+        interplay.merge_interactions([interplay.interactions(X, y)])
+    with pytest.raises(ValueError, match="shard and holdout cannot"):
+        interplay.interactions(X, y, shard="1/2", holdout=0.3)
+    assert interplay.merge_interactions([one, two]).significant == [("x2", "x9")]
+
+
 # --- Bad input --------------------------------------------------------------------------------------------------------
 
 

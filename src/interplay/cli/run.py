@@ -61,7 +61,7 @@ def run(
     """
     check_format(out, format_)
     if shard is not None:
-        _check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
+        check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
     outputs = {
         "out": None if out == "-" else out,
         "report": report,
@@ -118,7 +118,7 @@ def run(
     )
 
 
-def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
+def check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
     """A part is not a result: there is nothing to show or report before all are merged."""
     from interplay.search.tile_loop import Shard
 
