@@ -107,7 +107,7 @@ def test_the_table_on_stdout_is_nothing_but_the_table(command, data: Path, where
     done = command("run", data, "--target", "outcome", "-k", 2, "--seed", 1, *where)
     lines = done.out.splitlines()
     of_gains = "variable,gain,p_value,p_adjusted,relevant,partners,discretization,gain_alone,synergy"
-    assert lines[0] == f"{of_gains},verdict,p_interaction"
+    assert lines[0] == f"{of_gains},verdict,interacting,p_interaction"
     assert len(lines) == 21
     assert done.err == ""
 

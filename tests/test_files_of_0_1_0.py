@@ -66,7 +66,7 @@ def test_a_selection_is_loaded(data) -> None:
     assert set(loaded.relevant) == {"x2", "x9"}
     assert_same_log_p(loaded.log_p, now.log_p)
     assert np.array_equal(loaded.gains.tuples, now.gains.tuples)
-    of_tests = ["verdict", "p_interaction", "log_or"]
+    of_tests = ["verdict", "interacting", "p_interaction", "log_or"]
     assert loaded.synergies().drop(columns=of_tests).equals(now.synergies().drop(columns=of_tests))
     assert set(loaded.synergies()["verdict"]) == {"untested"}
     assert "x9" in loaded.summary()

@@ -359,6 +359,16 @@ def test_the_command_takes_sets_positions_and_a_holdout(command, data):
     assert sorted(row.split(",")[0] for row in done.out.splitlines()[1:]) == ["g0;g4", "g0;smokes", "g3;smokes"]
 
 
+def test_the_command_makes_parts(command, data):
+    for number in (1, 2):
+        done = command("interactions", data, "--target", "outcome", "--shard", f"{number}/2", "--save", f"p{number}")
+        assert done.code == 0, done.err
+        assert done.out == ""
+    merged = command("merge", "p1", "p2", "--format", "csv").out
+    assert merged == command("interactions", data, "--target", "outcome", "--seed", 0, "--format", "csv").out
+    assert command("interactions", data, "--target", "outcome", "--shard", "1/2").code == 2
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

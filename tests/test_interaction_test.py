@@ -12,6 +12,7 @@ from scipy import stats
 
 import reference
 from interplay.chi_squared import log_chi2_tail
+from interplay.statistics.interaction import exact_p_value
 from interplay.statistics.interaction.effect import adjusted_residuals, interaction_log_odds
 from interplay.statistics.interaction.exact_p_value import exact_log_p
 from interplay.statistics.interaction.interaction_test import g2_thresholds, interaction_test
@@ -21,6 +22,7 @@ from interplay.statistics.interaction.null_model import (
     supported_entries,
 )
 from interplay.statistics.interaction.null_model_fit import fit_null_model, fit_proportionally, likelihood_ratio
+from interplay.statistics.interaction.two_level_fit import parity_signs, step_range
 from likelihood_ratio import independent_columns, regression
 
 SHAPES = [(2, 2, 2), (3, 3, 2), (2, 4, 2), (3, 3, 3), (4, 2, 3), (2, 2, 2, 2), (3, 2, 3, 2), (2, 3, 2, 3), (3, 3, 3, 2)]
@@ -170,6 +172,21 @@ def test_the_exact_p_value_of_overwhelming_evidence_does_not_underflow():
     assert test.p_value[0] == 0
     assert test.log_p[0] == log_p
     assert log_chi2_tail(test.g2, 1)[0] == pytest.approx(log_p, rel=0.01)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_of_very_many_tables_only_those_that_matter_are_listed(k, monkeypatch):
+    rng = np.random.default_rng(k)
+    for evenness in (1.0, 5.0, 50.0) * 10:
+        table = rng.multinomial(5000, rng.dirichlet(np.full(2 ** (k + 1), evenness))).reshape([2] * (k + 1))
+        signs = parity_signs(table.shape).reshape(table.shape)
+        (low,), (high,) = step_range(table.reshape(1, -1), signs.ravel())
+        for t in (0, low, high, rng.integers(low, high + 1)):  # also the least likely of all
+            tables = (table + signs * t)[np.newaxis]
+            monkeypatch.setattr(exact_p_value, "MAX_LISTED", 10**9)
+            listed = exact_log_p(tables)
+            monkeypatch.setattr(exact_p_value, "MAX_LISTED", 0)
+            assert exact_log_p(tables) == pytest.approx(listed, rel=1e-8, abs=1e-8)
 
 
 def test_strata_with_too_many_tables_are_left_to_the_bootstrap():

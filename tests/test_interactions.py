@@ -234,6 +234,18 @@ def test_tuples_asked_for(dimensions, which):
     )
 
 
+def test_columns_taken_as_they_are_are_those_of_the_table():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (400, 8)).astype(float)
+    y = rng.integers(0, 2, 400)
+    everything = interplay.interactions(X, y, discrete=[2, "x6"], max_p=1).table.set_index("members")
+    some = interplay.interactions(X, y, discrete=[2, "x6"], variables=[2, 3], partners=[5, 6, 7], max_p=1)
+    assert some.settings["discrete"] == [2, "x6"]
+    for members, df, chi2 in zip(some.table["members"], some.table["df"], some.table["chi2"], strict=True):
+        assert (df, chi2) == tuple(everything.loc[[members], ["df", "chi2"]].iloc[0])
+    assert sorted(some.table["df"]) == [1, 1, 5, 5, 5, 25]
+
+
 def is_wanted(members, which):
     first = {int(str(v).removeprefix("x")) for v in which.get("variables", range(9))}
     inside = set(members)
@@ -335,6 +347,27 @@ def test_a_triple_that_no_pair_explains():
     assert interplay.interactions(X, y, dimensions=3).significant == [("x1", "x5", "x8")]
 
 
+def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
+    X, y = xor(2)
+    selection = interplay.select(X, y, dimensions=3, random_state=0)
+    selection.save(tmp_path / "run")
+    for one in (selection, interplay.load(tmp_path / "run")):
+        table = one.table.set_index("variable")
+        for name in ("x2", "x9"):
+            assert len(table.loc[name, "partners"]) == 2
+            assert table.loc[name, "verdict"] == "interaction"
+            assert table.loc[name, "interacting"] == ("x2", "x9")
+        assert one.interactions().significant == []
+        pairs = one.interactions(dimensions=2)
+        assert pairs.significant == [("x2", "x9")]
+        assert pairs.n_tests == 105
+        assert one.verdict_of("x2").p_value == interplay.interactions(X, y).tested.p_value[0]
+        assert pairs.replicate(*xor(12)).significant == [("x2", "x9")]
+        assert one.replicate(*xor(12), dimensions=2).significant == [("x2", "x9")]
+    with pytest.raises(ValueError, match="dimensions must be a whole number from 2 to 3"):
+        selection.interactions(dimensions=4)
+
+
 # --- The same everywhere ----------------------------------------------------------------------------------------------
 
 
@@ -372,6 +405,39 @@ def test_a_cluster_finds_the_same():
             alone = interplay.interactions(X, y, top=20, **settings)
             there = interplay.interactions(X, y, top=20, engine=client, **settings)
             pd.testing.assert_frame_equal(there.table, alone.table)
+
+
+@pytest.mark.parametrize("settings", [{}, {"top": 12}, {"max_p": 0.05}, {"dimensions": 3, "divisions": 2, "top": 9}])
+def test_shards_make_the_whole(settings, tmp_path):
+    X, y = xor(7, n_vars=40)
+    whole = interplay.interactions(X, y, **settings)
+    files = []
+    for number in (2, 1, 3):
+        files.append(tmp_path / f"part{number}")
+        interplay.interactions(X, y, shard=f"{number}/3", **settings).save(files[-1])
+    merged = interplay.merge_interactions(files)
+    pd.testing.assert_frame_equal(merged.table, whole.table)
+    assert merged.headline() == whole.headline()
+    assert [one.members.tolist() for one in merged.counts] == [one.members.tolist() for one in whole.counts]
+    assert [cut.variable for cut in merged.cuts] == [cut.variable for cut in whole.cuts]
+
+
+def test_parts_that_do_not_make_a_whole():
+    X, y = xor(7)
+    one, two = (interplay.interactions(X, y, shard=(i, 2)) for i in (1, 2))
+    with pytest.raises(ValueError, match="parts: 2 of 2 missing"):
+        interplay.merge_interactions([one])
+    with pytest.raises(ValueError, match="1/2 is there twice"):
+        interplay.merge_interactions([one, one])
+    with pytest.raises(ValueError, match="of different searches"):
+        interplay.merge_interactions([one, interplay.interactions(X, ~y, shard="2/2")])
+    with pytest.raises(ValueError, match=r"of different searches \(divisions"):
+        interplay.merge_interactions([one, interplay.interactions(X, y, shard="2/2", divisions=2)])
+    with pytest.raises(ValueError, match="is no part of a search"):
+        interplay.merge_interactions([interplay.interactions(X, y)])
+    with pytest.raises(ValueError, match="shard and holdout cannot"):
+        interplay.interactions(X, y, shard="1/2", holdout=0.3)
+    assert interplay.merge_interactions([one, two]).significant == [("x2", "x9")]
 
 
 # --- Bad input --------------------------------------------------------------------------------------------------------
@@ -436,6 +502,6 @@ def test_a_selection_over_several_dimensions_has_tests_of_each_size() -> None:
     triples = selection.interactions(dimensions=3)
     assert triples.significant == []
     assert triples.n_tests == 2 * 1140
-    with pytest.raises(ValueError, match=r"dimensions must be one of 2, 3, not 4"):
+    with pytest.raises(ValueError, match=r"dimensions must be a whole number from 2 to 3, not 4"):
         selection.interactions(dimensions=4)
     assert selection.replicate(X, y).significant == [("x3", "x11")]

@@ -131,7 +131,7 @@ def test_one_dimension_of_several_is_what_it_is_by_itself(data, found, k):
     assert alone.relevant == among.relevant
     assert alone.settings == among.settings
     # Interactions of several sizes of tuples share the error rate, and only tuples of relevant variables are tested.
-    of_tests = ["verdict", "p_interaction"]
+    of_tests = ["verdict", "interacting", "p_interaction"]
     assert alone.table.drop(columns=of_tests).equals(among.table.drop(columns=of_tests))
     assert alone.null_fit.summary() == among.null_fit.summary()
     assert not among.tests
@@ -409,7 +409,7 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
         *options, "-k", "1,2", "--arm", "alone", "--arm", "pairs", "--format", "csv", "--write-config", "a.toml"
     )
     assert first.code == 0
-    assert first.out.splitlines()[0].endswith("synergy,found,p_alone,p_pairs,verdict,p_interaction")
+    assert first.out.splitlines()[0].endswith("synergy,found,p_alone,p_pairs,verdict,interacting,p_interaction")
     assert command("run", "--config", "a.toml", "--format", "csv", "data.csv").out == first.out
     assert "1+2D" in command(*options, "-k", "1,2").out
     assert "not a valid integer" in command(*options, "-k", "1,x").error_line

@@ -368,7 +368,7 @@ def test_plots_say_what_the_partner_is(three_kinds) -> None:
 
 
 def test_nothing_is_called_an_interaction_without_a_test(three_kinds) -> None:
-    untested = replace(three_kinds, runs=tuple(replace(run, tested=None) for run in three_kinds.runs))
+    untested = replace(three_kinds, runs=tuple(replace(run, tested=()) for run in three_kinds.runs))
     words = " ".join(summary_sentences(untested)) + untested.plot.why("v10").get_title()
     assert "interact with" not in words
     assert "was not tested" in words

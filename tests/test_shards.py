@@ -34,7 +34,7 @@ def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool 
     if tested:
         assert a.table.equals(b.table)
     else:
-        of_tests = ["verdict", "p_interaction"]
+        of_tests = ["verdict", "interacting", "p_interaction"]
         assert a.table.drop(columns=of_tests).equals(b.table.drop(columns=of_tests))
         assert set(a.table["verdict"]) == {"untested"}
     assert a.contrast.equals(b.contrast)

@@ -13,6 +13,7 @@ if _TYPE_CHECKING:
     from interplay.arrays import MaxGains
     from interplay.engines.base import SearchInterrupted
     from interplay.interacting.find import interactions
+    from interplay.interacting.merge import merge_interactions
     from interplay.pipeline import select
     from interplay.results.interactions import Interactions
     from interplay.results.saved import load
@@ -51,6 +52,7 @@ __all__ = [
     "interesting_tuples",
     "load",
     "max_information_gain",
+    "merge_interactions",
     "merge_parts",
     "parquet",
     "search_shard",
@@ -80,6 +82,7 @@ _HOME = {
     "interesting_tuples": "interplay.tuples.interesting",
     "load": "interplay.results.saved",
     "max_information_gain": "interplay.search.gains",
+    "merge_interactions": "interplay.interacting.merge",
     "merge_parts": "interplay.shards",
     "search_shard": "interplay.shards",
     "select": "interplay.pipeline",

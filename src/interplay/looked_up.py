@@ -106,12 +106,12 @@ def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings)
         explanations = None
         if comparison.strata is None:  # gains within strata are not listed
             explanations = explain(comparison, of_run, data.coders, run.gains, found.ranked, engine=data.engine)
-        tested = None
+        tested: tuple[TestedTuples, ...] = ()
         if comparison.groups is None and run.dimensions > 1:  # the test takes samples as independent
             shown_here = found.ranked[found.best_run[found.ranked] == number]
             shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
             shown += [] if explanations is None else [explanations.tuples]
-            n_families = len(data.comparisons) * _n_sizes_of_tuples(found)
+            n_families = len(data.comparisons) * (found.dimensions[-1] - 1)
             tuples = np.concatenate(shown)
             tested = make_selected_tests(comparison, of_run, data.coders, tuples, n_families=n_families)
         cuts = _cuts(data, comparison, run, tested, kind=settings.decision)
@@ -119,7 +119,7 @@ def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings)
         counted += _tuple_counts(data.coders, comparison, found, variables, number=number)
     found = replace(
         found,
-        runs=tuple(adjusted_tests(runs, settings, data.table.n_vars, n_sizes=max(_n_sizes_of_tuples(found), 1))),
+        runs=tuple(adjusted_tests(runs, settings, data.table.n_vars)),
         tuple_counts=tuple(counted),
         survival_curves=tuple(_survival_curves(data, comparisons, counted)),
         correlation=_correlation(data.table, found.ranked),
@@ -137,17 +137,13 @@ def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings)
     return replace(found, provenance=found.provenance | ({"cautions": cautions} if cautions else {}))
 
 
-def _n_sizes_of_tuples(found: Selection) -> int:
-    return sum(k > 1 for k in found.dimensions)
-
-
 def _cuts(
-    data: SearchedData, comparison: Comparison, run: Run, tested: TestedTuples | None, *, kind: str
+    data: SearchedData, comparison: Comparison, run: Run, tested: tuple[TestedTuples, ...], *, kind: str
 ) -> dict[str, Any]:
     """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
-    if tested is None:
+    if not tested:
         return {}
-    variables, classes = np.unique(tested.tuples), comparison.classes
+    variables, classes = np.unique(tested[-1].tuples), comparison.classes
     cuts: dict[str, Any] = {"cuts": ()}
     if len(variables):
         coder = data.coders.of(comparison.table, variables)

@@ -10,8 +10,8 @@ import click
 
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
-from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
-from interplay.cli.run import files_in_words
+from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
+from interplay.cli.run import check_shard, files_in_words
 from interplay.readers.data_file import read_data
 from interplay.steps.discrete_codes import MISSING_CHOICES
 
@@ -75,6 +75,7 @@ def _interaction_options(command: Command) -> Command:
 @click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
 @_interaction_options
 @output_options
+@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
 @click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
 def interactions(
     data: str,
@@ -86,6 +87,7 @@ def interactions(
     format_: str | None,
     report: str | None,
     save: str | None,
+    shard: str | None,
     quiet: bool,
     **values: Any,
 ) -> None:
@@ -99,6 +101,8 @@ def interactions(
     interplay interactions study.bed --missing omit --min-distance 1000000 --top 100
     """  # noqa: D301 - click looks for that character
     check_format(out, format_)
+    if shard is not None:
+        check_shard(shard, save, {"out": out, "format": format_, "report": report})
     outputs = {"out": None if out == "-" else out, "report": report, "save": save, "checkpoint": values["checkpoint"]}
     inputs = [data, values["positions"]]
     check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
@@ -109,13 +113,18 @@ def interactions(
         from interplay.readers.position_file import read_positions
 
         arguments["positions"] = read_positions(values["positions"])
+    if shard is not None and arguments["random_state"] is None:
+        arguments["random_state"] = 0  # the same for all parts
     if quiet:
         arguments["progress"] = False
     X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
 
     from interplay.interacting.find import interactions as find_interactions
 
-    found = find_interactions(X, y, **arguments)
+    found = find_interactions(X, y, shard=shard, **arguments)
+    if shard is not None:
+        write_all({"save": (str(save), found.save)}, quiet=quiet)
+        return
     write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
 
 

@@ -33,7 +33,7 @@ def merge(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Put the parts of all shards together: the result is that of one `interplay run`.
+    """Put the parts of all shards together: the result is that of one `interplay run` or `interplay interactions`.
 
     Every part must be there once, in any order; missing, doubled and foreign ones are refused.
 
@@ -41,6 +41,7 @@ def merge(
     interplay run data.csv --target outcome -k 3 --shard 1/64 --save parts/1    # and so on
     interplay merge parts/* --report report.html
     """  # noqa: D301 - click looks for that character
+    from interplay.results.saved import is_saved_interactions
     from interplay.shards import merge_parts
 
     check_format(out, format_)
@@ -48,6 +49,12 @@ def merge(
     how_to_read = take_data_arguments(values)
     inputs = [*parts, data, how_to_read["target_file"]]
     check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
+    if is_saved_interactions(parts[0]):
+        from interplay.interacting.merge import merge_interactions
+
+        found = merge_interactions(parts)
+        write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
+        return
     X = None if data is None else read_data(data, **how_to_read)[0]
     selection = merge_parts(parts, X=X, n_jobs=-1)
     command = repeated_command(click.get_current_context())

@@ -62,7 +62,7 @@ def run(
     """
     check_format(out, format_)
     if shard is not None:
-        _check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
+        check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
     outputs = {
         "out": None if out == "-" else out,
         "report": report,
@@ -127,7 +127,7 @@ def _check_times(target: str | None, time: str | None, event: str | None) -> Non
         raise click.UsageError("--target does not go with --time and --event: what is explained is the time")
 
 
-def _check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
+def check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
     """A part is not a result: there is nothing to show or report before all are merged."""
     from interplay.search.tile_loop import Shard
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.search.provenance import data_fingerprint
+from interplay.search.settings import Discrete
 from interplay.search.tuple_family import TupleFamily
 from interplay.steps.column_subset import ColumnSubset
+from interplay.steps.column_survey import forced_kinds
 from interplay.steps.comparisons import Comparison
 from interplay.steps.decision import decision_classes, decision_column
 from interplay.steps.row_subset import RowSubset
@@ -52,6 +54,12 @@ class InteractionData:
         columns = self.family.columns
         table = self.table if columns is None else ColumnSubset(self.table, columns)
         return Comparison("all classes", table, self.classes, self.strata)
+
+    def discrete(self, discrete: Discrete) -> Discrete:
+        """Return which variables are taken as they are, for those that are searched."""
+        if self.family.columns is None or isinstance(discrete, str):
+            return discrete
+        return forced_kinds(discrete, self.table).astype(bool)[self.family.columns]
 
     def numbers(self, searched: IntArray) -> IntArray:
         """Turn numbers of searched variables into numbers of variables of the table."""

@@ -15,6 +15,7 @@ from interplay.results.replication import replicate_in
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.search.p_value_caps import PValueCaps, check_listed_method
 from interplay.search.settings import Discrete, check_search_settings
+from interplay.search.tile_loop import Shard
 from interplay.search.tuple_family import make_family
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import MISSING_CHOICES
@@ -42,6 +43,7 @@ def interactions(
     max_p: float | None = None,
     top: int | None = None,
     holdout: float | int | None = None,
+    shard: str | tuple[int, int] | None = None,
     strata: Any = None,
     decision: str = "auto",
     decision_divisions: int = 1,
@@ -115,6 +117,10 @@ def interactions(
         Share or number of samples that are kept out of the search, drawn at random within each class. The tuples that
         the search lists are then tested once each in these samples, as `Interactions.replicate` does, and the result
         is that of these tests, with those of the search beside.
+    shard : str or (int, int), optional
+        Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
+
+        The result is then a part of one; `merge_interactions` puts all parts together.
     strata : (n_samples,) array-like, table-like, or str, optional
         Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
         one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
@@ -222,6 +228,9 @@ def interactions(
         top=None if top is None else check_int("top", top, low=1),
     )
     caps.check()
+    part = None if shard is None else Shard.parse(shard)
+    if part is not None and holdout is not None:
+        raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
     split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
     check_progress(progress)
     choice = check_engine(
@@ -240,6 +249,7 @@ def interactions(
         "max_p": max_p,
         "top": top,
         "holdout": holdout,
+        "shard": None if part is None else str(part),
     }
     data = InteractionData(table, y, within, classes, family)
     if split is None:

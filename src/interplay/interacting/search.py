@@ -23,6 +23,7 @@ from interplay.search.gains import about_search
 from interplay.search.p_value_caps import PValueCaps
 from interplay.search.provenance import versions
 from interplay.search.settings import SearchSettings
+from interplay.search.tile_loop import Shard
 from interplay.search.tuple_screen import ScreenedTuples, screen_tuples
 from interplay.search.tuple_tests import make_tuple_tests
 from interplay.statistics.interaction.interaction_test import g2_thresholds
@@ -58,11 +59,13 @@ def find_interactions(
     `asked` are the arguments of `interactions` beyond the `settings` of its search, for the record.
     """
     started = time.perf_counter()
+    recorded, settings = settings, replace(settings, discrete=data.discrete(settings.discrete))
     coders = Coders(settings, n_threads=choice.n_threads)
     omit_missing = asked["missing"] == "omit"
+    shard = None if asked["shard"] is None else Shard.parse(asked["shard"])
 
     def about() -> dict[str, Any]:
-        search = about_search(data.table, data.classes, settings, fingerprint=data.fingerprint)
+        search = about_search(data.table, data.classes, recorded, fingerprint=data.fingerprint)
         return search | {name: value for name, value in asked.items() if name not in ("decision", "decision_divisions")}
 
     with keeping(checkpoint, about):
@@ -76,22 +79,23 @@ def find_interactions(
                 max_p=_screen_up_to(cap, data, settings, coders) if omit_missing else cap,
                 asked_for=data.family.asked_for,
                 require=data.family.require,
+                shard=shard,
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
                 progress=_part(progress, 0.0, _SHARE_OF_SCREEN),
             )
             test = _Tests(data, settings, coders, caps, screened, omit_missing)
             found = test.adjusted(cap, _part(progress, _SHARE_OF_SCREEN, 1.0))
-            wider = caps.following(cap, found)
+            wider = caps.following(cap, found, is_part=shard is not None)
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
     return _result(
         data,
-        _wanted(found, caps),
+        wanted_tuples(found, caps, is_part=shard is not None),
         coders,
         caps,
-        settings={**settings.to_dict(), **asked, "max_p": cap},
+        settings={**recorded.to_dict(), **asked, "max_p": cap, "given_max_p": asked["max_p"]},
         provenance={
             "n_samples": data.table.n_samples,
             "n_vars": data.table.n_vars,
@@ -100,6 +104,7 @@ def find_interactions(
             "engine": screened.engine,
             "searchers": screened.searched,
             "tested": len(screened.tuples),
+            "layout": screened.layout,
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
@@ -181,11 +186,13 @@ class _Tests:
         return found.adjusted(partial(adjust_listed, method=self._caps.method, n_tests=self._caps.n_tests))
 
 
-def _wanted(found: TestedTuples, caps: PValueCaps) -> TestedTuples:
-    """Leave out what was found and not asked for."""
+def wanted_tuples(found: TestedTuples, caps: PValueCaps, *, is_part: bool = False) -> TestedTuples:
+    """Leave out what was found and not asked for; of a part nobody knows yet what is significant in the whole."""
     if caps.top is not None:
         return found.chosen(np.arange(min(caps.top, len(found))))
-    return found if caps.max_p is not None else found.chosen(np.flatnonzero(found.is_significant(caps.level)))
+    return (
+        found if caps.max_p is not None or is_part else found.chosen(np.flatnonzero(found.is_significant(caps.level)))
+    )
 
 
 def _result(

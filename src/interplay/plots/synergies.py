@@ -8,7 +8,6 @@ import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.plots.style import IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
-from interplay.results.verdicts import INTERACTION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,14 +46,14 @@ def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNet
         run = selection.runs[selection.best_run[v]]
         synergy = float(run.gains.gain[v] - run.gain_alone[v])
         members = selection.best_tuple(v).tolist()
-        interacts = selection.verdicts[v].verdict == INTERACTION
-        if synergy <= 0 and not interacts:
+        together = selection.verdicts[v].members
+        if synergy <= 0 and not together:
             continue
         for u in members:
             if u >= 0 and u != v:
                 a, b = sorted((v, u))
                 weight[a, b] = max(weight.get((a, b), 0.0), synergy)
-                interacting |= {(a, b)} if interacts else set()
+                interacting |= {(a, b)} if a in together and b in together else set()
     joined = {v for pair in weight for v in pair}
     nodes = [v for v in chosen if v in joined] + sorted(joined.difference(chosen))
     place = {v: i for i, v in enumerate(nodes)}

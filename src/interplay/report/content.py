@@ -26,6 +26,7 @@ from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
+    from interplay.results.verdicts import Verdict
     from interplay.statistics.null_fit import NullFit
 
 #: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
@@ -136,9 +137,17 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
         "run": best.tolist(),
         "verdict": [one.verdict if tells else "" for tells, one in zip(has_verdict, verdicts, strict=True)],
         "pInteraction": numbers([one.p_adjusted for one in verdicts]),
-        "said": [verdict_sentence(one) if tells else "" for tells, one in zip(has_verdict, verdicts, strict=True)],
+        "said": [
+            verdict_sentence(one, _part(selection, one, len(mates) + 1)) if tells else ""
+            for tells, one, mates in zip(has_verdict, verdicts, partners, strict=True)
+        ],
         **({"found": table["found"].to_list()} if selection.tests else {}),
     }
+
+
+def _part(selection: Selection, verdict: Verdict, n_members: int) -> list[str]:
+    """Name the members that interact, where these are not all."""
+    return [selection.names[v] for v in verdict.members] if len(verdict.members) < n_members else []
 
 
 def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:

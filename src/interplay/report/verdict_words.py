@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from interplay.report.numbers import p_text, short
@@ -21,8 +22,8 @@ MEANINGS = {
 }
 
 
-def verdict_sentence(verdict: Verdict) -> str:
-    """Return the verdict with its p-value and effect.
+def verdict_sentence(verdict: Verdict, part: Sequence[str] = ()) -> str:
+    """Return the verdict with its p-value and effect; `part` names the members that interact where not all do.
 
     Examples
     --------
@@ -35,9 +36,14 @@ def verdict_sentence(verdict: Verdict) -> str:
     if verdict.verdict == INTERACTION and not math.isnan(verdict.log_or):
         odds, low, high = (_signed(value) for value in (verdict.log_or, verdict.ci_low, verdict.ci_high))
         numbers.append(f"log odds ratio {odds}, 95 % interval {low} to {high}")
+    meaning = MEANINGS[verdict.verdict]
+    if part:
+        meaning = (
+            f"of these variables {_joined(list(part))} have an effect together beyond the sum of their separate effects"
+        )
     in_brackets = f" ({'; '.join(numbers)})" if numbers else ""
     name = verdict.verdict[:1].upper() + verdict.verdict[1:]
-    return f"{name}: {MEANINGS[verdict.verdict]}{in_brackets}."
+    return f"{name}: {meaning}{in_brackets}."
 
 
 def partner_sentence(selection: Selection) -> str:
@@ -49,7 +55,7 @@ def partner_sentence(selection: Selection) -> str:
     found = [] if len(rows) == n else [_shown_alone(n - len(rows), n)]
     if together := by_verdict[INTERACTION]:
         best = min(together, key=lambda row: (row["p_interaction"], -row["synergy"]))
-        names = _joined([best["variable"], *best["partners"]])
+        names = _joined(list(best["interacting"]))
         found.append(
             f"{_who(len(together), n)} {'interacts' if len(together) == 1 else 'interact'} with "
             f"{'its' if len(together) == 1 else 'their'} partners: together they have an effect beyond the sum "

@@ -262,6 +262,7 @@ class Interactions:
     def headline(self) -> str:
         """Return what was found, in one sentence."""
         s = self.settings
+        part = f"part {s['shard']}: " if s.get("shard") else ""
         n_significant, tuples = int(self.is_significant.sum()), words_of_tuples(self.dimensions)
         judged = f"{s['p_adjust']}-adjusted p < {s['level']:g}"
         if self.first is not None:
@@ -269,7 +270,7 @@ class Interactions:
         if not self.is_exhaustive:
             found = f"{n_significant} of {len(self)} {tuples} of relevant variables have an interaction"
             return f"{found} ({judged}, for all {self.n_tests:,} {tuples})"
-        return f"{n_significant} of {self.n_tests:,} {tuples} have an interaction ({judged})"
+        return f"{part}{n_significant} of {self.n_tests:,} {tuples} have an interaction ({judged})"
 
     def details(self) -> str:
         """Return samples, classes and levels in one sentence."""

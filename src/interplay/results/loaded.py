@@ -107,8 +107,9 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and run.class_sizes.shape == (len(run.class_labels),)
         and (run.outcome is None or are_classes_of(run.outcome, len(run.class_labels)))
         and all(is_cut_of(cuts, n_vars) for cuts in run.cuts)
-        and (run.tested is None or are_tests_of(run.tested, gains.dimensions, n_vars))
-        and (run.tested is None or {cuts.variable for cuts in run.cuts} >= set(run.tested.tuples.ravel().tolist()))
+        and len(run.tested) in (0, gains.dimensions - 1)
+        and all(are_tests_of(tested, size, n_vars) for size, tested in enumerate(run.tested, start=2))
+        and all({cuts.variable for cuts in run.cuts} >= set(tested.tuples.ravel().tolist()) for tested in run.tested)
         and (
             found is None
             or (

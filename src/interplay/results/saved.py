@@ -93,6 +93,15 @@ def save_result(result: Selection | Interactions, path: str | os.PathLike[str]) 
             archive.writestr(f"{name}.npy", buffer.getvalue())
 
 
+def is_saved_interactions(path: str | os.PathLike[str]) -> bool:
+    """Say whether a file holds Interactions, as far as its table of contents tells."""
+    try:
+        with open_zip(path) as archive:
+            return archive.has(f"{_FORMATS[Interactions].entry}.json")
+    except (OSError, *DAMAGE):
+        return False
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a result that ``Selection.save`` or ``Interactions.save`` wrote.
 

@@ -58,9 +58,10 @@ class Run:
         The best tuples of each relevant variable; None in 1D.
     df_alone : (n_vars,) int64 or None
         Degrees of freedom of `gain_alone`; None in results of earlier versions.
-    tested : TestedTuples or None
-        Tests of the interactions of these tuples, adjusted for all tuples of the search and all runs; None in 1D, and
-        where they were not made.
+    tested : tuple of TestedTuples
+        Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. They are
+        adjusted for all tuples, all sizes having an equal share of the error rate. Nothing in 1D, and where they were
+        not made.
     cuts : tuple of VariableCuts
         How the members of these tuples were cut into levels.
     outcome : OutcomeCuts or None
@@ -76,7 +77,7 @@ class Run:
     null_fit: NullFit
     explanations: Explanations | None = None
     df_alone: IntArray | None = None
-    tested: TestedTuples | None = None
+    tested: tuple[TestedTuples, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 
@@ -350,10 +351,11 @@ class Selection:
         the second test), p_covariates_adjusted and holds_with_covariates follow; with times that may be censored,
         p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
 
-        In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction", "additive" (every
-        member matters by itself, no interaction was found), "unclear" (no interaction was found, and not every member
-        matters by itself: a partner by chance, or an interaction too weak to be shown) or "untested"; p_interaction is
-        the p-value of the interaction, adjusted for all tuples of the search.
+        In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
+        of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction
+        was found, and not every member matters by itself: a partner by chance, or an interaction too weak to be shown)
+        or "untested". interacting names the members that interact, and p_interaction is the p-value of the interaction,
+        adjusted for all tuples.
 
         With several dimensions, there are also found (the simplest way in which the variable shows, in words) and the
         p-value of each arm (p_alone, p_given, p_pairs, …); partners are those of the tuple with the strongest evidence
@@ -389,6 +391,8 @@ class Selection:
             columns |= {f"p_{arm.replace(' ', '_')}": self.p_of_arm(arm) for arm in self.arms}
         if self.dimensions[-1] > 1:
             columns["verdict"] = [one.verdict for one in self.verdicts]
+            members = [np.array(one.members, dtype=np.int64) for one in self.verdicts]
+            columns["interacting"] = [self._names_of(some) for some in members]
             columns["p_interaction"] = [one.p_adjusted for one in self.verdicts]
         for retest in self.retests:
             columns |= retest.columns(len(self.names), self.settings["level"])
@@ -424,7 +428,8 @@ class Selection:
         Parameters
         ----------
         dimensions : int, optional
-            With several dimensions, the size of the tuples; by default the smallest, that is pairs.
+            Number of members: of the tuples of the search, or of their parts. By default that of the search; of
+            several, the smallest, that is pairs.
         run : int or str, optional
             With several comparisons of classes, the number of one or what it tells apart.
 
@@ -467,7 +472,7 @@ class Selection:
         p_adjust : str, optional
             Another adjustment than in the search.
         dimensions : int, optional
-            With several dimensions, the size of the tuples; by default the smallest, that is pairs.
+            Number of members, as in `interactions`.
         run : int or str, optional
             With several comparisons of classes, the number of one or what it tells apart.
         """
@@ -545,9 +550,9 @@ class Selection:
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
             ``.table``; from permutations it allows for both), and says nothing of an interaction: variables with an
-            effect each have small ones too. verdict and p_interaction, as in ``.table``, say whether there is one, and
-            log_or its log odds ratio (two levels, two classes). All gains are maxima over the discretisations. With
-            several runs, the column decision names the run.
+            effect each have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether there
+            is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
+            discretisations. With several runs, the column decision names the run.
 
         Examples
         --------
@@ -636,6 +641,9 @@ class Selection:
         table["partners"] = table["partners"].fillna("")
         if "verdict" in table:
             table["verdict"] = table["verdict"].fillna(UNTESTED)
+            table["interacting"] = [
+                ", ".join(names) if isinstance(names, tuple) else "" for names in table["interacting"]
+            ]
         for name in table.columns:
             adata.var[prefix + name] = table[name].to_numpy()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 from typing import TYPE_CHECKING
 
-from interplay.checks import check_choice, check_int, shown
+from interplay.checks import check_choice, check_int
 from interplay.results.interactions import Interactions
 from interplay.steps.tuple_counts import TupleCounts
 
@@ -18,25 +18,22 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
     sizes = [k for k in selection.dimensions if k > 1]
     if not sizes:
         raise ValueError("interactions need tuples: run select with dimensions=2 or more")
-    k = sizes[0] if dimensions is None else dimensions
-    if k not in sizes:
-        raise ValueError(f"dimensions must be one of {', '.join(map(str, sizes))}, not {shown(dimensions)}")
-    number = _run_number(selection, k, run)
+    size = sizes[0] if dimensions is None else check_int("dimensions", dimensions, low=2, high=sizes[-1])
+    number = _run_number(selection, next(k for k in sizes if k >= size), run)
     chosen = selection.runs[number]
-    if chosen.tested is None or chosen.outcome is None:
+    if not chosen.tested or chosen.outcome is None:
         raise ValueError(
-            "the tuples of this selection were not tested (merged from parts without X, or saved by an older version): "
-            "give X to merge_parts, or run select() again"
+            "the tuples of this selection were not tested (merged from parts without X, within groups, or saved by an "
+            "older version): give X to merge_parts, or run select() again"
         )
-    s = {name: value for name, value in selection.settings.items() if name != "arms"} | {"dimensions": k}
+    tested = chosen.tested[size - 2]
+    s = {name: value for name, value in selection.settings.items() if name != "arms"} | {"dimensions": size}
     kept = [counts for counts in selection.tuple_counts if counts.run == number]
-    members = {
-        tuple(row): int(d) for row, d in zip(chosen.tested.tuples.tolist(), chosen.tested.discretization, strict=True)
-    }
+    members = {tuple(row): int(d) for row, d in zip(tested.tuples.tolist(), tested.discretization, strict=True)}
     return Interactions(
         names=selection.names,
-        tested=chosen.tested.by_p_value(),
-        n_tests=comb(len(selection.names), k) * len(selection.comparisons) * len(sizes),
+        tested=tested.by_p_value(),
+        n_tests=comb(len(selection.names), size) * len(selection.comparisons) * (sizes[-1] - 1),
         outcome=chosen.outcome,
         class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
         cuts=chosen.cuts,

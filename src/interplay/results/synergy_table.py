@@ -75,12 +75,13 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                     "synergy": float(found.gain[row] - found.sub_gain[row]),
                     "p_gain": float(p_gain[row]),
                     "verdict": verdicts[row].verdict,
+                    "interacting": tuple(selection.names[m] for m in verdicts[row].members),
                     "p_interaction": verdicts[row].p_adjusted,
                     "log_or": verdicts[row].log_or,
                 }
                 rows.append({"decision": run.decision, **entry} if several else entry)
     columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_gain", "verdict"]
-    columns += ["p_interaction", "log_or"]
+    columns += ["interacting", "p_interaction", "log_or"]
     return pd.DataFrame(rows, columns=["decision", *columns] if several else columns)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from interplay.arrays import IntArray
+from interplay.arrays import BoolArray, IntArray
 from interplay.chi_squared import log_chi2_tail
 from interplay.results.tested_tuples import TestedTuples
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
-#: A significant interaction, after adjustment for all tuples of the search.
+#: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
 INTERACTION = "interaction"
 #: No interaction was found, and every member is relevant and tells something by itself: their effects add up.
 ADDITIVE = "additive"
@@ -32,6 +33,8 @@ class Verdict(NamedTuple):
     ----------
     verdict : str
         One of "interaction", "additive", "unclear", "untested".
+    members : tuple of int
+        Numbers of the members that interact: of all, or of a part of the tuple. Empty without an interaction.
     p_value, p_adjusted : float
         Of the interaction, before and after adjustment for all tuples of the search; NaN where not tested.
     log_or, ci_low, ci_high : float
@@ -39,6 +42,7 @@ class Verdict(NamedTuple):
     """
 
     verdict: str = UNTESTED
+    members: tuple[int, ...] = ()
     p_value: float = math.nan
     p_adjusted: float = math.nan
     log_or: float = math.nan
@@ -47,29 +51,72 @@ class Verdict(NamedTuple):
 
 
 def verdicts_of(selection: Selection, run: int, tuples: IntArray) -> list[Verdict]:
-    """Return what is known of some tuples of a run, by the numbers of their members, ascending."""
-    tested = selection.runs[run].tested
-    if tested is None:
+    """Return what is known of some tuples of a run, by the numbers of their members, ascending.
+
+    An interaction is that of the whole tuple, if it is significant, or else of its part with the smallest adjusted
+    p-value. Without one, p-values are those of the whole tuple.
+    """
+    by_size = selection.runs[run].tested
+    if not by_size:
         return [Verdict()] * len(tuples)
-    words = _words(selection, tested)
-    return [
-        Verdict()
-        if row < 0
-        else Verdict(
-            words[row],
-            float(tested.p_value[row]),
-            float(tested.p_adjusted[row]),
-            float(tested.log_or[row]),
-            float(tested.ci_low[row]),
-            float(tested.ci_high[row]),
-        )
-        for row in tested.rows_of(tuples).tolist()
+    level = selection.settings["level"]
+    tested = by_size[-1]
+    parts = [_Lookup(of_size, of_size.is_significant(level)) for of_size in by_size[:-1]]
+    significant, words = tested.is_significant(level), _words(selection, tested)
+    verdicts = []
+    for members, row in zip(tuples.tolist(), tested.rows_of(tuples).tolist(), strict=True):
+        if row < 0:
+            verdicts.append(Verdict())
+            continue
+        found = None if significant[row] else _best_part(parts, members)
+        if significant[row]:
+            verdicts.append(_verdict(INTERACTION, tested, row, tuple(members)))
+        elif found is not None:
+            part, at = found
+            verdicts.append(_verdict(INTERACTION, part, at, tuple(part.tuples[at].tolist())))
+        else:
+            verdicts.append(_verdict(words[row], tested, row, ()))
+    return verdicts
+
+
+class _Lookup:
+    """The significant ones among tests of tuples, by their members."""
+
+    def __init__(self, tested: TestedTuples, significant: BoolArray) -> None:
+        self.tested = tested
+        rows = np.flatnonzero(significant).tolist()
+        self.row_of = {tuple(tested.tuples[row].tolist()): row for row in rows}
+
+
+def _best_part(parts: list[_Lookup], members: list[int]) -> tuple[TestedTuples, int] | None:
+    found = [
+        (float(one.tested.p_adjusted[row]), one.tested, row)
+        for one in parts
+        if one.row_of
+        for part in combinations(members, one.tested.tuples.shape[1])
+        if (row := one.row_of.get(part)) is not None
     ]
+    if not found:
+        return None
+    _, tested, row = min(found, key=lambda entry: entry[0])
+    return tested, row
+
+
+def _verdict(word: str, tested: TestedTuples, row: int, members: tuple[int, ...]) -> Verdict:
+    return Verdict(
+        word,
+        members,
+        float(tested.p_value[row]),
+        float(tested.p_adjusted[row]),
+        float(tested.log_or[row]),
+        float(tested.ci_low[row]),
+        float(tested.ci_high[row]),
+    )
 
 
 def _words(selection: Selection, tested: TestedTuples) -> list[str]:
-    level = selection.settings["level"]
+    """Say of tuples what they are if they do not interact."""
     log_p_alone = log_chi2_tail(2 * math.log(2) * tested.gain_alone, np.maximum(tested.df_alone, 1))
-    matters = (tested.df_alone > 0) & (log_p_alone < math.log(level)) & selection.is_relevant[tested.tuples]
-    without = np.where(matters.all(axis=1), ADDITIVE, UNCLEAR)
-    return [str(word) for word in np.where(tested.is_significant(level), INTERACTION, without)]
+    matters = (tested.df_alone > 0) & (log_p_alone < math.log(selection.settings["level"]))
+    matters &= selection.is_relevant[tested.tuples]
+    return [ADDITIVE if row.all() else UNCLEAR for row in matters]

@@ -87,12 +87,12 @@ class PValueCaps:
             return min(self.level, self.level * room / (m * harmonic))
         return self.level / max(m - max(m // 10, 4 * n_rejected), 1)
 
-    def following(self, cap: float, found: TestedTuples) -> float | None:
+    def following(self, cap: float, found: TestedTuples, *, is_part: bool = False) -> float | None:
         """Return the cap of another search, where one up to `cap` may have left out what is wanted; else None.
 
-        `found` are all tuples with p ≤ `cap`, adjusted.
+        `found` are all tuples with p ≤ `cap`, adjusted. A part of a search goes up to the cap that all parts have.
         """
-        if self.max_p is not None:
+        if self.max_p is not None or (is_part and self.top is None):
             return None
         if self.top is not None:
             return min(1.0, 16 * cap) if len(found) < min(self.top, self.n_tests) and cap < 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -37,21 +38,41 @@ def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
 
 def make_selected_tests(
     comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
-) -> TestedTuples:
-    """Test tuples of two and more members in all discretisations of a run; p-values are not adjusted yet.
+) -> tuple[TestedTuples, ...]:
+    """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
     ----------
     tuples : (n, k) int64
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
         there (−1).
+
+    Returns
+    -------
+    tuple of TestedTuples
+        Those of two members, of three, … and of k; nothing where tuples have one member.
     """
-    n_vars = comparison.table.n_vars
     known = tuples[(tuples >= 0).all(axis=1)]
-    _, first = np.unique(known, axis=0, return_index=True)
-    chosen = known[np.sort(first)[:MAX_TESTED]]
+    sizes = range(2, settings.dimensions + 1)
+    return tuple(
+        _tests_of_size(comparison, settings, coders, _parts(known, size), n_families=n_families) for size in sizes
+    )
+
+
+def _parts(tuples: IntArray, size: int) -> IntArray:
+    """Return all tuples of so many members that the tuples hold, those of the first of them first."""
+    places = list(combinations(range(tuples.shape[1]), size))
+    return np.stack([tuples[:, list(place)] for place in places], axis=1).reshape(-1, size)
+
+
+def _tests_of_size(
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
+) -> TestedTuples:
+    n_vars, size = comparison.table.n_vars, tuples.shape[1]
+    _, first = np.unique(tuples, axis=0, return_index=True)
+    chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
-        return TestedTuples.none(settings.dimensions)
+        return TestedTuples.none(size)
     variables = np.unique(chosen)
     coder = coders.of(comparison.table, variables)
     n_numbers = np.maximum(coder.n_levels, 2)[chosen].astype(float).prod(axis=1) * comparison.classes.n_classes
@@ -62,11 +83,7 @@ def make_selected_tests(
         for d in range(settings.discretizations)
     ]
     caps = PValueCaps(
-        listed_method(settings.p_adjust),
-        settings.level,
-        n_tests_of(n_vars, settings.dimensions, n_families),
-        None,
-        None,
+        listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
     )
     return make_tuple_tests(
         tables,
@@ -78,20 +95,23 @@ def make_selected_tests(
     )
 
 
-def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int, *, n_sizes: int) -> list[Run]:
-    """Adjust the p-values of all runs of a size of tuples together, with an equal share of the error for each size."""
+def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int) -> list[Run]:
+    """Adjust p-values for all tuples of as many members, of all comparisons, with an equal share for each size."""
+    n_sizes = max(run.dimensions for run in runs) - 1
     adjusted = list(runs)
-    for size in {run.dimensions for run in runs}:
-        chosen = [(number, run.tested) for number, run in enumerate(runs) if run.dimensions == size]
-        some = [(number, tested) for number, tested in chosen if tested is not None]
-        if not some:
-            continue
-        p_adjusted = adjust_listed(
-            np.concatenate([tested.p_value for _, tested in some]),
-            listed_method(settings.p_adjust),
-            n_tests=n_tests_of(n_vars, size, len(chosen) * n_sizes),
-        )
-        ends = np.cumsum([len(tested) for _, tested in some])
-        for (number, tested), of_run in zip(some, np.split(p_adjusted, ends[:-1]), strict=True):
-            adjusted[number] = replace(runs[number], tested=replace(tested, p_adjusted=of_run))
+    for k in {run.dimensions for run in runs}:
+        numbers = [number for number, run in enumerate(runs) if run.dimensions == k and run.tested]
+        for size in range(2, k + 1) if numbers else ():
+            some = [runs[number].tested[size - 2] for number in numbers]
+            n_comparisons = sum(run.dimensions == k for run in runs)
+            p_adjusted = adjust_listed(
+                np.concatenate([tested.p_value for tested in some]),
+                listed_method(settings.p_adjust),
+                n_tests=n_tests_of(n_vars, size, n_comparisons * n_sizes),
+            )
+            ends = np.cumsum([len(tested) for tested in some])
+            for number, tested, of_run in zip(numbers, some, np.split(p_adjusted, ends[:-1]), strict=True):
+                by_size = list(adjusted[number].tested)
+                by_size[size - 2] = replace(tested, p_adjusted=of_run)
+                adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
     return adjusted

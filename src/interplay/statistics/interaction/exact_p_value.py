@@ -17,6 +17,13 @@ _ROUNDING = 1e-9
 #: Combinations of the strata's tables that are listed at most.
 MAX_COMBINATIONS = 2**20
 
+#: Tables of one stratum that are listed at most. Of more, only those are that the p-value is made of.
+MAX_LISTED = 2**12
+
+#: Tables less likely than the ones they are summed with by this factor, as a logarithm, do not count: a million of them
+#: are below the rounding.
+_NEGLIGIBLE = 60.0
+
 
 def exact_log_p(tables: IntArray) -> float:
     """Return the natural logarithm of the exact p-value of one tuple; NaN if its strata have too many tables.
@@ -42,6 +49,8 @@ def exact_log_p(tables: IntArray) -> float:
     signs = parity_signs(shape)
     flat = tables.reshape(len(tables), signs.size)
     low, high = step_range(flat, signs)
+    if len(tables) == 1 and high[0] - low[0] > MAX_LISTED:
+        return _log_p_of_many(flat[0], signs, int(low[0]), int(high[0]))
     if np.prod((high - low + 1).astype(np.float64)) > MAX_COMBINATIONS and len(tables) > 1:
         return float("nan")
     log_chance, observed = np.zeros(1), 0.0
@@ -60,3 +69,53 @@ def _log_chances(counts: IntArray, signs: IntArray, low: int, high: int) -> Floa
     log_ratio = np.concatenate([[0.0], np.cumsum(steps)])
     log_ratio -= log_ratio.max()
     return np.asarray(log_ratio - np.log(np.exp(log_ratio).sum()))
+
+
+def _log_p_of_many(counts: IntArray, signs: IntArray, low: int, high: int) -> float:
+    """Return the logarithm of the p-value where there are very many tables: from the few that matter.
+
+    The logarithm of a table's probability is concave in t. So it is known, by bisection, where it falls below a value,
+    and what lies beyond adds nothing.
+    """
+    from scipy.special import gammaln
+
+    def log_weight(t: IntArray) -> FloatArray:
+        return np.asarray(-gammaln(counts + signs * t[:, np.newaxis] + 1.0).sum(axis=1))
+
+    def at(t: int) -> float:
+        return float(log_weight(np.array([t]))[0])
+
+    def last_above(value: float, inside: int, end: int) -> int:
+        """Return the last t from `inside`, where the weight is above the value, towards `end`, where it still is."""
+        if at(end) >= value:
+            return end
+        while abs(end - inside) > 1:
+            middle = (inside + end) // 2
+            inside, end = (middle, end) if at(middle) >= value else (inside, middle)
+        return inside
+
+    mode = _mode(counts, signs, low, high)
+    top, observed = at(mode), at(0)
+    first, last = (last_above(top - _NEGLIGIBLE, mode, end) for end in (low, high))
+    log_total = float(np.logaddexp.reduce(log_weight(np.arange(first, last + 1))))
+    # As unlikely as the table at hand, but for rounding; from there outwards, on both sides of the mode.
+    limit = observed + _ROUNDING * (1 + abs(observed - log_total))
+    if limit >= top:
+        return 0.0
+    tails = []
+    for end, step in ((low, -1), (high, 1)):
+        begin = last_above(np.nextafter(limit, np.inf), mode, end) + step
+        if low <= begin <= high:
+            weight = at(begin)
+            stop = last_above(weight - _NEGLIGIBLE, begin, end)
+            tails.append(log_weight(np.arange(begin, stop + step, step)))
+    return min(float(np.logaddexp.reduce(np.sort(np.concatenate(tails)))) - log_total, 0.0)
+
+
+def _mode(counts: IntArray, signs: IntArray, low: int, high: int) -> int:
+    """Return the likeliest t: probabilities grow while the ratio of neighbours is above 1."""
+    while low < high:
+        middle = (low + high) // 2
+        grows = np.log(counts[signs < 0] - middle).sum() > np.log(counts[signs > 0] + middle + 1).sum()
+        low, high = (middle + 1, high) if grows else (low, middle)
+    return low

@@ -1,0 +1,113 @@
+"""Interactions of all shards of a search → those of the whole search."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from interplay.checks import shown
+from interplay.engines.searcher_counts import summed_counts
+from interplay.interacting.search import wanted_tuples
+from interplay.results.interactions import Interactions
+from interplay.results.replication import MAX_COUNTED
+from interplay.results.saved import load
+from interplay.results.tested_tuples import TestedTuples
+from interplay.search.checkpoint import describe_difference
+from interplay.search.p_value_caps import PValueCaps
+from interplay.search.tile_loop import Shard
+from interplay.statistics.interaction.listed_p_values import adjust_listed
+
+
+def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
+    """Put the parts of all shards of a search for interactions together.
+
+    Parameters
+    ----------
+    parts : iterable of Interactions or path-like
+        What `interactions` returned for each `shard`, or the files it was saved to, in any order. Each shard must be
+        there exactly once, and all must be of the same search.
+
+    Returns
+    -------
+    Interactions
+        The same as from one call without `shard`. (Where more than a tenth of all tuples are significant, or more than
+        200 by "BH" or "BY", it may call fewer of them significant.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> parts = [interplay.interactions(X, y, shard=(i, 3)) for i in (1, 2, 3)]
+    >>> interplay.merge_interactions(parts).significant
+    [('x3', 'x11')]
+    """
+    if isinstance(parts, Interactions | str | os.PathLike):
+        raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{shown(parts)}]")
+    read = [_read(part) for part in parts]
+    if not read:
+        raise ValueError("parts must name at least one part; there is none")
+    first_name, first = read[0]
+    name_of: dict[int, str] = {}
+    for name, part in read:
+        if difference := describe_difference(_about(first), _about(part)):
+            raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
+        shard = Shard.parse(part.settings["shard"])
+        if shard.number in name_of:
+            raise ValueError(f"parts: {shard} is there twice: {name_of[shard.number]} and {name}: leave one out")
+        name_of[shard.number] = name
+    n_shards = Shard.parse(first.settings["shard"]).of
+    if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
+        listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
+        raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
+    return _merged([part for _, part in read])
+
+
+def _merged(parts: list[Interactions]) -> Interactions:
+    first = parts[0]
+    s = first.settings
+    caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["given_max_p"], s["top"])
+    everything = TestedTuples.joined([part.tested for part in parts]).by_p_value()
+    found = wanted_tuples(everything.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
+    inside, variables = set(map(tuple, found.tuples.tolist())), set(found.tuples.ravel().tolist())
+    cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
+    counts = {tuple(one.members.tolist()): one for part in parts for one in part.counts}
+    kept = [counts[members] for members in map(tuple, found.tuples.tolist()) if members in counts]
+    provenance = first.provenance | {
+        "engine": {
+            "name": ", ".join(sorted({part.provenance["engine"]["name"] for part in parts})),
+            "shards": len(parts),
+        },
+        "searchers": summed_counts(part.provenance["searchers"] for part in parts),
+        "tested": sum(part.provenance["tested"] for part in parts),
+        "seconds": round(sum(part.provenance["seconds"] for part in parts), 3),
+    }
+    return replace(
+        first,
+        tested=found,
+        cuts=tuple(cuts[v] for v in sorted(cuts)),
+        counts=tuple(one for one in kept if tuple(one.members.tolist()) in inside)[:MAX_COUNTED],
+        settings=s | {"shard": None, "max_p": max(part.settings["max_p"] for part in parts)},
+        provenance=provenance,
+    )
+
+
+def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interactions]:
+    read: Any = part if isinstance(part, Interactions) else load(part)
+    name = "an entry" if isinstance(part, Interactions) else repr(os.fspath(part))
+    if not isinstance(read, Interactions) or read.settings.get("shard") is None:
+        raise ValueError(f"parts: {name} is no part of a search for interactions: make it with interactions(shard=…)")
+    return (f"part {read.settings['shard']}" if read is part else name), read
+
+
+def _about(part: Interactions) -> dict[str, Any]:
+    """Return what parts of one search have in common."""
+    shard = Shard.parse(part.settings["shard"])
+    decides = {name: value for name, value in part.settings.items() if name not in ("shard", "max_p")}
+    layout = {"data fingerprint": part.provenance["data_fingerprint"], "tiles": part.provenance["layout"]}
+    return {"shards": shard.of, "tuples": part.n_tests, **decides, **layout}

@@ -1,0 +1,92 @@
+"""interactions(), and what users hold after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import interplay
+from hostile.case import Area, refused, same
+from hostile.data import CODES, FRAME, X, Y, selected, with_value
+
+
+def found(table: Any = X, y: Any = Y, **settings: Any) -> interplay.Interactions:
+    return interplay.interactions(table, y, **{"max_p": 1} | settings)
+
+
+def table_of(table: Any = X, y: Any = Y, **settings: Any) -> pd.DataFrame:
+    return found(table, y, **settings).table
+
+
+def near(distance: Any, positions: Any) -> interplay.Interactions:
+    return found(min_distance=distance, positions=positions)
+
+
+def columns_alone(frame: pd.DataFrame) -> pd.DataFrame:
+    """What does not speak of names."""
+    return frame.drop(columns=["members", "cell"])
+
+
+AREA = Area(
+    "`interactions`",
+    [
+        refused("`X=None`", lambda: found(None), "X"),
+        refused("one variable", lambda: found(X[:, :1]), "dimensions=2 needs at least 2 variables"),
+        refused("NaN", lambda: found(with_value(np.nan)), "X has 1 missing value"),
+        refused("`y` of one class", lambda: found(X, np.zeros(60)), "y has one class only"),
+        refused("`y` of another length", lambda: found(X, Y[:-1]), "y must have one value per sample"),
+        refused("`dimensions=1`", lambda: found(dimensions=1), "dimensions must be a whole number of at least 2"),
+        refused("`dimensions=2.0`", lambda: found(dimensions=2.0), "dimensions must be a whole number"),
+        refused("`dimensions=9`", lambda: found(dimensions=9), "dimensions=9 needs at least 9 variables"),
+        refused("`divisions=0`", lambda: found(divisions=0), "divisions must be"),
+        refused("`discretizations=0`", lambda: found(discretizations=0), "discretizations must be"),
+        refused("`max_p=0`", lambda: found(max_p=0), "max_p must be a number in"),
+        refused("`max_p=nan`", lambda: found(max_p=float("nan")), "max_p must be a number in"),
+        refused("`max_p='all'`", lambda: found(max_p="all"), "max_p must be a number in"),
+        refused("`top=0`", lambda: found(top=0), "top must be a whole number of at least 1"),
+        refused("`top=10**12`", lambda: found(top=10**12), "top must be at most"),
+        refused("`level=1`", lambda: found(level=1), "level must be a number in"),
+        refused("`p_adjust='hommel'`", lambda: found(p_adjust="hommel"), "needs the p-values of all tuples"),
+        refused("`p_adjust=None`", lambda: found(p_adjust=None), "p_adjust must be one of"),
+        refused("`missing='drop'`", lambda: found(missing="drop"), "missing must be one of"),
+        refused("`variables='v1'`", lambda: found(FRAME, variables="v1"), "variables must be a list"),
+        refused("`variables` that there are not", lambda: found(variables=[7]), "variables"),
+        refused("`partners` without `variables`", lambda: found(partners=[1]), "give variables too"),
+        refused("`partners` of a variable with itself", lambda: found(variables=[1], partners=[1]), "no tuple of 2"),
+        refused("`min_distance` without positions", lambda: found(min_distance=3), "positions of the variables"),
+        refused("`min_distance=0`", lambda: near(0, range(5)), "min_distance must be a number in"),
+        refused("`min_distance` beyond all", lambda: near(99, range(5)), "there is no tuple"),
+        refused("`positions` of another length", lambda: near(3, range(4)), "positions must be one number"),
+        refused("`positions='here'`", lambda: near(3, "here"), "positions must be one number"),
+        refused("`positions` of texts", lambda: near(3, list("abcde")), "positions must be one number"),
+        refused("`positions` in a table of other columns", lambda: near(3, FRAME), "columns variable and position"),
+        refused("`holdout=1.5`", lambda: found(holdout=1.5), "holdout must be a number in"),
+        refused("`holdout=60` of 60", lambda: found(holdout=60), "holdout must be a whole number"),
+        refused("`holdout` of too few", lambda: found(holdout=2), "leaves fewer than 2 samples"),
+        refused("`engine=7`", lambda: found(engine=7), "engine must be"),
+        refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
+        refused("`counts_of(99)`", lambda: found().counts_of(99), "row must be a whole number from 0 to 9"),
+        refused(
+            "`replicate` without a variable", lambda: found(FRAME).replicate(FRAME[["v0"]], Y), "lacks the variable"
+        ),
+        refused("`replicate` of another class", lambda: found().replicate(X, Y + 1), "y has the class '2'"),
+        refused("`replicate` of a replication", lambda: found(holdout=20).replicate(X, Y), "is a replication already"),
+        refused(
+            "`Selection.interactions` in 1D", lambda: selected(dimensions=1).interactions(), "dimensions=2 or more"
+        ),
+        same("a list of lists", lambda: table_of(X.tolist(), Y.tolist()), "arrays", table_of),
+        same("a frame", lambda: columns_alone(table_of(FRAME)), "the array", lambda: columns_alone(table_of())),
+        same(
+            "whole numbers as text", lambda: table_of(CODES.astype(str), Y), "the numbers", lambda: table_of(CODES, Y)
+        ),
+        same("`missing='omit'` with nothing missing", lambda: table_of(missing="omit"), "no argument", table_of),
+        same(
+            "an empty column",
+            lambda: columns_alone(table_of(FRAME.assign(v4=np.nan), missing="omit").query("p_value < 1")),
+            "a constant one",
+            lambda: columns_alone(table_of(FRAME.assign(v4=1.0)).query("p_value < 1")),
+        ),
+    ],
+)
