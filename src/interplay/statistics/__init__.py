@@ -14,6 +14,8 @@
     level_score_test.py    counts             → the same for columns of few values, exact where they are few
     given_test.py          scores of samples  → the same given other, strong variables
     combined_p.py          several p-values   → one: their weighted harmonic mean
+    learned_weights.py     p-values of arms   → weights that lean to the arms in which others were found
+    arms.py                which tests are combined, with what weights
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
 """
