@@ -14,11 +14,13 @@ from scipy import stats
 
 import interplay
 from command_line import in_process
-from interplay.results.arms import found_by
+from interplay.results.arms import found_by, weighted_arms
 from interplay.search.dimensions import MAX_TRIPLES, MAX_VARS_OF_QUADRUPLES, resolve_dimensions
 from interplay.search.product_search import int_scores, product_maxima
 from interplay.statistics.arms import tests_of as weights_of
 from interplay.statistics.combined_p import combined_log_p
+from interplay.statistics.learned_weights import learned_weights
+from interplay.steps.rank_scores import mid_rank_scores
 from shared_data import SHARED, needs_shared
 
 N_SAMPLES, N_VARS = 400, 45
@@ -97,6 +99,31 @@ def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
 # --- What comes out ---------------------------------------------------------------------------------------------
 
 
+def test_weights_lean_to_where_others_were_found(found):
+    """And a variable has no part in its own: changing its p-values changes those of the others alone."""
+    tests = found.tests
+    log_p, weights = weighted_arms(tests)
+    fixed = np.array([sum(test.weight for test in tests if test.arm == arm) for arm in found.arms])
+    assert np.allclose(weights.sum(axis=0), 1)
+    assert (found.arm_weights["triples"] > fixed[3]).all()  # three were found there
+    stronger = log_p.copy()
+    stronger[2, 30] = -60.0
+    changed = learned_weights(stronger, fixed)
+    assert np.array_equal(changed[:, 30], weights[:, 30])
+    assert (changed[2, np.arange(N_VARS) != 30] > weights[2, np.arange(N_VARS) != 30]).all()
+
+
+def test_where_nothing_is_found_weights_are_the_fixed_ones():
+    rng = np.random.default_rng(0)
+    log_p, fixed = np.log(rng.uniform(0.01, 1, size=(3, 50))), np.array([0.5, 0.3, 0.2])
+    assert np.array_equal(learned_weights(log_p, fixed), np.repeat(fixed[:, np.newaxis], 50, axis=1))
+    alone = log_p.copy()
+    alone[0, 7] = -30.0
+    learned = learned_weights(alone, fixed)
+    assert np.array_equal(learned[:, 7], fixed)  # the only one that is found is judged by the fixed weights
+    assert np.allclose(learned[:, 8], 0.5 * fixed + 0.5 * np.array([1, 0, 0]))
+
+
 def test_each_kind_of_effect_is_found_in_its_own_way(found):
     table = found.table.set_index("variable")
     assert set(found.relevant) == {"x3", "x9", "x11", "x12", "x20", "x21", "x22"}
@@ -110,12 +137,12 @@ def test_each_kind_of_effect_is_found_in_its_own_way(found):
 
 
 def test_the_p_value_is_the_harmonic_mean_of_the_tests_and_of_the_arms(found):
-    weights = [test.weight for test in found.tests]
-    assert sum(weights) == pytest.approx(1)
-    assert np.allclose(found.log_p, combined_log_p([test.log_p for test in found.tests], weights))
+    assert sum(test.weight for test in found.tests) == pytest.approx(1)
     of_arms = [np.log(found.p_of_arm(arm)) for arm in found.arms]
-    by_arm = [sum(test.weight for test in found.tests if test.arm == arm) for arm in found.arms]
-    assert np.allclose(combined_log_p(of_arms, by_arm), found.log_p)
+    assert np.allclose(combined_log_p(of_arms, found.arm_weights.to_numpy().T), found.log_p)
+    fixed = {arm: sum(test.weight for test in found.tests if test.arm == arm) for arm in found.arms}
+    of_tests = [found.arm_weights[test.arm].to_numpy() * test.weight / fixed[test.arm] for test in found.tests]
+    assert np.allclose(combined_log_p([test.log_p for test in found.tests], of_tests), found.log_p)
     assert found.arms == ("alone", "given", "pairs", "triples")
     for arm, p in zip(found.arms, (found.p_alone, found.p_given, found.p_pairs, found.p_triples), strict=True):
         assert np.array_equal(found.table[f"p_{arm}"], p)
@@ -197,7 +224,7 @@ def test_rank_and_spread_are_scipys(data, found):
 def test_products_are_those_of_plain_loops(n_classes):
     rng = np.random.default_rng(n_classes)
     n, p, c = 60, 9, 4
-    scores = int_scores(rng.uniform(-1, 1, size=(p + c, n)))
+    scores = int_scores(mid_rank_scores(rng.normal(size=(p + c, n))))
     codes = rng.integers(0, n_classes, n)
     targets = np.array([codes == q for q in range(n_classes == 2, n_classes)], dtype=float)
     residuals = targets - targets.mean(axis=1, keepdims=True)
@@ -224,9 +251,20 @@ def test_products_are_those_of_plain_loops(n_classes):
     assert found.df == max(n_classes - 1, 1)
 
 
+def test_columns_of_many_ties_take_no_part_in_products():
+    values = np.array([np.arange(100), np.arange(100) < 50, np.arange(100) < 4, np.arange(100) % 20, [3] * 100])
+    kept = int_scores(mid_rank_scores(values.astype(float))).any(axis=1)
+    assert kept.tolist() == [True, False, False, True, False]
+    found = product_maxima(
+        int_scores(mid_rank_scores(values.astype(float))), np.ones((1, 100)), n_vars=5, n_fitted=0, n_threads=1
+    )
+    assert np.isnan(found.statistic).tolist() == [False, True, True, False, True]
+    assert (found.partner >= 0).tolist() == kept.tolist()
+
+
 def test_products_do_not_depend_on_threads_and_blocks():
     rng = np.random.default_rng(0)
-    scores = int_scores(rng.uniform(-1, 1, size=(700, 90)))
+    scores = int_scores(mid_rank_scores(rng.normal(size=(700, 90))))
     residuals = rng.normal(size=(1, 90))
     one, two = (product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=n) for n in (1, 3))
     assert np.array_equal(one.statistic, two.statistic)
@@ -352,7 +390,7 @@ def test_genotypes_have_no_products_and_their_weight_goes_to_the_gains():
     weights = {test.name: test.weight for test in result.tests}
     assert sum(weights.values()) == pytest.approx(1)
     of_pairs = weights["gain 2"] + weights["synergy 2"]
-    assert of_pairs == pytest.approx(0.24 / (0.37 + 0.11 + 0.24))
+    assert of_pairs == pytest.approx(0.34 / (0.34 + 0.08 + 0.34))
 
 
 def test_a_continuous_outcome_and_few_variables():

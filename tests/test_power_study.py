@@ -15,7 +15,7 @@ from scipy import stats
 import interplay
 from power import penetrance, problems
 from power.methods import METHODS
-from power.problems import PROBLEMS, Problem, Table
+from power.problems import MORE_PROBLEMS, PROBLEMS, STRENGTHS, Problem, Table
 from power.study import COLUMNS, counted, read_rows, row_of, run_study
 from power.summary import summarised, wilson
 from power.table import details_in_markdown, table_in_markdown
@@ -80,12 +80,12 @@ def test_cases_and_controls_have_the_shares_of_the_model():
 # --- Truth ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("problem", (PROBLEMS | MORE_PROBLEMS).values(), ids=PROBLEMS | MORE_PROBLEMS)
 def test_tables_are_what_they_say(problem):
     table = problem.table(0)
     n_vars = table.X.shape[1]
     assert len(table.y) == len(table.X)
-    assert set(table.y.tolist()) == {0, 1}
+    assert set(table.y.tolist()) == ({0, 1, 2} if problem.name == "three_classes" else {0, 1})
     assert table.truth.tolist() == sorted(set(table.truth.tolist()))
     assert 0 <= table.truth[0] <= table.truth[-1] < n_vars
     assert table.genotypes == (set(np.unique(table.X)) == {0, 1, 2})
@@ -94,8 +94,9 @@ def test_tables_are_what_they_say(problem):
 
 
 def test_no_two_problems_share_a_table():
-    first = [problem.table(0).X[:, -1].tobytes() for problem in PROBLEMS.values()]
-    assert len(set(first)) == len(PROBLEMS)
+    problems = [*PROBLEMS.values(), *MORE_PROBLEMS.values()]
+    first = [problem.table(0, strength).X[:, -1].tobytes() for problem in problems for strength in STRENGTHS]
+    assert len(set(first)) == len(problems) * len(STRENGTHS)
 
 
 def test_truth_of_additive_effects():

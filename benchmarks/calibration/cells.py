@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 class Cell:
     """One kind of data and one way to search it; the defaults are the centre of the study."""
 
-    dimensions: int = 2
+    dimensions: int = 2  # 0 for all of them in one call, select's default
     n_samples: int = 500
     n_vars: int = 100
     shares: tuple[int, ...] = (50, 50)
@@ -38,7 +38,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        parts = [f"{self.dimensions}D", self.data_name]
+        parts = [f"{self.dimensions}D" if self.dimensions else "auto", self.data_name]
         parts += [f"discretizations{self.discretizations}"] * (self.discretizations > 1)
         parts += [f"divisions{self.divisions}"] * (self.divisions > 1)
         parts += [f"contrast{self.n_contrast}"] * (self.n_contrast != "auto")
@@ -153,6 +153,46 @@ PLANTED_CELLS: list[Cell] = [
     Cell(planted=True, dimensions=3, n_vars=60),
 ]
 
+#: All dimensions in one call.
+_AUTO = Cell(dimensions=0)
+ONE_CALL_CELLS: list[Cell] = [
+    _AUTO,
+    *_cross(_AUTO, n_samples=[100, 200]),
+    *_cross(_AUTO, shares=UNBALANCED),
+    *_cross(_AUTO, n_samples=[100, 200], shares=[(80, 20), (90, 10), (95, 5)]),
+    *_cross(_AUTO, columns=KINDS),
+    *_cross(_AUTO, columns=["genotypes", "rare", "mixed", "lognormal"], n_samples=[200], shares=[(80, 20)]),
+    *_cross(_AUTO, correlation=[0.5, 0.9, 0.99]),
+    *_cross(_AUTO, correlation=[0.9], n_samples=[200], shares=[(80, 20)]),
+    *_cross(_AUTO, shares=[THREE, FOUR]),
+    *_cross(_AUTO, shares=[(70, 10, 10, 10)], n_samples=[200], columns=["gaussian", "genotypes", "rare"]),
+    *_cross(_AUTO, n_vars=[10, 30, 300]),
+    *_cross(_AUTO, n_vars=[30], n_samples=[100], shares=[(50, 50), (90, 10)]),
+    *_cross(_AUTO, divisions=[2]),
+    *_cross(_AUTO, n_contrast=[30, 100]),
+    *_cross(replace(_AUTO, n_samples=320, n_vars=20, n_strata=16), columns=["gaussian", "genotypes", "rare"]),
+    *_cross(replace(_AUTO, n_samples=320, n_vars=20, n_strata=16), shares=[(80, 20), THREE]),
+    *_cross(replace(_AUTO, n_vars=20), n_strata=[2, 8], n_samples=[60]),
+    replace(_AUTO, n_samples=320, n_vars=20, n_strata=16, batch_effect=True),
+    replace(_AUTO, n_samples=2000, n_vars=20, n_strata=100),
+]
+#: The same with variables that say something.
+ONE_CALL_PLANTED_CELLS: list[Cell] = [
+    replace(_AUTO, planted=True),
+    *_cross(replace(_AUTO, planted=True), n_samples=[200, 2000]),
+    *_cross(replace(_AUTO, planted=True), shares=[(80, 20)]),
+    *_cross(replace(_AUTO, planted=True), columns=["genotypes"]),
+]
+
 DEFAULT_CELLS = [*NULL_CELLS, *SPARSE_CELLS, *STRATA_CELLS, *SLOW_NULL_CELLS]
-ALL_CELLS = [*NULL_CELLS, *SPARSE_CELLS, *STRATA_CELLS, *PLANTED_CELLS, *CONTRAST_CELLS, *SLOW_NULL_CELLS]
+ALL_CELLS = [
+    *NULL_CELLS,
+    *SPARSE_CELLS,
+    *STRATA_CELLS,
+    *PLANTED_CELLS,
+    *CONTRAST_CELLS,
+    *SLOW_NULL_CELLS,
+    *ONE_CALL_CELLS,
+    *ONE_CALL_PLANTED_CELLS,
+]
 FACTORS = [field.name for field in fields(Cell)]

@@ -50,6 +50,8 @@ def _correlated(rng: np.random.Generator, cell: Cell) -> np.ndarray:
 def _as_columns(z: np.ndarray, columns: str, rng: np.random.Generator) -> np.ndarray:
     if columns == "gaussian":
         return z
+    if columns == "lognormal":
+        return np.exp(1.5 * z)
     if columns == "integers":  # about a dozen values, many ties
         return np.rint(2 * z)
     if columns == "binary":

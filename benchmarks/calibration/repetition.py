@@ -27,7 +27,7 @@ def repeat(cell: Cell, repetition: int) -> dict[str, Any]:
         result = interplay.select(
             X,
             y,
-            dimensions=cell.dimensions,
+            dimensions=cell.dimensions or "auto",
             divisions=cell.divisions,
             discretizations=cell.discretizations,
             n_contrast=cell.n_contrast,
@@ -35,6 +35,7 @@ def repeat(cell: Cell, repetition: int) -> dict[str, Any]:
             random_state=repetition,
         )
     p = result.p_value
+    fits = [run.null_fit for run in result.runs]
     row = {
         "repetition": repetition,
         "smallest_p_adjusted": float(result.p_adjusted.min()),
@@ -42,15 +43,24 @@ def repeat(cell: Cell, repetition: int) -> dict[str, Any]:
         "p_of_last": float(p[-1]),
         "share_below_05": float((p < 0.05).mean()),
         "share_below_01": float((p < 0.01).mean()),
-        "fit": result.null_fit.fit,
-        "ks_p": result.null_fit.ks_p,
+        "fit": fits[0].fit if cell.dimensions else "combined",
+        "ks_p": fits[0].ks_p if cell.dimensions else math.nan,
         "warned": " | ".join(sorted({str(warning.message) for warning in caught})),
     }
     if cell.planted:
         row |= _found_and_false(p)
-    if result.null_fit.mode != "raw":
+    if cell.dimensions == 0:
+        row |= {f"any_test_{test.name.replace(' ', '_')}": _any_selected(test.log_p) for test in result.tests}
+        row |= {"share_below_0005": float((p < 0.0005).mean())}
+    elif fits[0].mode != "raw":
         row |= _other_fits(result, cell)
     return row
+
+
+def _any_selected(log_p: np.ndarray) -> bool:
+    """Say whether a test by itself would have selected anything."""
+    p = np.exp(log_p[~np.isnan(log_p)])
+    return bool(len(p) and adjust(p).min() < LEVEL)
 
 
 def _found_and_false(p: np.ndarray) -> dict[str, float]:

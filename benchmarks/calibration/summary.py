@@ -61,6 +61,8 @@ def _of_cell(rows: pd.DataFrame) -> dict[str, object]:
         "union_share": (rows["fit"] == "union").mean(),
         "warned_share": (rows["warned"] != "").mean(),
     }
+    if "share_below_0005" in rows:
+        line["share_below_0005"] = rows["share_below_0005"].mean()
     for fit in OTHER_FITS:
         line[f"any_{fit}"] = _mean(rows, f"any_{fit}")
         n_tests = rows.get(f"n_tests_{fit}", pd.Series(dtype=float)).dropna()

@@ -6,7 +6,15 @@ import re
 
 import pandas as pd
 
-from .cells import CONTRAST_CELLS, DEFAULT_CELLS, PLANTED_CELLS, STRATA_CELLS, Cell
+from .cells import (
+    CONTRAST_CELLS,
+    DEFAULT_CELLS,
+    ONE_CALL_CELLS,
+    ONE_CALL_PLANTED_CELLS,
+    PLANTED_CELLS,
+    STRATA_CELLS,
+    Cell,
+)
 from .repetition import FDR_METHODS, OTHER_FITS
 from .summary import too_bold
 
@@ -38,7 +46,9 @@ def make_tables(summary: pd.DataFrame) -> dict[str, str]:
         "all_null": _null_table(null),
         "fits": _fits_table(summary),
         "fits_elsewhere": _fits_elsewhere(null[null["any_lsq"].notna()]),
-        "planted": _planted_table(summary),
+        "planted": _planted_table(summary, PLANTED_CELLS),
+        "one_call": _one_call(summary.loc[present(ONE_CALL_CELLS, summary)]),
+        "one_call_planted": _planted_table(summary, ONE_CALL_PLANTED_CELLS),
     }
 
 
@@ -115,11 +125,30 @@ def _fits_elsewhere(null: pd.DataFrame) -> str:
     return _markdown(header, body)
 
 
-def _planted_table(summary: pd.DataFrame) -> str:
+def _one_call(lines: pd.DataFrame) -> str:
+    if not len(lines):
+        return "(not run yet: `python -m benchmarks.calibration --only auto --jobs 16`)"
+    header = ["cell", "tables", "any selected", "95 % interval", "p < 0.05", "p < 0.01", "p < 0.0005"]
+    body = [
+        [
+            name,
+            f"{line['repetitions']:.0f}",
+            f"{line['any_selected']:.3f}",
+            f"{line['any_low']:.3f}–{line['any_high']:.3f}",
+            f"{line['share_below_05']:.3f}",
+            f"{line['share_below_01']:.4f}",
+            f"{line['share_below_0005']:.5f}",
+        ]
+        for name, line in lines.iterrows()
+    ]
+    return f"{_any_selected('Something is selected', lines)}\n\n{_markdown(header, body)}"
+
+
+def _planted_table(summary: pd.DataFrame, cells: list[Cell]) -> str:
     header = ["cell", "any false, Holm"]
     header += [f"{what}, {method}" for method in FDR_METHODS[1:] for what in ("false share", "found")]
     body = []
-    for name in present(PLANTED_CELLS, summary):
+    for name in present(cells, summary):
         line = summary.loc[name]
         body.append([name, f"{line['any_false_holm']:.3f}"])
         for method in FDR_METHODS[1:]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from power.problems import Table
 
 
@@ -22,10 +24,13 @@ class Method:
     repetitions: int = 20
     max_vars: int | None = None
     genotypes_only: bool = False
+    two_classes_only: bool = False
 
     def applies_to(self, table: Table) -> bool:
-        return (self.max_vars is None or table.X.shape[1] <= self.max_vars) and (
-            table.genotypes or not self.genotypes_only
+        return (
+            (self.max_vars is None or table.X.shape[1] <= self.max_vars)
+            and (table.genotypes or not self.genotypes_only)
+            and (len(np.unique(table.y)) == 2 or not self.two_classes_only)
         )
 
 
@@ -35,6 +40,8 @@ MAX_VARS_4D = 40
 METHODS = {
     method.name: method
     for method in [
+        Method("interplay_auto_holm", "interplay, Holm", "installed_methods"),
+        Method("interplay_auto_bh", "interplay, BH", "installed_methods"),
         *[
             Method(
                 f"interplay_{k}d_{adjust.lower()}",
@@ -45,9 +52,12 @@ METHODS = {
             for k in (1, 2, 3, 4)
             for adjust in ("Holm", "BH")
         ],
-        Method("mdfs_2d", "mdfs 2D, Holm", "rival_methods"),
-        Method("mdfs_3d", "mdfs 3D, Holm", "rival_methods"),
+        Method("mdfs_2d", "mdfs 2D, Holm", "rival_methods", two_classes_only=True),
+        Method("mdfs_3d", "mdfs 3D, Holm", "rival_methods", two_classes_only=True),
+        Method("welch_holm", "Welch's t-test, Holm", "installed_methods"),
         Method("welch", "Welch's t-test, BH", "installed_methods"),
+        Method("rank_holm", "rank test, Holm", "installed_methods"),
+        Method("rank", "rank test, BH", "installed_methods"),
         Method("select_fdr", "SelectFdr (F-test), BH", "installed_methods"),
         Method("boruta", "Boruta", "rival_methods", repetitions=4),
         Method("mutual_info", "mutual_info_classif*", "installed_methods", oracle=True),

@@ -250,6 +250,29 @@ AREA = Area(
             "Python's",
             lambda: selected(divisions=2),
         ),
+        # --- Several dimensions
+        refused('`select`: `dimensions="2"`', lambda: selected(dimensions="2"), "^dimensions must be 'auto', a whole"),
+        refused("`select`: `dimensions=2.0`", lambda: selected(dimensions=2.0), "^dimensions must be"),
+        refused("`select`: `dimensions=None`", lambda: selected(dimensions=None), "^dimensions must be"),
+        refused("`select`: `dimensions=()`", lambda: selected(dimensions=()), "^dimensions must hold at least one"),
+        refused(
+            "`select`: `dimensions=(1, 2.0)`", lambda: selected(dimensions=(1, 2.0)), "^each of several dimensions"
+        ),
+        refused("`select`: `dimensions=(1, 9)`", lambda: selected(dimensions=(1, 9)), "^dimensions=9 needs"),
+        refused("`select`: `arms` in one dimension", lambda: selected(dimensions=2, arms=["pairs"]), "^arms are for"),
+        refused("`select`: `arms=[]`", lambda: selected(dimensions="auto", arms=[]), "^arms must name at least one"),
+        refused("`select`: `arms=7`", lambda: selected(dimensions="auto", arms=7), "^arms must be a list"),
+        refused(
+            "`select`: an arm that there is not",
+            lambda: selected(dimensions=(1, 2), arms=["triples"]),
+            "^arms names 'triples': with dimensions",
+        ),
+        same(
+            "`dimensions` in any order, some twice",
+            lambda: selected(dimensions=[2, 1, 2]).p_value,
+            "each once",
+            lambda: selected(dimensions=(1, 2)).p_value,
+        ),
         same("`pseudocount` as a Fraction", lambda: gains(pseudocount=fractions.Fraction(1, 4)), "a float", gains),
         # --- Shards
         refused(

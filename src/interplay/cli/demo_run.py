@@ -1,8 +1,9 @@
-"""`interplay demo`: a Madelon-like set whose truth is known, searched in one, two and three dimensions."""
+"""`interplay demo`: a Madelon-like set whose truth is known, searched in one, two and three dimensions, and in all."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +12,8 @@ from rich.table import Table
 from interplay.datasets import make_madelon
 from interplay.pipeline import select
 from interplay.results.selection import Selection
+
+_TUPLES = ("each alone", "all pairs", "all triples", "all quadruples", "all quintuples")
 
 
 def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) -> dict[str, Selection]:
@@ -27,19 +30,28 @@ def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) ->
     for column in table.columns[1:]:
         column.justify = "right"
     selections: dict[str, Selection] = {}
-    for k in range(1, max_dimensions + 1):
+    sizes = tuple(range(1, max_dimensions + 1))
+    searches: dict[str, int | tuple[int, ...]] = {f"{k}D": k for k in sizes}
+    if max_dimensions > 1:
+        searches["all in one call"] = sizes
+    for name, dimensions in searches.items():
         started = time.perf_counter()
-        selection = select(X, y, dimensions=k, random_state=random_state, n_jobs=-1)
+        selection = select(X, y, dimensions=dimensions, random_state=random_state, n_jobs=-1)
         found = set(selection.relevant)
+        words = f" ({_TUPLES[dimensions - 1]})" if isinstance(dimensions, int) else ""
         table.add_row(
-            f"{k}D ({['each alone', 'all pairs', 'all triples', 'all quadruples', 'all quintuples'][k - 1]})",
+            f"{name}{words}",
             f"{len(found & true)} of {len(true)}",
             str(len(found - true)),
             str(len(true - found)),
             f"{time.perf_counter() - started:.2f}",
         )
-        selections[f"{k}D"] = selection
+        selections[name] = selection
     console.print(table)
+    together = selections.pop("all in one call", None)
+    if together is not None:
+        how = Counter(together.found[v] for v in together.ranked)
+        console.print(f"\nOne call finds them {', '.join(f'{words}: {number}' for words, number in how.items())}.")
 
     alone = set(selections["1D"].relevant)
     last = selections[f"{max_dimensions}D"]

@@ -12,6 +12,7 @@ from interplay.arrays import FloatArray, IntArray
 from interplay.checks import shown
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.combined_p import combined_log_p
+from interplay.statistics.learned_weights import learned_weights
 from interplay.statistics.null_fit import NullFit
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class ArmPValues:
     arm : str
         The arm it belongs to: "alone", "given", "pairs", "triples", and so on.
     weight : float
-        Its weight among all tests; they sum up to 1.
+        Its fixed weight among all tests; they sum up to 1. Those of its arm may be raised or lowered for a variable by
+        what other variables show: see `Selection.arm_weights`.
     log_p : (n_vars,) float64
         Natural logarithms of its p-values; of several comparisons of classes, the smallest times their number. NaN
         where it does not apply to a variable: the other tests of its arm then share its weight.
@@ -69,10 +71,11 @@ def log_p_of_arm(tests: Sequence[ArmPValues], arm: str) -> FloatArray:
 
 
 def weighted_arms(tests: Sequence[ArmPValues]) -> tuple[FloatArray, FloatArray]:
-    """Return natural logarithms of the p-values of all arms, (n_arms, n_vars), and their weights, (n_arms,)."""
+    """Return natural logarithms of the p-values of all arms, and their weights for each variable, (n_arms, n_vars)."""
     arms = arm_names(tests)
-    weights = [sum(test.weight for test in tests if test.arm == arm) for arm in arms]
-    return np.stack([log_p_of_arm(tests, arm) for arm in arms]), np.array(weights)
+    fixed = np.array([sum(test.weight for test in tests if test.arm == arm) for arm in arms])
+    log_p = np.stack([log_p_of_arm(tests, arm) for arm in arms])
+    return log_p, learned_weights(log_p, fixed)
 
 
 def log_p_of_all(tests: Sequence[ArmPValues]) -> FloatArray:
@@ -87,7 +90,7 @@ def best_arm(selection: Selection) -> IntArray:
     in a pair shows in triples too, sometimes more clearly.) If there is none, the one with the smallest.
     """
     log_p, weights = weighted_arms(selection.tests)
-    weighted = np.where(np.isnan(log_p), np.inf, log_p - np.log(weights)[:, np.newaxis])
+    weighted = np.where(np.isnan(log_p), np.inf, log_p - np.log(weights))
     is_enough = weighted < np.log(selection.settings["level"] / len(selection.names))
     return np.asarray(np.where(is_enough.any(axis=0), np.argmax(is_enough, axis=0), np.argmin(weighted, axis=0)))
 

@@ -15,7 +15,7 @@ from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.chi_squared import log_chi2_tail
 from interplay.plain_text import printable
-from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test
+from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test, weighted_arms
 from interplay.results.retests import Retest
 from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
@@ -203,6 +203,17 @@ class Selection:
             One of ``.arms``: "alone", "given", "pairs", "triples", …
         """
         return np.exp(log_p_of_arm(self.tests, arm))
+
+    @property
+    def arm_weights(self) -> pd.DataFrame:
+        """The weights with which the p-values of the arms are combined, a column for each arm, a row for each variable.
+
+        They start from fixed ones and are drawn towards the arms in which other variables were found.
+        """
+        import pandas as pd
+
+        weights = weighted_arms(self.tests)[1].T if self.tests else np.empty((len(self.names), 0))
+        return pd.DataFrame(weights, index=self.names, columns=list(self.arms))
 
     @property
     def p_alone(self) -> FloatArray:

@@ -22,11 +22,16 @@ from interplay.jobs import map_in_threads, one_blas_thread
 #: Scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
 _SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
 
+#: Where more than about 0.58 of the samples have the same value, products of rare values with a rare class are far from
+#: normal, and unlike those of other columns: such columns take no part. The variance of ranks without ties is 1/3.
+_MIN_VARIANCE = 0.8 / 3
+
 #: Rows of the matrix of all pairs that are in memory at once.
 _ROWS_AT_ONCE = 256
 
-#: More multiplications would take longer than the search of all pairs: then there is no such test.
-MAX_MULTIPLICATIONS = 2 * 10**10
+#: More multiplications would take longer than the search of all pairs: then there is no such test. 1900 variables with
+#: 1000 contrast variables and 2000 samples have as many.
+MAX_MULTIPLICATIONS = 12 * 10**9
 
 IntScores = npt.NDArray[np.int8]
 
@@ -38,7 +43,7 @@ class ProductMaxima:
     Attributes
     ----------
     statistic : (n_vars + n_contrast,) float64
-        NaN where a variable has no scores.
+        NaN where a variable has no scores, or too many equal ones.
     partner : (n_vars,) int64
         −1 where there is none.
     df : int
@@ -56,8 +61,11 @@ def is_small_enough(n_vars: int, n_contrast: int, n_samples: int) -> bool:
 
 
 def int_scores(scores: FloatArray) -> IntScores:
-    """Round rank scores, from −1 to 1, to few integers; those of columns without scores are 0."""
-    return np.rint(_SCORE_STEPS * np.nan_to_num(scores, nan=0.0)).astype(np.int8)
+    """Round rank scores, from −1 to 1, to few integers; those of columns without scores, or of many ties, are all 0."""
+    known = np.nan_to_num(scores, nan=0.0)
+    kept = known.var(axis=1) >= _MIN_VARIANCE
+    rounded: IntScores = np.rint(_SCORE_STEPS * np.where(kept[:, np.newaxis], known, 0.0)).astype(np.int8)
+    return rounded
 
 
 def product_maxima(

@@ -15,6 +15,8 @@
     given_test.py          scores of samples  → the same given other, strong variables
     combined_p.py          several p-values   → one: their weighted harmonic mean
     covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
+    learned_weights.py     p-values of arms   → weights that lean to the arms in which others were found
+    arms.py                which tests are combined, with what weights
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search

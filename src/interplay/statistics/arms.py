@@ -4,8 +4,8 @@ An arm is what users see and may switch off: a way in which a variable can be in
 whose weighted harmonic mean is the p-value of the arm; that of all tests is the p-value of the variable. The harmonic
 mean of harmonic means is that of all, so it makes no difference which way they are added up.
 
-Weights were chosen by power on tables with known truth and then fixed. They are flat: hundreds of sets were within two
-points of each other in the worst case.
+Weights were chosen by power on tables with known truth and then fixed. They are flat: of 130 sets drawn around these,
+the best were one point better in the worst case. `learned_weights` makes of those of the arms what a table asks for.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import NamedTuple
 ALONE, GIVEN = "alone", "given"
 _OF_TUPLES = {2: "pairs", 3: "triples", 4: "quadruples", 5: "quintuples"}
 
-_OF_ALONE = {"rank": 0.28, "spread": 0.04, "gain 1": 0.05}
-_OF_GIVEN = {"given": 0.11}
-_OF_PAIRS = {"gain 2": 0.08, "synergy 2": 0.08, "product 2": 0.08}
-#: Three dimensions and more share these.
-_OF_LARGER = {"gain": 0.06, "synergy": 0.22}
+_OF_ALONE = {"rank": 0.28, "spread": 0.03, "gain 1": 0.03}
+_OF_GIVEN = {"given": 0.08}
+_OF_PAIRS = {"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10}
+#: Three dimensions and more share this. Their gains add nothing to their synergies.
+_OF_LARGER = {"synergy": 0.24}
 
 
 class ArmTest(NamedTuple):
@@ -72,7 +72,7 @@ def tests_of(dimensions: Sequence[int], arms: Collection[str]) -> list[ArmTest]:
     Examples
     --------
     >>> [(test.name, round(test.weight, 2)) for test in tests_of((1, 2), ("given", "pairs"))]
-    [('given', 0.31), ('gain 2', 0.23), ('synergy 2', 0.23), ('product 2', 0.23)]
+    [('given', 0.19), ('gain 2', 0.24), ('synergy 2', 0.33), ('product 2', 0.24)]
     """
     larger = [k for k in dimensions if k > 2]
     weights: dict[str, dict[str, float]] = {}

@@ -21,8 +21,8 @@ def combined_log_p(log_p: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     log_p : (n_tests, n_vars) array_like
         Natural logarithms of the p-values; NaN where a test does not apply to a variable, whose other tests then share
         its weight.
-    weights : (n_tests,) array_like
-        Positive; what they sum up to does not matter.
+    weights : (n_tests,) or (n_tests, n_vars) array_like
+        Not negative; what they sum up to does not matter.
 
     Returns
     -------
@@ -37,7 +37,8 @@ def combined_log_p(log_p: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
     """
     log_p = np.asarray(log_p, dtype=np.float64)
     applies = ~np.isnan(log_p)
-    weight = np.where(applies, np.asarray(weights, dtype=np.float64)[:, np.newaxis], 0.0)
+    given = np.asarray(weights, dtype=np.float64)
+    weight = np.where(applies, given if given.ndim == 2 else given[:, np.newaxis], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_weight = np.log(weight / weight.sum(axis=0))
         terms = np.where(applies, log_weight - log_p, -np.inf)

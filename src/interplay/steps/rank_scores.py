@@ -7,7 +7,7 @@ have no order: with more than two of them a column has no scores (NaN).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from interplay.steps.discrete_codes import Coder
 
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.
 _MAX_SCORES = 1 << 21
+
+#: Scores of tables up to this size (1 GB) are kept when they have been read once.
+_MAX_KEPT = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,7 @@ class RankScores:
 
     coder: Coder
     strata: IntArray | None = None
+    _kept: dict[tuple[int, int], FloatArray] = field(default_factory=dict, repr=False)
 
     @property
     def is_ordered(self) -> BoolArray:
@@ -49,7 +53,16 @@ class RankScores:
             yield slice(start, min(start + size, n_vars))
 
     def read(self, rows: slice) -> FloatArray:
-        """Return the scores of some columns, (n_rows, n_samples)."""
+        """Return the scores of some columns, (n_rows, n_samples); not to be written to."""
+        place = rows.start, rows.stop
+        if place not in self._kept:
+            scores = self._made(rows)
+            if self.coder.table.n_vars * self.coder.table.n_samples > _MAX_KEPT:
+                return scores
+            self._kept[place] = scores
+        return self._kept[place]
+
+    def _made(self, rows: slice) -> FloatArray:
         coder = self.coder
         scores = np.empty((rows.stop - rows.start, coder.table.n_samples))
         is_discrete, is_ordered = coder.is_discrete[rows], self.is_ordered[rows]
@@ -106,16 +119,18 @@ def _mid_rank_scores(values: npt.NDArray[np.generic]) -> FloatArray:
     order = np.argsort(values, axis=1)
     ascending = np.take_along_axis(values, order, axis=1)
     place = np.arange(n)
-    new = np.ones(values.shape, dtype=bool)
-    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=new[:, 1:])
     scores = np.empty(values.shape)
-    if new.all():  # no two are equal, or all that are equal are missing
-        np.put_along_axis(scores, order, np.broadcast_to((2.0 * place + 1) / n - 1, values.shape), axis=1)
-    else:
-        first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-        is_last = np.concatenate([new[:, 1:], np.ones((len(values), 1), dtype=bool)], axis=1)
+    np.put_along_axis(scores, order, np.broadcast_to((2.0 * place + 1) / n - 1, values.shape), axis=1)
+    is_new = ascending[:, 1:] != ascending[:, :-1]
+    tied = np.flatnonzero(~is_new.all(axis=1))  # missing values are equal to none
+    if len(tied):
+        edge = np.ones((len(tied), 1), dtype=bool)
+        first = np.maximum.accumulate(np.where(np.hstack([edge, is_new[tied]]), place, 0), axis=1)
+        is_last = np.hstack([is_new[tied], edge])
         last = np.minimum.accumulate(np.where(is_last, place, n)[:, ::-1], axis=1)[:, ::-1]
-        np.put_along_axis(scores, order, (first + last + 1.0) / n - 1, axis=1)
+        of_tied = np.empty(first.shape)
+        np.put_along_axis(of_tied, order[tied], (first + last + 1.0) / n - 1, axis=1)
+        scores[tied] = of_tied
     if values.dtype.kind == "f":
         n_missing = np.isnan(values).sum(axis=1)
         for row in np.flatnonzero(n_missing):
