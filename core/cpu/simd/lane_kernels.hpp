@@ -239,5 +239,6 @@ const LaneKernels& lane_kernels(SimdLevel level);
 const LaneKernels& lane_kernels_portable();
 const LaneKernels& lane_kernels_avx2();
 const LaneKernels& lane_kernels_avx512();
+const LaneKernels& lane_kernels_neon();
 
 }  // namespace interplay

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "simd/extract_bits-inl.hpp"
 #include "simd/lane_kernels-inl.hpp"
 
 namespace {
@@ -78,11 +79,7 @@ struct PortableSimd {
   static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
 
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
-    std::uint64_t bits = 0;
-    for (std::uint64_t left = word & mask; left; left &= left - 1) {
-      bits |= std::uint64_t{1} << count_bits(mask & ((left & (~left + 1)) - 1));
-    }
-    return bits;
+    return extract_bits_in_steps(word, mask);
   }
   static int count_bits(std::uint64_t word) { return std::popcount(word); }
 
@@ -190,6 +187,9 @@ const interplay::LaneKernels& interplay::lane_kernels(SimdLevel level) {
       return lane_kernels_avx2();
     case SimdLevel::avx512:
       return lane_kernels_avx512();
+#elif defined(INTERPLAY_ARM)
+    case SimdLevel::neon:
+      return lane_kernels_neon();
 #endif
     default:
       return lane_kernels_portable();

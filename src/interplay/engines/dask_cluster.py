@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
 import time
 import uuid
@@ -72,23 +73,22 @@ class Cluster:
         """Put data of about this size on all workers that are there, and return the future that stands for them."""
         # What arrives after all, when it was given up already, has the same name as what was sent again.
         key = f"{type(data).__name__}-{uuid.uuid4().hex}"
-        for sent in range(_MAX_SENDINGS):
+        for sent in itertools.count(1):
             self.wait_for_workers()
             try:
                 future = self.send_to_one({key: data}, n_bytes)[key]
+                break
             except (Exception, asyncio.CancelledError) as error:
                 if self._connection.is_lost:
                     raise
-                if sent + 1 == _MAX_SENDINGS:
+                if sent == _MAX_SENDINGS:
                     raise RuntimeError(
                         f"the data could not be sent to the workers of the Dask cluster ({in_one_line(error)}): see "
                         "their logs"
                     ) from error
-            else:
-                self._spread(future, n_bytes)
-                return future
-            self._pause(_FIRST_PAUSE_SECONDS * 2**sent)
-        raise AssertionError("unreachable")
+            self._pause(_FIRST_PAUSE_SECONDS * 2 ** (sent - 1))
+        self._spread(future, n_bytes)
+        return future
 
     def send_to_one(self, data: Any, n_bytes: int) -> Any:
         """Put data on one of the workers; the others fetch them when they have a task that needs them."""
