@@ -82,6 +82,14 @@ class ProductVariant:
             f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
         )
 
+    def kernels(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return all that a search by batches is compiled of."""
+        return [
+            ("product_masks.cu", "make_masks", self.counting_defines()),
+            ("tuple_products.cu", "count_products", self.count_defines()),
+            ("product_bound.cu", "bound_products", self.bound_defines()),
+        ]
+
     def bound_defines(self) -> tuple[str, ...]:
         return (
             f"-DDIMENSIONS={self.dimensions}",
