@@ -91,7 +91,8 @@ class Exchangeability:
         return f"labels within groups and between groups of the same size ({self.n_groups} groups)"
 
     def _all_others(self) -> Iterator[IntArray]:
-        for relabeled in _all_of(self.blocks, self.codes):
+        movable = [block for block in self.blocks if block.n_relabelings > 1]
+        for relabeled in _all_of(movable, self.codes):
             if not (relabeled == self.codes).all():
                 yield relabeled
 
