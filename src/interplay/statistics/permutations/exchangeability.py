@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from typing import Literal
 
@@ -40,7 +41,7 @@ class Exchangeability:
     n_groups: int
     blocks: tuple[Block, ...]
 
-    @property
+    @cached_property
     def n_relabelings(self) -> float:
         """Distinct relabelings, the observed one among them; infinite where they are more than 1e15."""
         total = 1.0
