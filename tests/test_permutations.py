@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import islice, permutations
 
 import numpy as np
 import pytest
@@ -251,6 +251,20 @@ def test_one_variable_has_the_p_value_of_scipy():
         counts.see(np.array([gain(x[relabeled == 0], x[relabeled == 1])]))
     assert counts.n_seen == 69
     assert counts.p_adjusted()[0] == pytest.approx(expected.pvalue)
+
+
+def test_very_many_groups_that_keep_their_labels():
+    """Sizes 1 to 1500, all different, of one class each but the last: only its samples change places."""
+    sizes = np.arange(1, 1501)
+    groups = np.repeat(np.arange(1500), sizes)
+    codes = groups % 2
+    codes[-1500:] = 0
+    codes[-1] = 1
+    allowed = exchangeability(codes, groups=groups)
+    assert allowed.n_relabelings == 1500
+    found = list(islice(allowed.relabelings(2000, stream_of), 3))
+    assert len({relabeled.tobytes() for relabeled in found}) == 3
+    assert all((relabeled[:-1500] == codes[:-1500]).all() for relabeled in found)
 
 
 def test_counting_orders():

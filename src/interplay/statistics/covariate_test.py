@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
 
-#: Columns that others explain up to this share of their length are left out.
-_DEPENDENT = 1e-8
+#: Columns that others explain up to this share of their squared length are left out.
+_DEPENDENT = 1e-10
 
 
 def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, design: FloatArray) -> tuple[float, int]:
@@ -82,27 +82,25 @@ def _dummies(cells: IntArray) -> FloatArray:
 
 def _independent(columns: FloatArray) -> FloatArray:
     """Leave out columns that are sums of others, in the order in which they stand."""
-    from scipy.linalg import qr
-
     lengths = np.sqrt((columns**2).sum(axis=0))
     columns = columns[:, lengths > 0]
-    # What each column has beyond those before it.
-    beyond = np.abs(np.diag(qr(columns / lengths[lengths > 0], mode="r")[0]))
-    return columns[:, : len(beyond)][:, beyond > _DEPENDENT]
+    scaled = columns / lengths[lengths > 0]
+    products = scaled.T @ scaled
+    kept: list[int] = []
+    for j in range(len(products)):
+        # What the column has beyond those before it: its squared distance from the space they span.
+        of_kept = np.linalg.solve(products[np.ix_(kept, kept)], products[kept, j]) if kept else np.empty(0)
+        if products[j, j] - products[kept, j] @ of_kept > _DEPENDENT:
+            kept.append(j)
+    return columns[:, kept]
 
 
 def _log_likelihood(codes: IntArray, columns: FloatArray, n_classes: int) -> float:
     import statsmodels.api as sm
 
-    if n_classes == 2:
-        model: Any = sm.GLM(codes, columns, family=sm.families.Binomial())
-        return float(model.fit(maxiter=200, tol=1e-12).llf)
-    model = sm.MNLogit(codes, columns)
+    model: Any = (sm.Logit if n_classes == 2 else sm.MNLogit)(codes, columns, check_rank=False, hasconst=True)
     try:
-        found = model.fit(method="newton", maxiter=100, disp=0)
-        if found.mle_retvals["converged"]:
-            return float(found.llf)
-    except np.linalg.LinAlgError:
-        pass
-    # Cells without samples of some class: Newton's method runs away, and this one stops when nothing is gained.
-    return float(model.fit(method="bfgs", maxiter=2000, gtol=1e-6, disp=0, skip_hessian=True).llf)
+        # Of a cell of one class only, a coefficient grows by 1 in each step: enough of them for any purpose.
+        return float(model.fit(method="newton", maxiter=40, tol=1e-8, disp=0, warn_convergence=False).llf)
+    except np.linalg.LinAlgError:  # the steps have become too small to be told apart
+        return float(model.fit(method="bfgs", maxiter=2000, gtol=1e-6, disp=0, skip_hessian=True).llf)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from functools import cached_property
+from itertools import permutations
 from typing import Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ class Exchangeability:
     n_groups: int
     blocks: tuple[Block, ...]
 
-    @property
+    @cached_property
     def n_relabelings(self) -> float:
         """Distinct relabelings, the observed one among them; infinite where they are more than 1e15."""
         total = 1.0
@@ -91,10 +92,8 @@ class Exchangeability:
         return f"labels within groups and between groups of the same size ({self.n_groups} groups)"
 
     def _all_others(self) -> Iterator[IntArray]:
-        for labels in product(*(list(block.all()) for block in self.blocks)):
-            relabeled = self.codes.copy()
-            for block, of_block in zip(self.blocks, labels, strict=True):
-                relabeled[block.samples] = of_block
+        movable = [block for block in self.blocks if block.n_relabelings > 1]
+        for relabeled in _all_of(movable, self.codes):
             if not (relabeled == self.codes).all():
                 yield relabeled
 
@@ -159,6 +158,17 @@ def exchangeability(
         slots = by_place[start[members][:, np.newaxis] + np.arange(size)]
         blocks.append(AlikeGroups(slots, codes[slots], stratum[slots[0]]))
     return Exchangeability(codes, "within groups", n_groups, tuple(blocks))
+
+
+def _all_of(blocks: Sequence[Block], codes: IntArray) -> Iterator[IntArray]:
+    """Return every combination of the blocks' labelings, one at a time: they may be many."""
+    if not blocks:
+        yield codes
+        return
+    for labels in blocks[0].all():
+        relabeled = codes.copy()
+        relabeled[blocks[0].samples] = labels
+        yield from _all_of(blocks[1:], relabeled)
 
 
 def _whole_groups(members: IntArray, groups: IntArray, label: IntArray) -> WholeGroups:
