@@ -149,6 +149,7 @@ def _as_options(message: str) -> str:
     >>> _as_options("say na_values=['-9'] or missing_target='drop'")
     "say --na-values '-9' or --missing-target drop"
     """
+    message = message.replace("on the command line with --drop", "--drop")
     message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)
     message = re.sub(r"\bna_values=\[('[^']*'|\"[^\"]*\")\]", r"--na-values \1", message)
     message = re.sub(r"\bsheet=('[^']*')", r"--sheet \1", message).replace("transpose=True", "--transpose")

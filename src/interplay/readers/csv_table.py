@@ -84,7 +84,9 @@ def read_csv(
         if has_row_names and has_ids:
             names, has_row_names = ["", *names], False
         ids = names.index(id_column(names, sample_id)) if has_ids else None
-        frame = table.parse_all(decimal=sign, converters={} if ids is None else {ids: str.strip})
+        frame = table.parse_all(decimal=sign)
+        if ids is not None:
+            frame[ids] = table.texts(ids)
         frame.index = _line_numbers(content, table.separator, len(frame))
         if has_row_names:
             frame = frame.drop(columns=0)
@@ -135,6 +137,11 @@ class TextTable:
         if (last.isna() | (last == "")).any():
             _refuse_uneven_rows(self._content, self.separator, self.n_fields)
         return frame
+
+    def texts(self, column: int) -> list[str]:
+        """Read a column of names, in which NA is one."""
+        frame = self.parse(usecols=[column], dtype=str, keep_default_na=False, na_values=[])
+        return [text.strip() for text in frame[column].tolist()]
 
     def parse(self, **options: Any) -> pd.DataFrame:
         """Read all rows, with these options of pandas."""

@@ -86,9 +86,10 @@ def _frame_ids(frame: pd.DataFrame, path: Any, sample_id: str | None) -> tuple[l
     """Return the names of the samples, of a column by name or the first, and the frame without it."""
     name = id_column(frame.columns.tolist(), sample_id)
     column = frame[name]
-    if column.isna().any():
+    is_missing = (column.isna() | (column == "")).to_numpy()
+    if is_missing.any():
         counted = "row" if frame.index.name is None else frame.index.name
-        first = f"{counted} {frame.index[int(column.isna().to_numpy().argmax())]}"
+        first = f"{counted} {frame.index[int(is_missing.argmax())]}"
         raise ValueError(
             f"{os.fspath(path)!r}, column {shown(str(name))}: a sample has no name ({first}): name it, or say "
             "sample_id, the column with the names of the samples"

@@ -82,9 +82,8 @@ def read_transposed(
 
 def _values(table: TextTable, decimal: str) -> tuple[np.ndarray[Any, Any], list[str]]:
     """Return the cells, samples by variables, as numbers if all are, and the names of the variables."""
-    frame = table.parse_all(decimal=decimal, converters={0: str.strip})
-    variables = frame[0].tolist()
-    frame = frame.drop(columns=0)
+    frame = table.parse_all(decimal=decimal).drop(columns=0)
+    variables = table.texts(0)
     if all(dtype.kind in "iuf" for dtype in frame.dtypes):
         return frame.to_numpy().T, variables
     texts = table.parse(dtype=str).drop(columns=0)
