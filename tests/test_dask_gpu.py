@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ from interplay.engines import dask as dask_engine  # noqa: E402
 from interplay.engines.dask import DaskEngine  # noqa: E402
 from interplay.engines.dask_tasks import Improvement  # noqa: E402
 from test_dask import assert_same  # noqa: E402
+from test_dask_screen import assert_same_tiles  # noqa: E402
+from test_engine_screen import thresholds  # noqa: E402
 
 pytestmark = [
     *needs_gpu,
@@ -89,6 +92,27 @@ def test_a_gpu_alone(searched, chunks_by_engine, gpu_threads: int) -> None:
         assert_same(DaskEngine(client, task_seconds=0.1).max_gains(planes, tiles, pseudocount=0.25), plain)
         assert set(chunks_by_engine) == {"cuda"}
         assert chunks_by_engine["cuda"] > gpu_threads
+
+
+def test_a_gpu_screens(searched) -> None:
+    """Tuples of which every member gains, from a worker with a GPU and one without."""
+    with_contrast, _, _ = searched
+    planes = replace(
+        with_contrast,
+        words=with_contrast.words[: with_contrast.plane_start[260]],
+        plane_start=with_contrast.plane_start[:261],
+        n_levels=with_contrast.n_levels[:260],
+    )
+    tiles = make_tuple_tiles(planes.n_levels, n_vars=260, dimensions=3, block_size=16, middle_size=32, n_lanes=64)
+    how = {"pseudocount": 1e-6, "min_gain": thresholds(9.0, 0.5)}
+    wanted = CpuEngine(n_threads=2).screen_tiles(planes, tiles, **how)
+    with cluster(gpu_threads=1, cpu_workers=1) as client:
+        chunks = sorted(
+            DaskEngine(client, task_seconds=0.2).stream_screened(planes, tiles, **how), key=lambda c: c.begin
+        )
+    assert {name for chunk in chunks for name in chunk.searched} > {"cuda"}
+    assert_same_tiles(chunks, wanted)
+    assert len(wanted) > 100
 
 
 def test_as_users_call_it(chunks_by_engine) -> None:

@@ -315,7 +315,7 @@ def test_rows_are_bounded_and_the_rest_follows() -> None:
     few = CpuEngine().screen_tiles(planes, tiles, **how, max_rows=10)
     assert 0 < len(few.rows_of_tile) < len(tiles)
     assert np.array_equal(few.tuples, everything.tuples[: len(few)])
-    for seconds in (np.inf, 1e-4):
+    for seconds in (1e3, 1e-4):
         chunks = list(
             screen_in_chunks(CpuEngine(), planes, tiles, seconds=seconds, on_progress=None, max_rows=50, **how)
         )

@@ -243,6 +243,16 @@ def test_a_checkpoint_of_a_screen_is_not_one_of_maxima(tmp_path: Path) -> None:
         interplay.max_information_gain(X, y, checkpoint=file)
 
 
+def test_ctrl_c_stops_it(ctrl_c_after: Any) -> None:
+    X, y = table_of(8, n_samples=300, levels=np.full(500, 2), n_classes=2)
+    ctrl_c = ctrl_c_after(0.5)
+    with pytest.raises(SearchInterrupted, match=r"interrupted after \d+\.\d% of the search") as caught:
+        run_screen(X, y, dimensions=4, n_jobs=2)
+    assert ctrl_c.seconds_since() < 2
+    assert isinstance(caught.value.partial, ScreenedTuples)
+    assert caught.value.partial.n_tuples == 500 * 499 * 498 * 497 // 24
+
+
 def test_discretisations_are_screened_one_by_one() -> None:
     X = np.random.default_rng(5).normal(size=(300, 12))
     y = ((X[:, 2] > 0) ^ (X[:, 7] > 0)).astype(int)

@@ -8,9 +8,13 @@
     routing.py       tiles            → searchers      and costs, as core/ decides them
     cpu.py           planes + tiles   → MaxGains       threads and SIMD, in core/cpu
     dask.py          planes + tiles   → MaxGains       chunks sent to the workers of a cluster
+    dask_chunks.py   tiles            → tasks, results  of whatever is done with chunks on a cluster
     dask_tasks.py    a chunk          → Improvement    runs on a worker
     dask_cluster.py  the workers there are, and the data that all of them need
     dask_connection.py  the client, asked so that no answer is waited for without end
 
-Whatever searches in parts brings the parts together with ``MaxGains.merge``.
+    tuple_tables.py  planes + tuples  → samples per cell and class
+
+Whatever searches in parts brings the parts together with ``MaxGains.merge``. Engines also list tuples: those in which
+a member gains (`interesting_tuples`), or those in which every member does (`screen_tiles`).
 """

@@ -20,6 +20,13 @@ _MAX_GROWTH = 8.0
 #: Rows that a screened chunk has at most, but for what the threads have at hand when there are so many.
 MAX_SCREENED_ROWS = 1_000_000
 
+#: What costs stand for: nanoseconds of a thread, about. This share of a time is enough for what should take it.
+_SECONDS_PER_COST = 1e-9
+_SURELY = 0.5
+
+#: Tiles that it has at most: engines keep some 60 bytes for each.
+_MAX_SCREENED_TILES = 1 << 20
+
 
 class FoundChunk(NamedTuple):
     """Some tiles are done.
@@ -60,17 +67,18 @@ class ScreenedChunk(NamedTuple):
 
 
 class ChunkSize:
-    """What cost takes a given time, learnt from the chunks done so far."""
+    """What cost takes a given time, learnt from the chunks done so far; `first` before anything is known."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, first: float = 0.0) -> None:
         self.seconds = seconds
+        self._first = first
         self._rate = 0.0
         self._largest = 0.0
 
     @property
     def cost(self) -> float:
-        """Cost of the next chunk; 0, which means a single tile, before anything is known."""
-        return min(self._rate * self.seconds, _MAX_GROWTH * self._largest)
+        """Cost of the next chunk; 0 means a single tile."""
+        return min(self._rate * self.seconds, _MAX_GROWTH * self._largest) if self._largest else self._first
 
     def learn(self, cost: float, seconds: float) -> None:
         """Take note of a chunk that is done."""
@@ -184,20 +192,17 @@ def screen_in_chunks(
     on_progress: OnProgress | None,
     max_rows: int = MAX_SCREENED_ROWS,
 ) -> Iterator[ScreenedChunk]:
-    """Screen the tiles; yield after every chunk: one of `max_rows` rows or somewhat more, or of about `seconds`.
-
-    Where `seconds` is infinite and rows are few, all tiles are one chunk.
-    """
+    """Screen the tiles; yield after every chunk: one of `max_rows` rows or somewhat more, or of about `seconds`."""
     if engine.streams_screened:
         yield from engine.stream_screened(
             planes, tiles, pseudocount=pseudocount, min_gain=min_gain, on_progress=on_progress
         )
         return
     before, cost_before = summed(tiles.n_tuples), summed(costs_over(planes, tiles, pseudocount))
-    size = ChunkSize(seconds)
+    size = ChunkSize(seconds, first=_SURELY * seconds / _SECONDS_PER_COST)
     begin = 0
     while begin < len(tiles):
-        end = len(tiles) if np.isinf(seconds) else end_of_chunk(cost_before, begin, size.cost)
+        end = min(end_of_chunk(cost_before, begin, size.cost), begin + _MAX_SCREENED_TILES)
         started = time.perf_counter()
         searched: SearcherCounts = {}
         rows = engine.screen_tiles(

@@ -17,6 +17,9 @@ from interplay.search.checkpoint import SearchState
 from interplay.search.tile_loop import CHUNKS_BETWEEN_WRITES, TileLoop
 from interplay.statistics.interaction.survivors import may_be_significant
 
+#: What Ctrl-C can cost at most where there is no checkpoint.
+_CHUNK_SECONDS = 10.0
+
 
 class ScreenLoop(TileLoop):
     """A TileLoop that lists the tuples whose interaction may be significant, instead of finding maxima.
@@ -85,7 +88,7 @@ class ScreenLoop(TileLoop):
             self.engine,
             planes,
             tiles,
-            seconds=np.inf if checkpoint is None else checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
+            seconds=_CHUNK_SECONDS if checkpoint is None else checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
             pseudocount=pseudocount,
             min_gain=self._min_gain,
             on_progress=None if show is None else partial(_show_after, show, before),
