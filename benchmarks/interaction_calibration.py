@@ -1,6 +1,7 @@
 """How often does `interactions` find what is not there, and how often what is?
 
     python benchmarks/interaction_calibration.py [--tables 1000] [--jobs 16] [--only TEXT] [--save FILE.json]
+                                                 [--page FILE.md]
 
 Calibration: tables in which no tuple interacts (noise, effects that add up, variables in linkage disequilibrium, few
 samples of one class, two and three levels, pairs and triples). Counted are those in which anything is significant at
@@ -137,6 +138,21 @@ def power_of(problem: str, seed: int) -> dict[str, bool]:
     }
 
 
+def page(rows: list[dict]) -> str:
+    """The figures as two tables in Markdown."""
+    lines = ["| tables without an interaction | tables | anything significant | by χ² alone |", "|---|---|---|---|"]
+    for row in (row for row in rows if "cell" in row):
+        rate, n = row["any significant"], row["tables"]
+        error = np.sqrt(max(rate, 0.05) * (1 - rate) / n)
+        lines.append(f"| {row['cell']} | {n} | {rate:.3f} ± {error:.3f} | {row['by chi2 alone']:.3f} |")
+    lines += ["", "| problem | tables | found | something false | found by BOOST | something false by BOOST |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for row in (row for row in rows if "problem" in row):
+        shares = [f"{row[name]:.2f}" for name in ("found", "false", "boost found", "boost false")]
+        lines.append(f"| {PROBLEMS[row['problem']].short} | {row['tables']} | {' | '.join(shares)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Run the cells, print a line for each, and perhaps save them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,7 +160,8 @@ def main() -> None:
     parser.add_argument("--power-tables", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="cells and problems whose names hold this text")
-    parser.add_argument("--save", type=Path)
+    parser.add_argument("--save", type=Path, help="write the figures to this file, as JSON")
+    parser.add_argument("--page", type=Path, help="write them to this file, as tables in Markdown")
     options = parser.parse_args()
     rows = []
     with ProcessPoolExecutor(options.jobs) as pool:
@@ -164,6 +181,8 @@ def main() -> None:
             )
     if options.save is not None:
         options.save.write_text(json.dumps(rows, indent=1) + "\n")
+    if options.page is not None:
+        options.page.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

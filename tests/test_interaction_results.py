@@ -68,6 +68,10 @@ def test_saved_and_loaded(found, tmp_path):
     pd.testing.assert_frame_equal(loaded.table, found.table)
     assert repr(loaded) == repr(found)
     assert loaded.settings == json.loads(json.dumps(found.settings))
+    if found.settings["missing"] == "error" and not found.provenance["strata"] and not len(found.outcome.bounds):
+        X, y = people(0)
+        again = interplay.interactions(X[found.names], y, **loaded.settings)
+        pd.testing.assert_frame_equal(again.table, found.table)
     if len(found):
         assert (loaded.counts_of(0).counts == found.counts_of(0).counts).all()
 

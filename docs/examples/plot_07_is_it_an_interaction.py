@@ -30,7 +30,7 @@ high = people > 0
 
 
 def ill(log_odds: pd.Series) -> np.ndarray:
-    return np.where(rng.random(len(people)) < 1 / (1 + np.exp(-log_odds)), "ill", "well")
+    return np.where(rng.random(len(people)) < 1 / (1 + np.exp(-log_odds)), "ill", "healthy")
 
 
 outcomes = {
@@ -45,7 +45,8 @@ outcomes = {
 # --------------------
 # The share of ill people in the four cells of each pair. In the additive pair, going to the right raises the odds as
 # much in the lower row as in the upper row. In the other three it does not.
-figure, axes = plt.subplots(2, 2, figsize=(9, 6.5), layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+figure.get_layout_engine().set(wspace=0.2)
 tests = {}
 for ax, kind in zip(axes.flat, kinds, strict=True):
     pair = [f"{kind}_1", f"{kind}_2"]

@@ -71,7 +71,7 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
 def _merged(parts: list[Interactions]) -> Interactions:
     first = parts[0]
     s = first.settings
-    caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["given_max_p"], s["top"])
+    caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])
     everything = TestedTuples.joined([part.tested for part in parts]).by_p_value()
     found = wanted_tuples(everything.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
     inside, variables = set(map(tuple, found.tuples.tolist())), set(found.tuples.ravel().tolist())
@@ -92,7 +92,7 @@ def _merged(parts: list[Interactions]) -> Interactions:
         tested=found,
         cuts=tuple(cuts[v] for v in sorted(cuts)),
         counts=tuple(one for one in kept if tuple(one.members.tolist()) in inside)[:MAX_COUNTED],
-        settings=s | {"shard": None, "max_p": max(part.settings["max_p"] for part in parts)},
+        settings=s | {"shard": None},
         provenance=provenance,
     )
 
@@ -108,6 +108,6 @@ def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interaction
 def _about(part: Interactions) -> dict[str, Any]:
     """Return what parts of one search have in common."""
     shard = Shard.parse(part.settings["shard"])
-    decides = {name: value for name, value in part.settings.items() if name not in ("shard", "max_p")}
+    decides = {name: value for name, value in part.settings.items() if name != "shard"}
     layout = {"data fingerprint": part.provenance["data_fingerprint"], "tiles": part.provenance["layout"]}
     return {"shards": shard.of, "tuples": part.n_tests, **decides, **layout}

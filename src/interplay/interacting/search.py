@@ -95,7 +95,7 @@ def find_interactions(
         wanted_tuples(found, caps, is_part=shard is not None),
         coders,
         caps,
-        settings={**recorded.to_dict(), **asked, "max_p": cap, "given_max_p": asked["max_p"]},
+        settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
         provenance={
             "n_samples": data.table.n_samples,
             "n_vars": data.table.n_vars,
@@ -103,6 +103,7 @@ def find_interactions(
             "strata": data.strata_sizes,
             "engine": screened.engine,
             "searchers": screened.searched,
+            "searched_up_to_p": cap,
             "tested": len(screened.tuples),
             "layout": screened.layout,
             "seconds": round(time.perf_counter() - started, 3),
@@ -190,9 +191,9 @@ def wanted_tuples(found: TestedTuples, caps: PValueCaps, *, is_part: bool = Fals
     """Leave out what was found and not asked for; of a part nobody knows yet what is significant in the whole."""
     if caps.top is not None:
         return found.chosen(np.arange(min(caps.top, len(found))))
-    return (
-        found if caps.max_p is not None or is_part else found.chosen(np.flatnonzero(found.is_significant(caps.level)))
-    )
+    if caps.max_p is not None or is_part:
+        return found
+    return found.chosen(np.flatnonzero(found.is_significant(caps.level)))
 
 
 def _result(

@@ -43,7 +43,10 @@ class InteractionPlots:
         _draw_effects(ax, result.tested, place - (0.15 if result.first is not None else 0), n, RELEVANT, label)
         ax.axvline(0, color="0.5", linewidth=0.8)
         ax.set_yticks(place, [" × ".join(shortened(name, 16) for name in result.members_of(row)) for row in range(n)])
-        ax.set_xlabel("log odds ratio of the interaction, 95 % interval" if has_odds else "largest adjusted residual")
+        residual = (
+            "largest adjusted residual" if result.first is None else "adjusted residual, where it was largest first"
+        )
+        ax.set_xlabel("log odds ratio of the interaction, 95 % interval" if has_odds else residual)
         if result.first is not None:
             ax.legend(frameon=False, loc="best", fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)

@@ -55,7 +55,8 @@ class Interactions:
     counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the first 300 tuples; see `counts_of`.
     settings : dict
-        Every argument as it was used.
+        Every argument as it was used: ``interactions(X, y, **result.settings)`` repeats the search. Strata and
+        positions are part of the data, like `y`, and have to be given again.
     provenance : dict
         Data fingerprint, sizes of the strata, engine, versions, seconds.
     first : TestedTuples or None
@@ -179,7 +180,8 @@ class Interactions:
 
         Variables and outcome are cut at the thresholds of the first samples, and p-values are adjusted for the number
         of these tuples only, as nothing was searched. Effects that were found because they are large come out too large
-        in the samples they were found in; those of new samples are not.
+        in the samples they were found in; those of new samples do not. Samples that lack a value of a member, or have
+        one that was not there before, are left out of the test of the tuple.
 
         Parameters
         ----------
@@ -301,9 +303,9 @@ class Interactions:
             lines += ["", shown_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
             if len(self) > len(shown_rows):
                 lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
-        elif self.settings.get("top") is None and self.settings.get("max_p") is not None:
+        elif self.first is None and "searched_up_to_p" in self.provenance:
             lines.append(
-                f"No p-value is below {self.settings['max_p']:.2g}, which it takes with so many tuples; "
+                f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, which it takes with so many tuples; "
                 "top=10 lists the smallest."
             )
         return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
