@@ -181,7 +181,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "discrete": [StrOptions({"auto", "none", "all"}), "array-like"],
         "missing": [StrOptions(set(MISSING_CHOICES))],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
+        "random_state": ["random_state", np.random.Generator],
         "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
         "n_jobs": [Integral, None],
         "progress": ["boolean", callable, None],
