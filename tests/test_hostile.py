@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 
+import numpy as np
 import pytest
 
 from hostile.areas import ALL
@@ -22,8 +23,9 @@ def page() -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_right_answer_or_clear_error(case: Case) -> None:
     came_of_it = outcome(case)
-    # Other systems, and other versions of what parses the command line, have words of their own.
-    if sys.platform == "linux" and not came_of_it.endswith("--help')"):
+    # Other systems, numpy before 2, and other versions of what parses the command line, have words of their own.
+    has_these_words = sys.platform == "linux" and np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+    if has_these_words and not came_of_it.endswith("--help')"):
         assert row(case, came_of_it) in page(), "the page is out of date: run `python -m hostile.page` in tests"
 
 

@@ -125,7 +125,10 @@ def test_chi2_functions(df):
     x = np.array([1e-8, 0.1, 1.0, 10.0, 100.0, 1000.0])
     np.testing.assert_allclose(chi2_tail(x, df), stats.chi2.sf(x, df), rtol=1e-10)
     reachable = stats.chi2.cdf(x, df) > 0
-    np.testing.assert_allclose(hazard(x, df)[reachable], -stats.chi2.logcdf(x[reachable], df), rtol=1e-10)
+    tail = stats.chi2.sf(x, df)
+    # logcdf of older scipy is 0 where the tail is small.
+    minus_logcdf = np.where(tail < 0.5, -np.log1p(-tail), -stats.chi2.logcdf(x, df))
+    np.testing.assert_allclose(hazard(x, df)[reachable], minus_logcdf[reachable], rtol=1e-10)
     assert np.isposinf(hazard(x, df)[~reachable]).all()
     positive = np.isfinite(hazard(x, df)) & (hazard(x, df) > 0)
     np.testing.assert_allclose(log_hazard(x, df)[positive], np.log(hazard(x, df)[positive]), rtol=1e-10)

@@ -33,7 +33,7 @@ def shown(value: Any) -> str:
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within [low, high], or say why not."""
     wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be {wanted}, not {shown(value)}")
     try:
         number = operator.index(value)

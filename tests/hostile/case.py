@@ -79,6 +79,8 @@ def outcome(case: Case) -> str:
         warnings.simplefilter("error")
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", PendingDeprecationWarning)  # np.matrix speaks of itself
+        warnings.filterwarnings("ignore", "'enablePackrat' deprecated")  # as matplotlib before 3.11 calls pyparsing
+        warnings.filterwarnings("ignore", "'parseString' deprecated")
         warnings.filterwarnings("ignore", "The 'future.infer_string' option is deprecated")  # anndata asks for it
         if case.naming is not None:
             return f"{_error_of(case)}"

@@ -41,7 +41,7 @@ def resolve_seed(random_state: Any) -> int:
         return int(random_state.integers(0, SEED_LIMIT, dtype=np.uint32))
     wanted = f"a whole number from 0 to {SEED_LIMIT - 1}, None, or a numpy RandomState or Generator"
     # A bool is a number to Python, but as a seed it is a slip.
-    if isinstance(random_state, bool):
+    if isinstance(random_state, bool | np.bool_):
         raise TypeError(f"random_state must be {wanted}, not {shown(random_state)}")
     try:
         seed = operator.index(random_state)
