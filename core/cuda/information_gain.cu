@@ -110,3 +110,28 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
     __syncwarp();
   }
 }
+
+// The candidates first … end that still are the best of their slots, appended to those kept before: the slot, the gain,
+// and the members' rows in ascending order. n_kept may exceed the room: what is beyond it is not written.
+extern "C" __global__ void keep_candidates(const int* candidate_slots, const int* candidate_tuples,
+                                           const double* candidate_gains, const u32* n_candidates, u32 first, u32 end,
+                                           const double* best, const int* tuples, const int* order, int* kept_slots,
+                                           int* kept_tuples, double* kept_gains, u32* n_kept, u32 room) {
+  const u32 last = min(end, *n_candidates), stride = gridDim.x * blockDim.x;
+  for (u32 i = first + blockIdx.x * blockDim.x + threadIdx.x; i < last; i += stride) {
+    const int slot = candidate_slots[i];
+    if (candidate_gains[i] != best[slot]) continue;
+    const u32 place = atomicAdd(n_kept, 1u);
+    if (place >= room) continue;
+    kept_slots[place] = slot;
+    kept_gains[place] = candidate_gains[i];
+    const int* positions = tuples + (i64)candidate_tuples[i] * (1 + kDimensions) + 1;
+    int* members = kept_tuples + (i64)place * kDimensions;
+    for (int j = 0; j < kDimensions; ++j) {
+      const int member = order[positions[j]];
+      int at = j;
+      for (; at > 0 && members[at - 1] > member; --at) members[at] = members[at - 1];
+      members[at] = member;
+    }
+  }
+}

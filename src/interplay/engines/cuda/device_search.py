@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from interplay.arrays import IntArray, MaxGains, TupleTiles
+from interplay.arrays import FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import best_of_each, merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
 from interplay.engines.cuda.kernels import SearchVariant, compiled
@@ -24,8 +22,12 @@ _SAMPLE = 1 << 22
 _SAMPLE_SHARE = 0.02
 _SAMPLE_STEPS, _SMALLEST_SAMPLE = 16, 1 << 14
 
-#: Candidates for maxima that may gather on the device before all but one of each slot go.
-_MAX_KEPT = 1 << 20
+#: Candidates for maxima that may gather on the device before all but one of each slot go, and the room for them.
+_MAX_KEPT = 1 << 17
+_KEPT_ROOM = 1 << 18
+
+#: More candidates than there can be.
+_ALL = (1 << 32) - 1
 
 
 class DeviceSearch(DeviceTuples):
@@ -42,9 +44,15 @@ class DeviceSearch(DeviceTuples):
     ) -> None:
         super().__init__(data, tiles, best=known.gain_by_group, capacity=capacity, share=share)
         self._known = known
-        #: Candidates for maxima, on the device: slots, gains, tuples.
-        self._kept: list[tuple[Any, Any, Any]] = []
+        cupy = self._cupy
+        #: Candidates for maxima, on the device and, of those before, on the host: slots, tuples, gains.
+        self._kept = (
+            cupy.empty(_KEPT_ROOM, dtype=cupy.int32),
+            cupy.empty((_KEPT_ROOM, self._k), dtype=cupy.int32),
+            cupy.empty(_KEPT_ROOM, dtype=cupy.float64),
+        )
         self._n_kept = 0
+        self._on_host: list[tuple[IntArray, IntArray, FloatArray]] = []
 
     def run(self, on_done: OnDone) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
@@ -64,35 +72,62 @@ class DeviceSearch(DeviceTuples):
     def found(self, discretization: int) -> MaxGains:
         """Return the maxima found until now, merged with those known before."""
         self._compact()
-        if not self._kept:
+        if not self._on_host:
             return self._known
-        slots, gains, tuples = (part.get() for part in self._kept[0])
+        slots, tuples, gains = self._on_host[0]
         row, group = self._tiles.order[slots // self._n_groups], slots % self._n_groups
         return merge_candidates(self._known, row, group, gains, tuples, discretization)
+
+    # What becomes of candidates has a kernel of its own, and the rest is done on the host: CuPy's own functions are
+    # compiled one by one when they are first called, which takes longer than most searches.
 
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
         self._launch_gains(tiles, best_is_fixed=False)
-        n_found, n_candidates = self._counters[:2].get().tolist()
-        if n_candidates:
-            slots = self._candidate_slots[:n_candidates]
-            gains = self._candidate_scores[:n_candidates]
-            kept = self._cupy.flatnonzero(gains == self._best[slots])
-            tuples = self._order[self._tuples[self._candidate_tuples[:n_candidates][kept], 1:]]
-            self._kept.append((slots[kept], gains[kept], self._cupy.sort(tuples, axis=1)))
-            self._n_kept += len(kept)
-            if self._n_kept > _MAX_KEPT:
+        before = self._n_kept
+        self._keep(0, _ALL)
+        n_found, n_candidates, _, _, n_kept = self._counters.get().tolist()
+        if n_kept > _KEPT_ROOM:  # again, as many at a time as there is room for
+            self._n_kept = before
+            self._compact()
+            for first in range(0, n_candidates, _KEPT_ROOM):
+                self._keep(first, first + _KEPT_ROOM)
+                self._n_kept = int(self._counters[4:].get()[0])
                 self._compact()
+        else:
+            self._n_kept = n_kept
+        if self._n_kept > _MAX_KEPT:
+            self._compact()
         return int(n_found)
 
+    def _keep(self, first: int, end: int) -> None:
+        kernel = compiled("information_gain.cu", "keep_candidates", self._score_options())
+        arguments = (
+            self._candidate_slots,
+            self._candidate_tuples,
+            self._candidate_scores,
+            self._counters[1:],
+            np.uint32(first),
+            np.uint32(end),
+            self._best,
+            self._tuples,
+            self._order,
+            *self._kept,
+            self._counters[4:],
+            np.uint32(_KEPT_ROOM),
+        )
+        kernel((self._n_multiprocessors * 4,), (256,), arguments)
+
     def _compact(self) -> None:
-        """Leave one candidate for each slot."""
-        if not self._kept:
-            return
-        slots, gains, tuples = (self._cupy.concatenate(parts) for parts in zip(*self._kept, strict=True))
-        chosen = best_of_each(slots, gains, tuples, self._cupy)
-        self._kept = [(slots[chosen], gains[chosen], tuples[chosen])]
-        self._n_kept = 0  # these do not count: they would be compacted again and again
+        """Take the candidates to the host and leave one for each slot."""
+        if self._n_kept:
+            self._on_host.append(tuple(part[: self._n_kept].get() for part in self._kept))
+            self._n_kept = 0
+            self._counters[4:].data.memset_async(0, 4)
+        if self._on_host:
+            slots, tuples, gains = (np.concatenate(parts) for parts in zip(*self._on_host, strict=True))
+            chosen = best_of_each(slots, gains, tuples)
+            self._on_host = [(slots[chosen], tuples[chosen], gains[chosen])]
 
     def warm(self) -> None:
         """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far."""
@@ -102,8 +137,8 @@ class DeviceSearch(DeviceTuples):
         with_all = tuples_with_all(self._records, len(self._tiles.order))
         for begin in range(0, len(with_all), self._capacity):
             part = with_all[begin : begin + self._capacity]
-            self._tuples[: len(part)] = self._cupy.asarray(part.astype(np.int32))
-            self._counters[:2] = self._cupy.asarray(np.array([len(part), 0], dtype=np.uint32))
+            self._tuples[: len(part)].set(part.astype(np.int32))
+            self._counters[:2].set(np.array([len(part), 0], dtype=np.uint32))
             self._score(tiles)
         start = self._cupy.asarray(self._plan.choices_before(tiles.which))
         kernel = compiled("tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",))
@@ -112,7 +147,7 @@ class DeviceSearch(DeviceTuples):
         n_tries = int(min(sample, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
         for begin in range(0, n_tries, self._capacity):
             part_size = min(self._capacity, n_tries - begin)
-            self._counters.fill(0)
+            self._clear_counters()
             arguments = (
                 tiles.records,
                 start,

@@ -149,8 +149,8 @@ class DeviceTuples(ABC):
         #: Counts of the tuples in the buffer, and how many each has, while batches are searched.
         self._known_counts: tuple[Any, Any] | None = None
         self._allocate()
-        # Tuples, candidates; then the next run, which is 64 bits wide.
-        self._counters = cupy.zeros(4, dtype=cupy.uint32)
+        # Tuples, candidates; then the next run, which is 64 bits wide; then candidates kept, which others do not touch.
+        self._counters = cupy.zeros(5, dtype=cupy.uint32)
 
     def _kernels(self) -> Iterator[Kernel]:
         """List what a search of these tiles runs, as far as it is known before."""
@@ -186,6 +186,10 @@ class DeviceTuples(ABC):
                     raise
                 self._capacity //= 2
                 self._tuples = self._candidate_slots = self._candidate_tuples = None
+
+    def _clear_counters(self) -> None:
+        """Begin with no tuples and no candidates; by the driver, since CuPy would have to compile a kernel for it."""
+        self._counters.data.memset_async(0, 16)
 
     def _free_bytes(self) -> int:
         """Return what the device has left, as far as CuPy may take it."""
@@ -289,7 +293,7 @@ class DeviceTuples(ABC):
         kernel = compiled("tuple_search.cu", "find_survivors", work.variant.defines())
         shared = work.variant.shared_bytes(work.n_cells, self._n_steps)
         kernel.max_dynamic_shared_size_bytes = shared
-        self._counters.fill(0)
+        self._clear_counters()
         n_blocks = min(self._n_multiprocessors * work.variant.blocks_per_multiprocessor, end_run - first_run)
         arguments = (
             self._fragments,
@@ -365,7 +369,7 @@ class DeviceTuples(ABC):
         while at < len(batches):
             chosen = batches[at : at + size]
             began = time.perf_counter()
-            self._counters.fill(0)
+            self._clear_counters()
             products.search(chosen.tolist())
             n_found = self._score(tiles)
             took = time.perf_counter() - began
@@ -386,7 +390,7 @@ class DeviceTuples(ABC):
         unit, end = 0, products.n_units(batch)
         size = max(1, end // 8)
         while unit < end:
-            self._counters.fill(0)
+            self._clear_counters()
             products.bound_again(batch, unit, min(unit + size, end))
             if self._score(tiles) > self._capacity:
                 size = max(1, size // 4)
@@ -408,7 +412,7 @@ class DeviceTuples(ABC):
             on_device = self._cupy.asarray(start)
             for begin in range(0, n_choices, self._capacity):
                 end = min(begin + self._capacity, n_choices)
-                self._counters.fill(0)
+                self._clear_counters()
                 arguments = (
                     tiles.records,
                     on_device,
