@@ -263,6 +263,12 @@ class TestZip:
         assert_reads_as(self.zipped(tmp_path, **{"study/table.csv": csv, "__MACOSX/._table.csv": b"x", "study/": b""}))
         assert_reads_as(self.zipped(tmp_path, **{"data.xlsx": sheet.read_bytes()}))
 
+    def test_a_bomb_is_not_unpacked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        bomb = self.zipped(tmp_path, **{"a.csv": b"a,y\n" + b"1,0\n" * 2**19})
+        monkeypatch.setattr("interplay.readers.zipped._MAX_BYTES", 1 << 16)
+        with pytest.raises(ValueError, match=r"data\.zip' unpacks to 2 MiB, more than 100 times its size"):
+            read_data(bomb, target="y")
+
     def test_what_is_wrong_is_said(self, tmp_path: Path) -> None:
         csv = FRAME.to_csv(index=False).encode()
         for files, message in (

@@ -216,7 +216,7 @@ def _start_of(content: TextFile, delimiter: str | None) -> tuple[list[str], list
 
 def likely_decimal_sign(rows: list[list[str]], separator: str) -> str:
     """Guess with which sign pandas will read most numbers; what it then takes for text or may misread is looked at."""
-    fields = [field.strip() for row in rows for field in row]
+    fields = {field.strip() for row in rows for field in row}
     has_commas = any(COMMA.fits(field) and not POINT.fits(field) for field in fields)
     has_points = any(POINT.fits(field) and not COMMA.fits(field) for field in fields)
     return "," if separator != "," and has_commas and not has_points else "."

@@ -7,7 +7,7 @@ the other columns of the file.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ class WrittenNumbers:
                 read[column.name] = labels if reason is None else labels.astype("category")
                 notes.add_labels(column, reason)
         notes.tell()
-        _warn_of_sentinels(frame, [name for name in names if name not in is_text])
+        _warn_of_sentinels(frame, names)
         return _replaced(frame, read)
 
     @staticmethod
@@ -189,16 +189,18 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def _warn_of_sentinels(frame: pd.DataFrame, names: list[str]) -> None:
+def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
     """Warn of numbers such as −999 that are repeated, and far from all other values of their column."""
+    numbers = frame.select_dtypes(include=["number"])
+    if numbers.empty:
+        return
+    # Most columns end here, all at once: neither their least nor their greatest number is one of these.
+    ends = np.stack([numbers.min().to_numpy(dtype=float), numbers.max().to_numpy(dtype=float)])
+    suspected = set(numbers.columns[np.flatnonzero(np.isin(ends, _SENTINELS).any(axis=0))]) & set(names)
     found = []
-    for name in names:
-        if frame[name].dtype.kind not in "iuf":
-            continue
-        values = frame[name].to_numpy()
+    for name in [name for name in numbers.columns if name in suspected]:
+        values = numbers[name].to_numpy(dtype=float)
         values = values[np.isfinite(values)]
-        if not len(values) or not {float(values.min()), float(values.max())} & set(map(float, _SENTINELS)):
-            continue
         for sentinel in _SENTINELS:
             others = values[values != sentinel]
             count = len(values) - len(others)

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from interplay.checks import shown
 
 #: What a table may unpack to: this, or so many times the size of the file if that is more.
-_MAX_BYTES = 1 << 34
-_MAX_RATIO = 200
+_MAX_BYTES = 1 << 30
+_MAX_RATIO = 100
 
 
 @contextmanager
@@ -29,7 +29,10 @@ def unpacked(path: str | os.PathLike[str]) -> Iterator[Path]:
                 target = Path(folder) / PurePosixPath(entry.filename).name
                 limit = max(_MAX_BYTES, _MAX_RATIO * os.path.getsize(path))
                 if entry.file_size > limit:
-                    raise ValueError(f"{name} unpacks to more than {limit / 2**30:.0f} GiB: unpack it yourself")
+                    raise ValueError(
+                        f"{name} unpacks to {entry.file_size / 2**20:,.0f} MiB, more than {_MAX_RATIO} times its size: "
+                        "unpack it yourself if you trust it"
+                    )
                 with archive.open(entry) as packed, target.open("wb") as file:
                     shutil.copyfileobj(packed, file, 1 << 20)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
