@@ -42,7 +42,7 @@ def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> No
             dimensions=dimensions,
             row_levels=row_levels,
             column_levels=column_levels,
-            n_classes=2,
+            class_sizes=np.array([50, 50]),
             prefix_levels=0,
             counting="tensor",
         )
@@ -79,7 +79,12 @@ def test_shared_memory_is_what_the_kernel_lays_out() -> None:
     """Three slabs in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps."""
     for dimensions, expected in [(3, 3 * 4 * (128 + 8) * 32), (2, 3 * 2 * (256 + 1) * 32)]:
         variant = choose_products(
-            dimensions=dimensions, row_levels=3, column_levels=3, n_classes=2, prefix_levels=0, counting="tensor"
+            dimensions=dimensions,
+            row_levels=3,
+            column_levels=3,
+            class_sizes=np.array([50, 50]),
+            prefix_levels=0,
+            counting="tensor",
         )
         assert variant is not None
         assert variant.count_shared_bytes == expected < 101_376  # of a block on the smallest devices from 8.0 on

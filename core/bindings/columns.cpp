@@ -1,6 +1,7 @@
 // columns of a table → ranks, bit planes
 #include "arrays.hpp"
 #include "interplay/bit_planes.hpp"
+#include "interplay/few_values.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/transposed.hpp"
 #include "interplay/value_planes.hpp"
@@ -90,11 +91,27 @@ bool rank_values(Array<const Value> values, Array<const Index> ranks, Array<Valu
   return true;
 }
 
+// found: OUT the distinct values of each row that has few, ascending; n_found: OUT how many, or more than fit, or −1 if
+// a value is NaN
+template <class Value>
+void few_values(Array<const Value> values, Array<Value> found, Array<Index> n_found) {
+  require(values.ndim() == 2 && found.ndim() == 2 && found.shape(0) == values.shape(0) &&
+              n_found.size() == values.shape(0) && found.shape(1) == static_cast<std::size_t>(kFewValues),
+          "found and n_found must have a row for each row of values");
+  const Index n = static_cast<Index>(values.shape(1));
+  WithoutGil without_gil;
+  for (Index row = 0; row < static_cast<Index>(values.shape(0)); ++row) {
+    n_found.data()[row] = find_few_values(values.data() + row * n, n, found.data() + row * kFewValues);
+  }
+}
+
 // What there is of functions for each type of values.
 template <class Value>
 void define_column_functions(nb::module_& module) {
   module.def("rank_values", &rank_values<Value>, "values"_a, "ranks"_a, "found"_a,
              "Find the values at some ranks of each row; false if a value is NaN.");
+  module.def("few_values", &few_values<Value>, "values"_a, "found"_a, "n_found"_a,
+             "Find the distinct values of each row that has few; -1 if a value is NaN.");
   module.def("pack_value_planes", &pack_value_planes<Value>, "values"_a, "thresholds"_a, "sample_order"_a,
              "class_sizes"_a, "class_word_start"_a, "words"_a,
              "Cut each row of values at its thresholds and set the bits of the levels; `words` must be zero.");
@@ -106,11 +123,14 @@ void define_columns(nb::module_& module) {
   module.def("pack_bit_planes", &pack_bit_planes, "codes"_a, "sample_order"_a, "class_sizes"_a, "class_word_start"_a,
              "plane_start"_a, "first_row"_a, "last_row"_a, "words"_a,
              "Set the bits of some rows; `words` must be zero there.");
-  module.def("transpose", &transpose<std::uint16_t>, "table"_a, "by_column"_a,
-             "Write each column of a table to a row; for items of 2 or 4 bytes.");
+  module.def("transpose", &transpose<std::uint8_t>, "table"_a, "by_column"_a,
+             "Write each column of a table to a row; for items of 1, 2 or 4 bytes.");
+  module.def("transpose", &transpose<std::uint16_t>, "table"_a, "by_column"_a);
   module.def("transpose", &transpose<std::uint32_t>, "table"_a, "by_column"_a);
   define_column_functions<double>(module);
   define_column_functions<float>(module);
+  define_column_functions<std::int8_t>(module);
+  define_column_functions<std::uint8_t>(module);
   define_column_functions<std::int16_t>(module);
   define_column_functions<std::int32_t>(module);
   define_column_functions<std::int64_t>(module);

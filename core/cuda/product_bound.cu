@@ -13,6 +13,7 @@
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
+//   BOTH_IN_A_WORD      as in tuple_products.cu
 //   EVERY_MEMBER        if it is defined (every_member.cuh)
 #include "every_member.cuh"
 #include "gain_bound.cuh"
@@ -38,7 +39,9 @@ __host__ __device__ constexpr int power(int base, int exponent) {
 }
 // Products of all patterns that share the level of the prefix's first member are held in registers where these suffice,
 // beside what they add up to; else each cell gathers its own.
-constexpr int kProducts = (kRowLevels - 1) * (kColumnLevels - 1) * kClasses;
+constexpr bool kBothInAWord = BOTH_IN_A_WORD;
+constexpr int kWordsOfPair = kBothInAWord ? 1 : kClasses;
+constexpr int kProducts = (kRowLevels - 1) * (kColumnLevels - 1) * kWordsOfPair;
 constexpr int kHeldCells = kPrefixLevels ? power(kPrefixLevels, kPrefix > 0 ? kPrefix - 1 : 0) : 1, kMostHeld = 144;
 constexpr int kHeldLevels = kPrefixLevels ? kPrefixLevels : 1;
 constexpr bool kHoldsProducts = kPrefixLevels && 2 * kHeldCells * kProducts <= kMostHeld;
@@ -109,6 +112,18 @@ struct BatchPrefix {
   }
 };
 
+// The mask of the pattern whose first member gives `start` and whose others have the levels of a cell, open at 0.
+__device__ __forceinline__ int mask_of_held(const BatchPrefix& prefix, int start, int cell) {
+#pragma unroll
+  for (int j = 1; j < kPrefix; ++j) {
+    const int level = cell / power(kPrefixLevels, kPrefix - 1 - j) % kHeldLevels;
+    if (level > 0) start += prefix.first[j] + (level - 1) * prefix.stride[j];
+  }
+  return start;
+}
+
+__device__ __forceinline__ void prefetch(const u32* place) { asm volatile("prefetch.global.L1 [%0];" ::"l"(place)); }
+
 // What is known of each prefix of a batch with each of its variables, by cells of the prefix.
 struct Margins {
   u32* of_rows;        // [prefix][cell][row level][class][row]
@@ -140,6 +155,13 @@ struct CellOfPrefix {
   const float* row_factors;
   i64 row_step, column_step;  // from class to class
 
+  // Of a class at levels from 1 on. Differences of two classes in a word are those of both: none is negative.
+  static __device__ __forceinline__ int count_in(const int* products, int a, int b, int q) {
+    const int pair = (a - 1) * (kColumnLevels - 1) + b - 1;
+    if (kBothInAWord) return q == 0 ? (int)((u32)products[pair] >> 16) : products[pair] & 0xFFFF;
+    return products[pair * kWordsOfPair + (kBothInAWord ? 0 : q)];
+  }
+
   // visit(row level, column level, samples by class, factors by class): every cell of the tuple, the last levels first
   template <class Visit>
   __device__ __forceinline__ void for_cells(const int* products, Visit visit) const {
@@ -165,7 +187,7 @@ struct CellOfPrefix {
         for (int q = 0; q < kClasses; ++q) {
           n[q] = n_left[q];
           if (b > 0) {
-            n[q] = a > 0 ? products[((a > 0 ? a - 1 : 0) * (kColumnLevels - 1) + b - 1) * kClasses + q] : left[b - 1][q];
+            n[q] = a > 0 ? count_in(products, a, b, q) : left[b - 1][q];
             left[b - 1][q] -= n[q];
             n_left[q] -= n[q];
           }
@@ -361,11 +383,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     const int row = l - batch.first_row;
     const u32* of_tuple = products + plane_of(row, 1, kRowLevels) * row_stride + plane_of(column, 1, kColumnLevels);
     // Products of all levels and classes with a mask.
-    const auto product = [&](int mask, int i) {
-      const int q = i % kClasses, b = i / kClasses % (kColumnLevels - 1), a = i / kClasses / (kColumnLevels - 1);
-      return (int)of_tuple[((i64)mask * kClasses + q) * class_stride +
-                           (a * row_stride + b) * kRowsPerFragment];
+    const auto place_of_product = [&](int mask, int i) {
+      const int q = i % kWordsOfPair, pair = i / kWordsOfPair;
+      const int b = pair % (kColumnLevels - 1), a = pair / (kColumnLevels - 1);
+      return of_tuple + ((i64)mask * kWordsOfPair + q) * class_stride + (a * row_stride + b) * kRowsPerFragment;
     };
+    const auto product = [&](int mask, int i) { return (int)*place_of_product(mask, i); };
     const auto cell_of_prefix = [&](int cell) {
       const i64 in_all = (i64)prefix_number * prefix.cells() + cell;
       return CellOfPrefix{cell_columns + margins.column_place(batch, in_all, 1, 0) + column,
@@ -383,6 +406,25 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
         for (int i = 0; i < kProducts; ++i) counts[i] += sign * product(mask, i);
       });
     };
+    if constexpr (kHoldsProducts) {
+      // What the next row needs, while this one is computed: it may come from far.
+      if (l + 1 < end_l) {
+        const int next = (plane_of(row + 1, 1, kRowLevels) - plane_of(row, 1, kRowLevels)) * (int)row_stride;
+#pragma unroll 1
+        for (int level = kPrefix > 0 ? kPrefixLevels - 1 : 0; level >= 0; --level) {
+          const int start = level > 0 ? prefix.first[0] + (level - 1) * prefix.stride[0] : 0;
+#pragma unroll
+          for (int cell = 0; cell < kHeldCells; ++cell) {
+            const int mask = mask_of_held(prefix, start, cell);
+#pragma unroll
+            for (int i = 0; i < kProducts; ++i) {
+              // The levels of a column lie side by side: every other one is in the same line.
+              if (i / kWordsOfPair % (kColumnLevels - 1) % 2 == 0) prefetch(place_of_product(mask, i) + next);
+            }
+          }
+        }
+      }
+    }
     float told = 0;
     const auto add_told = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
       float x[kClasses], sum = 0;
@@ -413,12 +455,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
         int held[kHeldCells][kProducts];
 #pragma unroll
         for (int cell = 0; cell < kHeldCells; ++cell) {
-          int mask = start;
-#pragma unroll
-          for (int j = 1; j < kPrefix; ++j) {
-            const int at_j = cell / power(kPrefixLevels, kPrefix - 1 - j) % kHeldLevels;
-            if (at_j > 0) mask += prefix.first[j] + (at_j - 1) * prefix.stride[j];
-          }
+          const int mask = mask_of_held(prefix, start, cell);
 #pragma unroll
           for (int i = 0; i < kProducts; ++i) held[cell][i] = product(mask, i);
         }

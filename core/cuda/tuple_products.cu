@@ -9,6 +9,7 @@
 // Compiled once for each
 //   MASKS               of a warp: 4, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
+//   BOTH_IN_A_WORD      1 if there are two classes of less than 2^16 samples: that of class 0 is in the upper half
 #include "product_batch.cuh"
 
 namespace interplay {
@@ -19,6 +20,7 @@ constexpr int kFragments = kMasks == 1 ? 4 : 2;
 constexpr int kBlockFragments = 2 * kFragments;
 constexpr int kSlabSteps = kMasks == 1 ? 2 : 4, kStages = 3;
 constexpr int kBlockMasks = kMasks * kMaskGroups;
+constexpr bool kBothInAWord = BOTH_IN_A_WORD;
 constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
 constexpr int kStageWords = kSlabSteps * kStepWords;
 
@@ -47,7 +49,7 @@ __device__ __forceinline__ void wait_for_copies() {
 
 using namespace interplay;
 
-// products: [mask][class][row planes, rounded up to a block][column planes, likewise]. What no tuple needs is not set.
+// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What no tuple needs is not set.
 // grid: mask groups × blocks of rows × blocks of columns
 extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
@@ -142,6 +144,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll
           for (int e = 0; e < 4; ++e) sums[m][i][j][e] = 0;
   };
+  const auto shift = [&] {
+#pragma unroll
+    for (int m = 0; m < kMasks; ++m)
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i)
+#pragma unroll
+        for (int j = 0; j < 2 * kFragments; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) sums[m][i][j][e] <<= 16;
+  };
   const i64 row_stride = (i64)gridDim.z * kBlockFragments * kRowsPerFragment;
   const i64 class_stride = (i64)gridDim.y * kBlockFragments * kRowsPerFragment * row_stride;
   const auto write = [&](int q) {
@@ -149,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     for (int m = 0; m < kMasks; ++m) {
       const int mask = first_mask + group * kMasks + m;
       if (mask >= n_masks) continue;
-      u32* target = products + ((i64)mask * n_classes + q) * class_stride;
+      u32* target = products + (kBothInAWord ? (i64)mask : (i64)mask * n_classes + q) * class_stride;
 #pragma unroll
       for (int i = 0; i < kFragments; ++i)
 #pragma unroll
@@ -169,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
   int slab = 0;
 #pragma unroll 1
   for (int q = 0; q < n_classes; ++q) {
-    clear();
+    if (!kBothInAWord || q == 0) clear();
     const int n_slabs = (class_steps[q + 1] - class_steps[q] + kSlabSteps - 1) / kSlabSteps;
 #pragma unroll 1
     for (int of_class = 0; of_class < n_slabs; ++of_class, ++slab) {
@@ -203,6 +215,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
         }
       }
     }
-    write(q);
+    if (kBothInAWord && q == 0) {
+      shift();
+    } else {
+      write(q);
+    }
   }
 }

@@ -27,7 +27,7 @@ WordArray = npt.NDArray[np.uint64]
 MAX_LEVELS = 256
 
 #: Values of these types, in native byte order, can be cut by the compiled module.
-COMPILED_TYPES = ("f8", "f4", "i2", "i4", "i8")
+COMPILED_TYPES = ("f8", "f4", "i1", "u1", "i2", "i4", "i8")
 
 #: More discretisations, or contrast variables, than anyone has time for: a slip, refused before it fills the memory.
 MAX_DISCRETIZATIONS = 10**6

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 
 namespace interplay {
 namespace {
@@ -13,6 +14,9 @@ namespace {
 constexpr Index kMaxEntriesInAll = Index{1} << 23;
 constexpr Index kMaxEntriesOfOne = Index{1} << 20;
 constexpr Index kMinEntriesOfOne = Index{1} << 12;
+
+// Of a table.
+constexpr Index kEntriesOfThread = Index{1} << 15, kMaxTableThreads = 8;
 
 Index sum_of(std::span<const Index> values) { return std::accumulate(values.begin(), values.end(), Index{0}); }
 
@@ -42,7 +46,18 @@ XLogX::XLogX(double offset, Index n_max, Index max_entries, int fraction_bits)
     : offset_(offset), scale_(std::ldexp(1.0, fraction_bits)), complete_(n_max < max_entries) {
   const Index n_entries = std::min(n_max + 1, max_entries);
   std::vector<Fixed> table(static_cast<std::size_t>(n_entries));
-  for (Index n = 0; n < n_entries; ++n) table[n] = compute(static_cast<Count>(n));
+  const auto fill = [&](Index begin, Index end) {
+    for (Index n = begin; n < end; ++n) table[n] = compute(static_cast<Count>(n));
+  };
+  // Logarithms of hundreds of thousands of counts take longer than some searches: several threads share them.
+  const Index most = std::min<Index>(kMaxTableThreads, std::max<Index>(std::thread::hardware_concurrency(), 1));
+  const Index n_threads = std::clamp<Index>(n_entries / kEntriesOfThread, 1, most);
+  std::vector<std::thread> others;
+  for (Index t = 1; t < n_threads; ++t) {
+    others.emplace_back(fill, n_entries * t / n_threads, n_entries * (t + 1) / n_threads);
+  }
+  fill(0, n_entries / n_threads);
+  for (std::thread& other : others) other.join();
   table_ = std::move(table);
 }
 

@@ -16,6 +16,10 @@ using interplay::Word;
 template <int n_bytes>
 struct CounterOf;
 template <>
+struct CounterOf<1> {
+  using Type = std::int16_t;  // one of a byte would overflow after 127 values
+};
+template <>
 struct CounterOf<2> {
   using Type = std::int16_t;
 };
@@ -38,6 +42,22 @@ bool has_nan(const Value* values, Index n) {
   Counter<Value> any = 0;
   for (Index i = 0; i < n; ++i) any |= values[i] != values[i];
   return any != 0;
+}
+
+template <class Value>
+bool has_others(const Value* values, Index n, Value a, Value b, Value c) {
+  // Bits as wide as a value, so that none has to be widened; of bytes, counters are not.
+  if constexpr (sizeof(Value) == 1) {
+    std::uint8_t any = 0;
+    for (Index i = 0; i < n; ++i) {
+      any = static_cast<std::uint8_t>(any | ((values[i] != a) & (values[i] != b) & (values[i] != c)));
+    }
+    return any != 0;
+  } else {
+    Counter<Value> any = 0;
+    for (Index i = 0; i < n; ++i) any |= (values[i] != a) & (values[i] != b) & (values[i] != c);
+    return any != 0;
+  }
 }
 
 // By counting those before each one: there is nothing for the processor to guess.
@@ -123,7 +143,8 @@ inline void move_together(const Word* bits, const Word* members, const Word* con
 
 template <class Value>
 constexpr ColumnKernels<Value> make_column_kernels() {
-  return {has_nan<Value>, sort_shown<Value>, count_apart<Value>, gather<Value>, mark_above<Value>, move_together};
+  return {has_nan<Value>, has_others<Value>, sort_shown<Value>, count_apart<Value>,
+          gather<Value>,  mark_above<Value>, move_together};
 }
 
 }  // namespace

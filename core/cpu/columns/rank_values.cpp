@@ -104,6 +104,8 @@ typename RankValues<Value>::Bracket RankValues<Value>::narrowed(const Bracket& b
 
 template class RankValues<double>;
 template class RankValues<float>;
+template class RankValues<std::int8_t>;
+template class RankValues<std::uint8_t>;
 template class RankValues<std::int16_t>;
 template class RankValues<std::int32_t>;
 template class RankValues<std::int64_t>;

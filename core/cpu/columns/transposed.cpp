@@ -46,6 +46,7 @@ void transpose(const Item* table, Index n_samples, Index n_columns, Index stride
   for (Index column = whole_columns; column < n_columns; ++column) copy(column, 0);
 }
 
+template void transpose(const std::uint8_t*, Index, Index, Index, std::uint8_t*);
 template void transpose(const std::uint16_t*, Index, Index, Index, std::uint16_t*);
 template void transpose(const std::uint32_t*, Index, Index, Index, std::uint32_t*);
 

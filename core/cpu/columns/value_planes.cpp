@@ -66,6 +66,9 @@ void pack_value_planes(const Value* values, Index n_rows, Index n_samples, const
 
 template void pack_value_planes(const double*, Index, Index, const double*, Index, ClassBits&, Index, Word*);
 template void pack_value_planes(const float*, Index, Index, const float*, Index, ClassBits&, Index, Word*);
+template void pack_value_planes(const std::int8_t*, Index, Index, const std::int8_t*, Index, ClassBits&, Index, Word*);
+template void pack_value_planes(const std::uint8_t*, Index, Index, const std::uint8_t*, Index, ClassBits&, Index,
+                                Word*);
 template void pack_value_planes(const std::int16_t*, Index, Index, const std::int16_t*, Index, ClassBits&, Index,
                                 Word*);
 template void pack_value_planes(const std::int32_t*, Index, Index, const std::int32_t*, Index, ClassBits&, Index,

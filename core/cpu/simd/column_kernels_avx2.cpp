@@ -10,6 +10,8 @@ const ColumnKernels<Value>& column_kernels_avx2() {
 
 template const ColumnKernels<double>& column_kernels_avx2();
 template const ColumnKernels<float>& column_kernels_avx2();
+template const ColumnKernels<std::int8_t>& column_kernels_avx2();
+template const ColumnKernels<std::uint8_t>& column_kernels_avx2();
 template const ColumnKernels<std::int16_t>& column_kernels_avx2();
 template const ColumnKernels<std::int32_t>& column_kernels_avx2();
 template const ColumnKernels<std::int64_t>& column_kernels_avx2();

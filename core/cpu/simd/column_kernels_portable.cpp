@@ -20,12 +20,16 @@ const ColumnKernels<Value>& column_kernels() {
 
 template const ColumnKernels<double>& column_kernels();
 template const ColumnKernels<float>& column_kernels();
+template const ColumnKernels<std::int8_t>& column_kernels();
+template const ColumnKernels<std::uint8_t>& column_kernels();
 template const ColumnKernels<std::int16_t>& column_kernels();
 template const ColumnKernels<std::int32_t>& column_kernels();
 template const ColumnKernels<std::int64_t>& column_kernels();
 
 template const ColumnKernels<double>& column_kernels_portable();
 template const ColumnKernels<float>& column_kernels_portable();
+template const ColumnKernels<std::int8_t>& column_kernels_portable();
+template const ColumnKernels<std::uint8_t>& column_kernels_portable();
 template const ColumnKernels<std::int16_t>& column_kernels_portable();
 template const ColumnKernels<std::int32_t>& column_kernels_portable();
 template const ColumnKernels<std::int64_t>& column_kernels_portable();

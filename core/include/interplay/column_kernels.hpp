@@ -21,6 +21,8 @@ template <class Value>
 struct ColumnKernels {
   // Whether a value is NaN.
   bool (*has_nan)(const Value* values, Index n);
+  // Whether a value is none of three.
+  bool (*has_others)(const Value* values, Index n, Value a, Value b, Value c);
   // Put kShown values in order.
   void (*sort_shown)(const Value* shown, Value* in_order);
   // How many values are below `first` and how many above `last`.
@@ -34,7 +36,8 @@ struct ColumnKernels {
                         Word* moved);
 };
 
-// For the best instruction set of this machine. For double, float and signed integers of 2, 4 and 8 bytes.
+// For the best instruction set of this machine. For double, float, signed integers of 1 to 8 bytes and
+// unsigned ones of 1.
 template <class Value>
 const ColumnKernels<Value>& column_kernels();
 

@@ -39,6 +39,10 @@ class MinimalEngine(Protocol):
 AsEngine: TypeAlias = "str | Engine | MinimalEngine | Client"
 
 
+#: Threads that read and pack columns for a GPU; more wait for memory.
+_READING_THREADS = 8
+
+
 @dataclass(frozen=True)
 class EngineChoice:
     """The engine that a call asks for, known to be there.
@@ -48,7 +52,8 @@ class EngineChoice:
     engine : Engine or None
         None where the amount of work decides: `choose_engine`.
     n_threads : int
-        Threads of this machine that the call may use, in the engine and elsewhere.
+        Threads of this machine that the call may use, in the engine and elsewhere; where a GPU searches and nothing is
+        asked for, so many that it does not wait for columns to be read.
     """
 
     engine: Engine | None
@@ -72,6 +77,8 @@ def check_engine(
             what, others = ("list", "'cpu' or 'cuda'") if lacks_listing else ("screen", "'cpu', 'cuda' or 'dask'")
             raise ValueError(f"engine {found.name!r} cannot {what} tuples: use engine={others}")
         found = CpuEngine(n_threads=n_threads)
+    if n_jobs is None and found is not None and found.name == "cuda":
+        n_threads = max(n_threads, min(resolve_n_jobs(-1), _READING_THREADS))
     return EngineChoice(found, n_threads)
 
 

@@ -94,18 +94,27 @@ class ColumnSurvey:
         values = self._table.block(rows.start, rows.stop)
         if self._keeps_blocks:
             self.kept_blocks[rows.start] = values
-        if self._is_plain(values, self._forced[rows]) and self._find_thresholds(values, rows):
-            return
-        in_order = _sorted_rows(values)
+        is_ranked, is_left = self._look_once(values, rows.start, self._forced[rows])
+        ranked = np.flatnonzero(is_ranked)
+        if len(ranked) and not (self._has_few_ranks() and self._find_thresholds(values, rows.start, ranked)):
+            is_left |= is_ranked
+        left = np.flatnonzero(is_left)
+        if len(left):
+            self._look_at_sorted(values, rows.start, left)
+
+    def _look_at_sorted(self, values: Values, start: int, chosen: IntArray) -> None:
+        """Sort some rows of a block, and find all that there is to be found of them."""
+        in_order = _sorted_rows(values if len(chosen) == len(values) else values[chosen])
+        variables = start + chosen
         n_observed = _count_observed(in_order)
         gaps = np.flatnonzero(n_observed < values.shape[1])
-        self.n_missing[rows] = values.shape[1] - n_observed
+        self.n_missing[variables] = values.shape[1] - n_observed
         if len(gaps) and self._missing == "error":
             return  # There will be no codes: only the count is needed, for the message.
         if len(gaps) and self._missing == "impute":
             fillable = gaps[n_observed[gaps] > 0]
-            filled = imputed(values, fillable, self._first_variable + rows.start, self._seed)
-            in_order[fillable] = _sorted_rows(filled[fillable])
+            filled = imputed(values, chosen[fillable], self._first_variable + start, self._seed)
+            in_order[fillable] = _sorted_rows(filled[chosen[fillable]])
             n_observed[fillable] = values.shape[1]
 
         is_step = in_order[:, 1:] != in_order[:, :-1]
@@ -113,48 +122,80 @@ class ColumnSurvey:
             is_step &= np.arange(1, values.shape[1]) < n_observed[:, None]
         n_distinct = np.count_nonzero(is_step, axis=1) + (n_observed > 0)
 
-        few = n_distinct <= max(FEW_VALUES, self._divisions + 1)
-        forced = self._forced[rows]
-        is_discrete = np.where(forced < 0, few, forced > 0)
-        self.is_discrete[rows] = is_discrete
+        forced = self._forced[variables]
+        is_discrete = np.where(forced < 0, n_distinct <= self._few, forced > 0)
+        self.is_discrete[variables] = is_discrete
         has_own_level = (n_observed < values.shape[1]).astype(np.int64)
-        self.n_levels[rows] = np.where(is_discrete, n_distinct, self._divisions + 1) + has_own_level
+        self.n_levels[variables] = np.where(is_discrete, n_distinct, self._divisions + 1) + has_own_level
 
         for row in np.flatnonzero(is_discrete & (n_distinct <= MAX_LEVELS)):
             # The value before each step is a level that is not the last.
-            levels = in_order[row, :-1][is_step[row]]
-            self.level_thresholds[rows.start + row] = self._known_levels.setdefault(levels.tobytes(), levels)
-        self._keep_thresholds(rows, in_order, n_observed, np.flatnonzero(~is_discrete))
+            self._keep_levels(int(variables[row]), in_order[row, :-1][is_step[row]])
+        self._keep_thresholds(variables, in_order, n_observed, np.flatnonzero(~is_discrete))
 
-    def _is_plain(self, values: Values, forced: npt.NDArray[np.int8]) -> bool:
-        """Say whether all columns are numbers to discretise, at so few ranks that sorting is too much work."""
-        n_ranks = self._ranks.shape[1] * self._ranks.shape[2]
-        if values.dtype.str[1:] not in COMPILED_TYPES or n_ranks > FEW_RANKS or values.shape[1] < MANY_SAMPLES:
-            return False
-        if not (forced < 0).any():
-            return not forced.any()
-        first = np.sort(values[:, : 4 * max(FEW_VALUES, self._divisions + 1)], axis=1)
-        n_distinct = 1 + np.count_nonzero(first[:, 1:] > first[:, :-1], axis=1)
-        has_many = n_distinct > max(FEW_VALUES, self._divisions + 1)
-        return bool(np.where(forced < 0, has_many, forced == 0).all())
+    @property
+    def _few(self) -> int:
+        """A column of at most so many values is discrete, unless it is said to be none."""
+        return max(FEW_VALUES, self._divisions + 1)
 
-    def _find_thresholds(self, values: Values, rows: slice) -> bool:
-        """Find the values at the ranks drawn; false if values are missing."""
-        shape = self.thresholds[rows].shape
-        found = np.empty((len(values), shape[1] * shape[2]), dtype=values.dtype)
-        if not _core.rank_values(values, self._ranks[rows].reshape(found.shape).astype(np.int64), found):
+    def _keep_levels(self, variable: int, levels: Values) -> None:
+        """Keep the values of a discrete column, but its last."""
+        self.level_thresholds[variable] = self._known_levels.setdefault(levels.tobytes(), levels)
+
+    def _has_few_ranks(self) -> bool:
+        """Say whether there are so few ranks that sorting is too much work."""
+        return self._ranks.shape[1] * self._ranks.shape[2] <= FEW_RANKS
+
+    def _look_once(self, values: Values, start: int, forced: npt.NDArray[np.int8]) -> tuple[BoolArray, BoolArray]:
+        """Find, without sorting, the columns of few values and their levels, and those of many.
+
+        Returns
+        -------
+        (n_rows,) bool, twice
+            Whether a column is to be discretised by rank; whether it has to be sorted to know.
+        """
+        if values.dtype.str[1:] not in COMPILED_TYPES or values.shape[1] < MANY_SAMPLES:
+            return np.zeros(len(forced), dtype=np.bool_), np.ones(len(forced), dtype=np.bool_)
+        is_ranked = forced == 0
+        unsure = np.flatnonzero(forced < 0)
+        if len(unsure):  # that there are many is mostly seen from the first
+            first = np.sort(values[unsure, : 4 * self._few], axis=1)
+            is_ranked[unsure] = np.count_nonzero(first[:, 1:] > first[:, :-1], axis=1) >= self._few
+        is_left = ~is_ranked
+        chosen = np.flatnonzero(is_left)
+        if not len(chosen) or self._few != FEW_VALUES:
+            return is_ranked, is_left
+        found = np.empty((len(chosen), FEW_VALUES), dtype=values.dtype)
+        n_found = np.empty(len(chosen), dtype=np.int64)
+        _core.few_values(values if len(chosen) == len(values) else values[chosen], found, n_found)
+        is_ranked[chosen] = (n_found > FEW_VALUES) & (forced[chosen] < 0)
+        are_few = np.flatnonzero((n_found > 0) & (n_found <= FEW_VALUES))
+        self.is_discrete[start + chosen[are_few]] = True
+        self.n_levels[start + chosen[are_few]] = n_found[are_few]
+        for row in are_few.tolist():
+            self._keep_levels(start + int(chosen[row]), found[row, : n_found[row] - 1].copy())
+        is_left[chosen] = ~is_ranked[chosen]
+        is_left[chosen[are_few]] = False
+        return is_ranked, is_left
+
+    def _find_thresholds(self, values: Values, start: int, chosen: IntArray) -> bool:
+        """Find the values of some columns at the ranks drawn; false if values are missing."""
+        some = values if len(chosen) == len(values) else values[chosen]
+        variables = start + chosen
+        shape = (len(chosen), *self.thresholds.shape[1:])
+        found = np.empty((len(chosen), shape[1] * shape[2]), dtype=values.dtype)
+        if not _core.rank_values(some, self._ranks[variables].reshape(found.shape).astype(np.int64), found):
             return False
-        self.thresholds[rows] = found.reshape(shape)
-        self.n_levels[rows] = self._divisions + 1
+        self.thresholds[variables] = found.reshape(shape)
+        self.n_levels[variables] = self._divisions + 1
         return True
 
-    def _keep_thresholds(self, rows: slice, in_order: Values, n_observed: IntArray, ranked: IntArray) -> None:
-        ranks = self._ranks[rows][ranked].astype(np.int64)
+    def _keep_thresholds(self, variables: IntArray, in_order: Values, n_observed: IntArray, ranked: IntArray) -> None:
+        ranks = self._ranks[variables[ranked]].astype(np.int64)
         short = np.flatnonzero(n_observed[ranked] < in_order.shape[1])
         if len(short):
-            variables = ranked[short] + rows.start + self._first_variable
-            ranks[short] = self._rank_rule(variables, n_observed[ranked[short]])
-        self.thresholds[rows.start + ranked] = in_order[ranked[:, None, None], ranks]
+            ranks[short] = self._rank_rule(variables[ranked[short]] + self._first_variable, n_observed[ranked[short]])
+        self.thresholds[variables[ranked]] = in_order[ranked[:, None, None], ranks]
 
     def check(self) -> None:
         """Raise the error that the columns call for, if any."""

@@ -115,10 +115,20 @@ class Coder:
                 codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
 
     def cut_values(self, d: int, rows: slice) -> CutValues | None:
-        """Return values and thresholds, if all of these variables are discretised by rank and none is missing."""
-        if self.table.dtype.str[1:] not in COMPILED_TYPES or self.is_discrete[rows].any() or self.n_missing[rows].any():
+        """Return values and thresholds, if all of these variables have as many, at least one, and none is missing.
+
+        Either all are discretised by rank, or all are discrete, as genotypes are.
+        """
+        if self.table.dtype.str[1:] not in COMPILED_TYPES or self.n_missing[rows].any():
             return None
-        return CutValues(self._values(rows), np.ascontiguousarray(self.thresholds[rows, d]))
+        thresholds = self.thresholds[rows, d]
+        if self.is_discrete[rows].any():
+            levels = [found for found in self.level_thresholds[rows] if found is not None]
+            sizes = {len(found) for found in levels}
+            if len(levels) < len(thresholds) or len(sizes) > 1 or 0 in sizes:
+                return None
+            thresholds = np.stack(levels)
+        return CutValues(self._values(rows), np.ascontiguousarray(thresholds))
 
     def _values(self, rows: slice) -> Values:
         first = rows.start // self.block_columns * self.block_columns

@@ -135,7 +135,7 @@ def _transposed(values: Values, dtype: np.dtype[Any]) -> Values:
     by_column = np.empty(values.shape[::-1], dtype=dtype)
     size = dtype.itemsize
     has_whole_rows = values.strides[1] == size and values.strides[0] % size == 0 and values.flags.aligned
-    if has_whole_rows and values.dtype == dtype and size in (2, 4):  # larger items would be no faster
+    if has_whole_rows and values.dtype == dtype and size in (1, 2, 4):  # larger items would be no faster
         _core.transpose(values.view(f"u{size}"), by_column.view(f"u{size}"))
         return by_column
     for start in range(0, len(values), _STRIP):

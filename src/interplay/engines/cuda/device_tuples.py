@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.device_products import DeviceProducts
 from interplay.engines.cuda.devices import DeviceLimits, device_properties
-from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, compiled
+from interplay.engines.cuda.kernels import EVERY_MEMBER, Kernel, SearchVariant, compile_ahead, compiled
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.product_plan import ProductVariant
 from interplay.engines.cuda.tables import InformationTables
@@ -34,9 +34,9 @@ _LAUNCH_SECONDS = 0.2
 #: is known how long they take.
 _FEW_TUPLES, _MANY_TUPLES = 4e6, 1e9
 
-#: Counts of a batch at most (half a GiB, and two batches are in work), the part of the device's free memory that they
-#: may take, and counts of survivors at most.
-_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 27, 0.2
+#: Counts of a batch at most (2 GiB, and two batches are in work), the part of the device's free memory that they may
+#: take, and counts of survivors at most.
+_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 29, 0.2
 _MAX_SURVIVOR_COUNTS = 1 << 27
 
 #: The tuples of one unit of a batch must fit, whatever survives of it.
@@ -133,6 +133,7 @@ class DeviceTuples(ABC):
             limits=data.limits,
             every_member=every_member,
         )
+        compile_ahead(self._kernels())
         class_steps = (planes.class_word_start // 4).astype(np.int32)
         self._fragments = upload_fragments(planes, layout)
         self._class_steps = cupy.asarray(class_steps)
@@ -150,6 +151,20 @@ class DeviceTuples(ABC):
         self._allocate()
         # Tuples, candidates; then the next run, which is 64 bits wide.
         self._counters = cupy.zeros(4, dtype=cupy.uint32)
+
+    def _kernels(self) -> Iterator[Kernel]:
+        """List what a search of these tiles runs, as far as it is known before."""
+        yield "bit_planes.cu", "make_fragments", ()
+        if self._k > 1:
+            yield "tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",)
+        yield "information_gain.cu", "score_tuples", self._score_options()
+        for _, variant in self._plan.by_variant(np.arange(len(self._tiles))):
+            if variant is not None:
+                yield from variant.kernels()
+
+    def _score_options(self) -> tuple[str, ...]:
+        rule = (EVERY_MEMBER,) if self._every_member else ()
+        return f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}", *rule
 
     def _allocate(self) -> None:
         """Make the buffers, smaller ones where memory is short."""
@@ -211,9 +226,7 @@ class DeviceTuples(ABC):
         best: tuple[Any, ...],
         counts: tuple[Any, ...] = (),
     ) -> None:
-        rule = (EVERY_MEMBER,) if self._every_member else ()
-        options = (f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}", *rule)
-        kernel = compiled(file, function, options)
+        kernel = compiled(file, function, self._score_options())
         counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
         n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
         kernel.max_dynamic_shared_size_bytes = n_warps * counters_bytes

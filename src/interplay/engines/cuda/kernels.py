@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from interplay import _core
+from interplay.jobs import map_in_threads
 
 #: Accumulators that a thread can hold beside all else, with two blocks on a multiprocessor and with one.
 _MAX_ACCUMULATORS = 64
@@ -95,6 +97,10 @@ class SearchVariant:
         if self.every_member:
             options.append(EVERY_MEMBER)
         return tuple(options)
+
+    def kernels(self) -> list[Kernel]:
+        """Return all that such a search is compiled of."""
+        return [("tuple_search.cu", "find_survivors", self.defines())]
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
         """Return the shared memory of a block, as `Shared` in search_piece.cuh lays it out."""
@@ -213,10 +219,44 @@ def source_of(name: str) -> str:
     return text_of(name)
 
 
+#: A file, a function in it, and the compiler's options.
+Kernel = tuple[str, str, tuple[str, ...]]
+
+#: What was asked for ahead of time.
+_ahead: set[tuple[str, tuple[str, ...]]] = set()
+
+
+def compile_ahead(kernels: Iterable[Kernel]) -> None:
+    """Compile what a search will need, all at once: the compiler takes a second or more for each, and runs in threads.
+
+    What is in CuPy's cache on disk is only read.
+    """
+    import cupy
+
+    by_source: dict[tuple[str, tuple[str, ...]], Kernel] = {}
+    for file, function, options in kernels:
+        if (file, options) not in _ahead:
+            by_source.setdefault((file, options), (file, function, options))
+    if not by_source:
+        return
+    device = cupy.cuda.Device()
+
+    def compile_one(kernel: Kernel) -> None:
+        with device:
+            compiled(*kernel)
+
+    map_in_threads(compile_one, by_source.values(), len(by_source))
+    _ahead.update(by_source)
+
+
 @lru_cache(maxsize=64)
 def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
     """Compile a kernel, or take it from CuPy's cache."""
+    return _module(file, options).get_function(function)
+
+
+@lru_cache(maxsize=64)
+def _module(file: str, options: tuple[str, ...]) -> Any:
     import cupy
 
-    module = cupy.RawModule(code=source_of(file), options=("-std=c++17", *options))
-    return module.get_function(function)
+    return cupy.RawModule(code=source_of(file), options=("-std=c++17", *options))

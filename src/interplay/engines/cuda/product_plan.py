@@ -34,8 +34,14 @@ class ProductVariant:
     column_levels: int
     n_classes: int
     prefix_levels: int
+    both_in_a_word: bool
     counting: str
     every_member: bool = False
+
+    @property
+    def words_of_pair(self) -> int:
+        """Words that the counts of a pair of planes with a mask take."""
+        return 1 if self.both_in_a_word else self.n_classes
 
     @property
     def masks_of_warp(self) -> int:
@@ -69,7 +75,20 @@ class ProductVariant:
         return ("-DINTERPLAY_TENSOR_CORES",) if self.counting == "tensor" else ()
 
     def count_defines(self) -> tuple[str, ...]:
-        return (*self.counting_defines(), f"-DMASKS={self.masks_of_warp}", f"-DMASK_GROUPS={self.mask_groups}")
+        return (
+            *self.counting_defines(),
+            f"-DMASKS={self.masks_of_warp}",
+            f"-DMASK_GROUPS={self.mask_groups}",
+            f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
+        )
+
+    def kernels(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return all that a search by batches is compiled of."""
+        return [
+            ("product_masks.cu", "make_masks", self.counting_defines()),
+            ("tuple_products.cu", "count_products", self.count_defines()),
+            ("product_bound.cu", "bound_products", self.bound_defines()),
+        ]
 
     def bound_defines(self) -> tuple[str, ...]:
         return (
@@ -78,6 +97,7 @@ class ProductVariant:
             f"-DCOLUMN_LEVELS={self.column_levels}",
             f"-DCLASSES={self.n_classes}",
             f"-DPREFIX_LEVELS={self.prefix_levels}",
+            f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
             *((EVERY_MEMBER,) if self.every_member else ()),
         )
 
@@ -87,7 +107,7 @@ def choose_products(
     dimensions: int,
     row_levels: int,
     column_levels: int,
-    n_classes: int,
+    class_sizes: IntArray,
     prefix_levels: int,
     counting: str,
     every_member: bool = False,
@@ -103,16 +123,21 @@ def choose_products(
 
     Examples
     --------
-    >>> how = {"n_classes": 2, "prefix_levels": 3, "counting": "tensor"}
-    >>> choose_products(dimensions=3, row_levels=3, column_levels=3, **how).masks_of_block
-    8
+    >>> how = {"class_sizes": np.array([40_000, 60_000]), "prefix_levels": 3, "counting": "tensor"}
+    >>> variant = choose_products(dimensions=3, row_levels=3, column_levels=3, **how)
+    >>> variant.masks_of_block, variant.both_in_a_word
+    (8, True)
     >>> choose_products(dimensions=3, row_levels=17, column_levels=17, **how) is None
     True
     """
+    n_classes = len(class_sizes)
+    both_in_a_word = n_classes == 2 and int(class_sizes.max()) < 1 << 16
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
-    return ProductVariant(dimensions, row_levels, column_levels, n_classes, prefix_levels, counting, every_member)
+    return ProductVariant(
+        dimensions, row_levels, column_levels, n_classes, prefix_levels, both_in_a_word, counting, every_member
+    )
 
 
 @dataclass(frozen=True)
@@ -168,7 +193,7 @@ class ProductWork:
     @property
     def n_products(self) -> IntArray:
         """Counts of each batch."""
-        return self.n_masks * self.variant.n_classes * self.row_planes * self.column_planes
+        return self.n_masks * self.variant.words_of_pair * self.row_planes * self.column_planes
 
     @cached_property
     def n_margin_planes(self) -> IntArray:
@@ -198,7 +223,7 @@ def make_product_work(
     blocks = variant.planes_of_block
     rows = -(-(size[:, -2] + FRAGMENT_ROWS) * (levels[:, -2] - 1) // blocks) * blocks
     columns = -(-(size[:, -1] + FRAGMENT_ROWS) * (levels[:, -1] - 1) // blocks) * blocks
-    most_masks = max_products // (int(rows.max()) * int(columns.max()) * variant.n_classes)
+    most_masks = max_products // (int(rows.max()) * int(columns.max()) * variant.words_of_pair)
     per_place = [
         max(1, (int(most_masks ** (1 / n_prefix)) - 1) // (int(levels[:, j].max()) - 1)) for j in range(n_prefix)
     ]

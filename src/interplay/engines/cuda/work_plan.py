@@ -154,7 +154,7 @@ class WorkPlan:
                 dimensions=self._k,
                 row_levels=row_levels,
                 column_levels=column_levels,
-                n_classes=len(self.pseudocounts),
+                class_sizes=self._planes.class_sizes,
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
                 every_member=self._every_member,
