@@ -28,6 +28,7 @@ int main(int n_arguments, char** arguments) {
   test_level_bounds(rng);
   test_bounds(rng);
   test_ties(rng);
+  test_count_tables(rng);
   std::printf("%d passed, %d failed\n", checks - failures, failures.load());
   return failures == 0 ? 0 : 1;
 }

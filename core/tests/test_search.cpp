@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "interplay/count_tables.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/tuple_search.hpp"
 #include "made_up_data.hpp"
@@ -300,6 +301,39 @@ void test_ties(std::mt19937& rng) {
         search_max_gains(problem, {1, level, [](std::uint64_t) { return true; }}, best, done);
       }
       check(tuples[4] == 0, "the lower of two tuples with equal gains", name_of(level));
+    }
+  }
+}
+
+// Tables of chosen tuples, neighbours of which share their first members or not, against a count by hand.
+void test_count_tables(std::mt19937& rng) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const Index k = 1 + repeat % 4, n_classes = 2 + static_cast<Index>(rng() % 2);
+    Data data = make_data(rng, 1 + n_classes + static_cast<Index>(rng() % 700), 8, 0, n_classes, k, 4);
+    // Rows 0 and 1 have as many levels, and so have 2 and 3, 4 and 5, 6 and 7: a tuple takes one of each pair.
+    for (Index row = 1; row < 8; row += 2) {
+      data.levels[row] = data.levels[row - 1];
+      for (std::uint8_t& code : data.codes[row]) code = static_cast<std::uint8_t>(rng() % data.levels[row]);
+    }
+    const Packed packed = pack(data);
+    std::vector<Index> tuples;
+    for (int t = 0; t < 12; ++t) {
+      for (Index m = 0; m < k; ++m) tuples.push_back(2 * m + static_cast<Index>(rng() % 2));
+    }
+    Index n_numbers = n_classes;
+    for (Index m = 0; m < k; ++m) n_numbers *= data.levels[2 * m];
+    std::vector<Index> expected(12 * n_numbers, 0);
+    for (Index t = 0; t < 12; ++t) {
+      for (Index i = 0; i < data.n_samples; ++i) {
+        Index at = 0;
+        for (Index m = 0; m < k; ++m) at = at * data.levels[2 * m] + data.codes[tuples[t * k + m]][i];
+        ++expected[t * n_numbers + at * n_classes + data.decision[i]];
+      }
+    }
+    for (const SimdLevel level : available_simd_levels()) {
+      std::vector<Index> counts(expected.size(), -1);
+      count_tables(planes_of(data, packed), tuples, k, level, counts);
+      check(counts == expected, "tables of tuples equal the count by hand", name_of(level));
     }
   }
 }

@@ -12,6 +12,7 @@ void test_two_level_tiles(std::mt19937& rng, std::initializer_list<double> share
 void test_level_tiles(std::mt19937& rng, std::initializer_list<interplay::Index> numbers_of_classes,
                       interplay::Index n_samples = 420);
 void test_ties(std::mt19937& rng);
+void test_count_tables(std::mt19937& rng);
 void test_callers_at_once();
 void test_long_search();
 
