@@ -338,7 +338,7 @@ def _looked_up(
         if comparison.strata is None:  # gains within strata are not listed
             explanations = explain(comparison, settings, data.coders, run.gains, ranked, engine=data.engine)
         shown = run.gains.tuples[ranked] if explanations is None else explanations.tuples
-        tested = make_selected_tests(comparison, settings, data.coders, shown, n_runs=len(runs))
+        tested = make_selected_tests(comparison, settings, data.coders, shown, n_comparisons=len(runs))
         cuts = _cuts(data, comparison, run, tested, n_runs=len(runs), kind=settings.decision)
         explained.append(replace(run, explanations=explanations, tested=tested, **cuts))
         found = variables[best_run[variables] == number]

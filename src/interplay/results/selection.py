@@ -191,7 +191,7 @@ class Selection:
             "gain_alone": alone,
             "synergy": gain - alone,
         }
-        if self.settings["dimensions"] > 1:
+        if tuples.shape[1] > 1:
             verdicts = self._verdicts_of_best(tuples)
             columns["verdict"] = [one.verdict for one in verdicts]
             columns["interacting"] = [self._names_of(np.array(one.members, dtype=np.int64)) for one in verdicts]

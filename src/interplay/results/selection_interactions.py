@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 def selection_interactions(selection: Selection, dimensions: int | None, run: int | str | None) -> Interactions:
     """See `Selection.interactions`."""
-    if selection.settings["dimensions"] < 2:
-        raise ValueError("interactions need tuples: run select with dimensions=2 or more")
-    number = run_number(selection, run)
+    number = run_number(selection, dimensions, run)
     chosen = selection.runs[number]
-    most = selection.settings["dimensions"]
+    most = chosen.gains.dimensions
+    if most < 2:
+        raise ValueError("interactions need tuples: run select with dimensions=2 or more")
     size = most if dimensions is None else check_int("dimensions", dimensions, low=2, high=most)
     if not chosen.tested or chosen.outcome is None:
         raise ValueError(
@@ -32,7 +32,7 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
     return Interactions(
         names=selection.names,
         tested=tested.by_p_value(),
-        n_tests=comb(len(selection.names), size) * len(selection.runs),
+        n_tests=comb(len(selection.names), size) * len({one.decision for one in selection.runs}),
         outcome=chosen.outcome,
         class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
         cuts=chosen.cuts,
@@ -47,11 +47,17 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
     )
 
 
-def run_number(selection: Selection, run: int | str | None) -> int:
-    """Return the number of a run, given by that or by what it tells apart."""
-    decisions = [one.decision for one in selection.runs]
+def run_number(selection: Selection, dimensions: int | None, run: int | str | None) -> int:
+    """Return the number of a run, given by what it tells apart or the place of that among the comparisons of classes.
+
+    Of runs that tell the same apart, that of tuples of so many members, or else of the most.
+    """
+    decisions = list(dict.fromkeys(one.decision for one in selection.runs))
     if run is None and len(decisions) > 1:
         raise ValueError(f"run must say which of the {len(decisions)} is meant: a number, or one of {decisions}")
     if isinstance(run, str):
-        return decisions.index(check_choice("run", run, decisions))
-    return 0 if run is None else check_int("run", run, low=0, high=len(decisions) - 1)
+        decision = check_choice("run", run, decisions)
+    else:
+        decision = decisions[0 if run is None else check_int("run", run, low=0, high=len(decisions) - 1)]
+    size_of = {i: one.gains.dimensions for i, one in enumerate(selection.runs) if one.decision == decision}
+    return max(size_of, key=lambda i: (size_of[i] == dimensions, size_of[i]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from math import comb
 
@@ -26,13 +27,13 @@ MAX_TESTED = 3000
 _MAX_NUMBERS = 2**16
 
 
-def n_tests_of(n_vars: int, dimensions: int, n_runs: int) -> int:
-    """Return how many tests p-values are adjusted for: one for each tuple of each run."""
-    return comb(n_vars, dimensions) * n_runs
+def n_tests_of(n_vars: int, size: int, n_comparisons: int) -> int:
+    """Return how many tests p-values are adjusted for: one for each tuple of so many members in each comparison."""
+    return comb(n_vars, size) * n_comparisons
 
 
 def make_selected_tests(
-    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_runs: int
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_comparisons: int
 ) -> tuple[TestedTuples, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
@@ -48,8 +49,9 @@ def make_selected_tests(
         Those of two members, of three, … and of k; nothing where tuples have one member.
     """
     known = tuples[(tuples >= 0).all(axis=1)]
-    sizes = range(2, settings.dimensions + 1)
-    return tuple(_tests_of_size(comparison, settings, coders, _parts(known, size), n_runs=n_runs) for size in sizes)
+    sizes = range(2, tuples.shape[1] + 1)
+    test = partial(_tests_of_size, comparison, settings, coders, n_comparisons=n_comparisons)
+    return tuple(test(_parts(known, size)) for size in sizes)
 
 
 def _parts(tuples: IntArray, size: int) -> IntArray:
@@ -59,7 +61,7 @@ def _parts(tuples: IntArray, size: int) -> IntArray:
 
 
 def _tests_of_size(
-    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_runs: int
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_comparisons: int
 ) -> TestedTuples:
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
     _, first = np.unique(tuples, axis=0, return_index=True)
@@ -75,7 +77,9 @@ def _tests_of_size(
         TupleTables(coder, comparison.classes, strata=comparison.strata, discretization=d, variables=variables)
         for d in range(settings.discretizations)
     ]
-    caps = PValueCaps(listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_runs), None, None)
+    caps = PValueCaps(
+        listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_comparisons), None, None
+    )
     return make_tuple_tests(
         tables,
         [chosen] * settings.discretizations,
@@ -89,7 +93,7 @@ def _tests_of_size(
 def adjusted_tests(
     tested: Sequence[tuple[TestedTuples, ...]], settings: SelectionSettings, n_vars: int
 ) -> list[tuple[TestedTuples, ...]]:
-    """Adjust the p-values of all runs together, for all tuples of as many members that there are."""
+    """Adjust the p-values of runs that compare other classes together, for all tuples of as many members there are."""
     by_size = []
     for of_runs in zip(*tested, strict=True):
         adjusted = adjust_listed(
