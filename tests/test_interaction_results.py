@@ -307,6 +307,20 @@ def test_a_holdout_is_a_search_and_a_replication():
     assert not other.table["chi2"].equals(found.table["chi2"])
 
 
+@pytest.mark.parametrize(
+    "settings", [{}, {"dimensions": 3}, {"strata": "city"}, {"divisions": 2, "discretizations": 2}]
+)
+def test_the_tests_of_a_selection_are_kept_and_shown_alike(settings, tmp_path):
+    X, y = people(4)
+    found = interplay.select(X, y, random_state=0, **settings).interactions()
+    found.save(tmp_path / "pairs")
+    pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, found.table)
+    found.to_html(tmp_path / "pairs.html")
+    assert "of relevant variables" in found.headline()
+    assert found.headline() in (tmp_path / "pairs.html").read_text(encoding="utf-8").replace("&lt;", "<")
+    found.plot.effects()
+
+
 def test_a_selection_is_replicated():
     X, y = people(4)
     selection = interplay.select(X, y, dimensions=2, random_state=0)
