@@ -586,7 +586,7 @@ class Selection:
         return f"{run.dimensions}D" if len(self.comparisons) == 1 else f"{run.decision}, {run.dimensions}D"
 
     def _only_run(self) -> Run:
-        if self.tests:
+        if len(self.dimensions) > 1:
             sizes = ", ".join(f".of_dimension({k})" for k in self.dimensions)
             raise ValueError(f"there is one set of gains per size of tuples: use {sizes}, or .runs")
         if len(self.runs) > 1:
