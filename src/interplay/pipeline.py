@@ -214,12 +214,12 @@ def select(
             "n_vars": task.table.n_vars,
             "data_fingerprint": task.fingerprint,
             "strata": task.strata_sizes,
-            "engine": loops[0].engine.describe(),
+            "engine": loops[-1].engine.describe(),  # of several searches, that of the largest
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
         },
-        data=SearchedData(task.table, task.comparisons, coders, loops[0].engine),
+        data=SearchedData(task.table, task.comparisons, coders, loops[-1].engine),
     )
     warn_of_decision_in_table(task.table, task.y, found.ranked[:_MAX_COMPARED_WITH_DECISION])
     return found

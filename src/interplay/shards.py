@@ -182,7 +182,7 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         run.gains.n_vars == run.alone.n_vars == n_vars
         and run.contrast_sources.shape == run.gains.contrast_gain.shape
         and run.class_sizes.shape == (len(run.class_labels),)
-        and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
+        and are_log_p_of(run.exact_log_p, n_vars, len(run.gains.gain_by_group))
         and (run.scores is None or run.scores.is_consistent(n_vars, len(run.contrast_sources)))
     )
 
@@ -330,7 +330,7 @@ def search_shard(
         settings=as_json(task.settings.to_dict()),
         provenance={
             "strata": task.strata_sizes,
-            "engine": loops[0].engine.describe(),
+            "engine": loops[-1].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),

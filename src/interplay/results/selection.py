@@ -595,9 +595,9 @@ class Selection:
         return self.runs[0]
 
     def _contrast_p(self, run: Run) -> FloatArray:
-        if run.null_fit.is_exact:
-            return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         gain = run.gains.contrast_gain
+        if run.null_fit.is_exact and len(run.null_fit.exact_log_p) > len(self.names):
+            return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
 
     def _names_of(self, members: IntArray) -> tuple[str, ...]:

@@ -93,7 +93,8 @@ class SearchedRun:
     alone : MaxGains
         In 1D; of the contrast variables too where several dimensions are searched in one call.
     exact_log_p : (n_vars + n_contrast,) float64, optional
-        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
+        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions. Of several dimensions
+        in one call, (n_vars,): of the variables alone.
     scores : ScoreTests, optional
         Tests of rank scores, beside the search in 1D of several; of shards, the first has them.
     """
@@ -149,7 +150,11 @@ def search_runs(
                 checkpoint=checkpoint,
                 name=f"search{number}" + f"_{k}D" * several,
             )
-            exact = ExactPValues(pseudocount=settings.pseudocount, has_strata=comparison.strata is not None)
+            exact = ExactPValues(
+                pseudocount=settings.pseudocount,
+                has_strata=comparison.strata is not None,
+                with_contrast=not several,
+            )
             try:
                 search.run(
                     shares.of_next(progress),

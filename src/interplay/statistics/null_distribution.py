@@ -55,8 +55,8 @@ class NullFit:
     sq_dev : float64 array
         What the search of "lsq" minimises, by window length; empty for other fits.
     exact_log_p : (n_vars + n_contrast,) float64
-        Natural logarithms of exact p-values of the variables, and of the contrast variables after them; `select` has
-        them in 1D, where they take the place of the χ² tail. Empty elsewhere.
+        Natural logarithms of exact p-values of the variables, and of the contrast variables after them, if these have
+        any; `select` has them in 1D, where they take the place of the χ² tail. Empty elsewhere.
     """
 
     alpha: float

@@ -19,8 +19,8 @@ from interplay.steps.discrete_codes import Coder
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.
 _MAX_SCORES = 1 << 21
 
-#: Scores of tables up to this size (1 GB) are kept when they have been read once.
-_MAX_KEPT = 1 << 27
+#: Scores of tables up to this size (half a gigabyte) are kept when they have been read once.
+_MAX_KEPT = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
