@@ -399,7 +399,10 @@ def test_a_continuous_outcome_and_few_variables():
     result = interplay.select(X, X[:, 0] + 0.3 * rng.normal(size=150), random_state=0)
     assert result.relevant[0] == "x0"
     assert result.dimensions == (1, 2)
-    assert interplay.select(X[:, :1], X[:, 0] > 0, random_state=0).found == ["alone"]
+    alone = interplay.select(X[:, :1], X[:, 0] > 0, random_state=0)
+    assert alone.found == ["alone"]
+    assert alone.gains.dimensions == 1
+    assert interplay.MDFSSelector(random_state=0).fit(X[:, :1], X[:, 0] > 0).support_.all()
 
 
 # --- What shows it ----------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ WARNINGS_OF_CHECKS = (
 
 #: The defaults select nothing from tables of noise; the second selects most columns; the third takes missing values.
 SELECTORS = (
+    MDFSSelector(),
     MDFSSelector(dimensions=2),
     MDFSSelector(dimensions=1, p_adjust="none", level=0.9),
     MDFSSelector(dimensions=2, n_contrast=40, missing="level", max_features=2),

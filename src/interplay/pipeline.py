@@ -235,7 +235,7 @@ def select(
             "strata": task.strata_sizes,
             "groups": task.exchanged,
             **task.study,
-            "engine": loops[0].engine.describe(),
+            "engine": loops[-1].engine.describe(),  # of several searches, that of the largest
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),
@@ -244,7 +244,7 @@ def select(
             task.table,
             task.comparisons,
             coders,
-            loops[0].engine,
+            loops[-1].engine,
             task.y,
             covariates=task.covariates,
             survival=task.survival,

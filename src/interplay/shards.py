@@ -215,7 +215,7 @@ def _is_searched(run: SearchedRun, n_vars: int) -> bool:
         run.gains.n_vars == run.alone.n_vars == n_vars
         and run.contrast_sources.shape == run.gains.contrast_gain.shape
         and run.class_sizes.shape == (len(run.class_labels),)
-        and are_log_p_of(run.exact_log_p, len(run.gains.gain_by_group))
+        and are_log_p_of(run.exact_log_p, n_vars, len(run.gains.gain_by_group))
         and (run.permuted is None or _are_permuted_gains(run.permuted, run.gains))
         and (run.inflation is None or run.inflation >= 1)
         and (run.scores is None or run.scores.is_consistent(n_vars, len(run.contrast_sources)))
@@ -403,7 +403,7 @@ def search_shard(
             "strata": task.strata_sizes,
             "groups": task.exchanged,
             "study": task.study,
-            "engine": loops[0].engine.describe(),
+            "engine": loops[-1].engine.describe(),
             "searchers": summed_counts(loop.searched for loop in loops),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": versions(),

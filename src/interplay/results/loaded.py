@@ -101,7 +101,7 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and null_fit.permuted_max.ndim == 1
         and (not null_fit.is_permuted or null_fit.exact_log_p.size > 0)
         and bool(np.all(np.asarray(null_fit.df) > 0))
-        and (not null_fit.exact_log_p.size or are_log_p_of(null_fit.exact_log_p, len(gains.gain_by_group)))
+        and (not null_fit.exact_log_p.size or are_log_p_of(null_fit.exact_log_p, n_vars, len(gains.gain_by_group)))
         and run.contrast_sources.shape == gains.contrast_gain.shape
         and _are_below(run.contrast_sources, n_vars)
         and run.class_sizes.shape == (len(run.class_labels),)
@@ -136,9 +136,9 @@ def _is_count_of(counts: TupleCounts, selection: Selection) -> bool:
     )
 
 
-def are_log_p_of(log_p: FloatArray | None, n_rows: int) -> bool:
+def are_log_p_of(log_p: FloatArray | None, *n_rows: int) -> bool:
     """Say whether these can be logarithms of p-values of so many variables, if they are there."""
-    return log_p is None or (log_p.shape == (n_rows,) and bool((log_p <= 0).all()))
+    return log_p is None or (log_p.ndim == 1 and len(log_p) in n_rows and bool((log_p <= 0).all()))
 
 
 def _are_below(numbers: IntArray, limit: int) -> bool:

@@ -800,7 +800,7 @@ class Selection:
         return f"{run.dimensions}D" if len(self.comparisons) == 1 else f"{run.decision}, {run.dimensions}D"
 
     def _only_run(self) -> Run:
-        if self.tests:
+        if len(self.dimensions) > 1:
             sizes = ", ".join(f".of_dimension({k})" for k in self.dimensions)
             raise ValueError(f"there is one set of gains per size of tuples: use {sizes}, or .runs")
         if len(self.runs) > 1:
@@ -809,9 +809,9 @@ class Selection:
         return self.runs[0]
 
     def _contrast_p(self, run: Run) -> FloatArray:
-        if run.null_fit.exact_log_p.size:
-            return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         gain = run.gains.contrast_gain
+        if len(run.null_fit.exact_log_p) > len(self.names):
+            return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
 
     def _names_of(self, members: IntArray) -> tuple[str, ...]:

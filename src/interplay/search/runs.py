@@ -145,7 +145,8 @@ class SearchedRun:
     alone : MaxGains
         In 1D; of the contrast variables too where several dimensions are searched in one call.
     exact_log_p : (n_vars + n_contrast,) float64, optional
-        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions.
+        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions. Of several dimensions
+        in one call, (n_vars,): of the variables alone.
     permuted : (n_permutations, n_vars, n_groups) float64, optional
         Maxima of the variables under relabelings of the samples, by degrees of freedom as `gains` has them.
     inflation : float, optional
@@ -263,7 +264,12 @@ def search_runs(
             )
             told = shares.of_next(progress)
             try:
-                run = _run_search(search, comparison, settings, told, may_stop=shard is None, **kept)
+                exact = ExactPValues(
+                    pseudocount=settings.pseudocount,
+                    has_strata=comparison.strata is not None,
+                    with_contrast=not several,
+                )
+                run = _run_search(search, comparison, settings, told, exact=exact, may_stop=shard is None, **kept)
             except SearchInterrupted as interrupt:
                 done = shares.before + shares.size * interrupt.done
                 raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
@@ -285,12 +291,12 @@ def _run_search(
     settings: SelectionSettings,
     progress: Progress,
     *,
+    exact: ExactPValues,
     may_stop: bool,
     checkpoint: Checkpoint | None,
     name: str,
 ) -> SearchedRun:
     """Search the data, and all relabelings of them where p-values come from permutations."""
-    exact = ExactPValues(pseudocount=settings.pseudocount, has_strata=comparison.strata is not None)
     # The search of the data is one of so many.
     n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
     try:

@@ -15,7 +15,7 @@ from interplay.search.product_search import ProductMaxima, int_scores, is_small_
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
 from interplay.statistics.score_test import class_targets, score_log_p
-from interplay.steps.rank_scores import RankScores, normal_scores
+from interplay.steps.rank_scores import RankScores
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +105,13 @@ def run_score_tests(
     parts = map_in_threads(alone, blocks, coder.n_jobs)
     rank, spread = (np.concatenate([part[i] for part in parts]) for i in range(2))
     strong = choose_strong(rank, n_samples)
-    strong_scores = [normal_scores(scores.read(slice(v, v + 1))[0]) for v in strong.tolist()]
+    strong_scores = [scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()]
     with one_blas_thread():
         given_others = GivenOthers.of(np.array(strong_scores).reshape(len(strong), n_samples), targets, scores.strata)
         given = nothing
         if "given" in names:
             parts_given = map_in_threads(
-                lambda rows: given_others.log_p(normal_scores(np.nan_to_num(scores.read(rows)))), blocks, coder.n_jobs
+                lambda rows: given_others.log_p(scores.read_normal(rows)), blocks, coder.n_jobs
             )
             given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
             given[strong[given_others.is_kept]] = given_others.log_p_of_kept()

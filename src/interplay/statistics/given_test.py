@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray
-from interplay.statistics.score_test import score_log_p
+from interplay.statistics.score_test import Moments, score_log_p
 
 #: At most so many variables are given: a tenth of the samples, and no more than this.
 _MAX_GIVEN = 200
@@ -96,9 +96,22 @@ class GivenOthers:
     def log_p(self, scores: FloatArray) -> FloatArray:
         """Return ln p of other variables, (n_vars,), from their scores, (n_vars, n_samples)."""
         centred = centred_within(scores, self._strata)
-        left = _without(centred, self._basis)
-        left[(left**2).sum(axis=1) <= _NOTHING_LEFT * (centred**2).sum(axis=1)] = 0.0
-        return score_log_p(left, self.residuals, n_fitted=self.n_fitted)
+        of_basis = np.einsum("vk,vk->v", along := centred @ self._basis.T, along)
+        squares = np.einsum("vs,vs->v", centred, centred)
+        cubes = np.einsum("vs,vs,vs->v", centred, centred, centred)
+        left = squares - of_basis
+        left[left <= _NOTHING_LEFT * squares] = 0.0
+        moments = Moments.none(len(scores), len(self.residuals)).with_stratum(
+            # Residuals have nothing in common with the basis: what it takes out of the scores makes no difference here.
+            statistic=np.where(left[:, np.newaxis] > 0, centred @ self.residuals.T, 0.0),
+            squares=left,
+            cubes=cubes,
+            products=self.residuals @ self.residuals.T,
+            target_cubes=(self.residuals**3).sum(axis=1),
+            n_samples=scores.shape[1],
+            n_fitted=self.n_fitted,
+        )
+        return moments.log_p()
 
     def log_p_of_kept(self) -> FloatArray:
         """Return ln p of the strong variables that are kept, each given the others, (n_kept,)."""

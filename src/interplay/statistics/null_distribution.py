@@ -56,8 +56,8 @@ class NullFit:
     sq_dev : float64 array
         What the search of "lsq" minimises, by window length; empty for other fits.
     exact_log_p : (n_vars + n_contrast,) float64
-        Natural logarithms of exact p-values of the variables, and of the contrast variables after them; `select` has
-        them in 1D, where they take the place of the χ² tail, and from permutations. Empty elsewhere.
+        Natural logarithms of exact p-values of the variables, and of the contrast variables after them, if these have
+        any; `select` has them in 1D, where they take the place of the χ² tail, and from permutations. Empty elsewhere.
     permuted_max : (n_permutations,) float64
         Where p-values come from permutations, the largest −ln V of all variables in each of them; empty elsewhere.
     inflation : float

@@ -19,8 +19,8 @@ from interplay.steps.discrete_codes import Coder
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.
 _MAX_SCORES = 1 << 21
 
-#: Scores of tables up to this size (1 GB) are kept when they have been read once.
-_MAX_KEPT = 1 << 27
+#: Scores of tables up to this size (half a gigabyte) are kept when they have been read once.
+_MAX_KEPT = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,21 @@ class RankScores:
                 return scores
             self._kept[place] = scores
         return self._kept[place]
+
+    def read_normal(self, rows: slice) -> FloatArray:
+        """Return the quantiles of the normal distribution at these ranks; those of columns without order are 0."""
+        scores = self.read(rows)
+        n = scores.shape[1]
+        if not self.is_ordered[rows].all():
+            scores = np.nan_to_num(scores)
+        if self.strata is not None or (self.coder.missing == "level" and self.coder.n_missing[rows].any()):
+            return normal_scores(scores)
+        # Mid-ranks of so many samples have few values: to look them up is quicker than to compute them.
+        possible = normal_scores(np.arange(1, 2 * n) / n - 1)
+        places = scores + 1
+        places *= n
+        np.rint(places, out=places)
+        return np.asarray(possible[places.astype(np.int32) - 1])
 
     def _made(self, rows: slice) -> FloatArray:
         coder = self.coder
