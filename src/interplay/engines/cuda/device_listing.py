@@ -14,8 +14,8 @@ from interplay.engines.tuple_formula import TupleFormula
 #: Tuples that may wait to be scored; each may become a row for every member.
 _CAPACITY = 1 << 21
 
-#: Up to this many rows, of up to so many tuples that may have one, are put in order on the host: CuPy compiles what does
-#: it on the device when it is first called, which takes seconds.
+#: Up to this many rows, of up to so many tuples that may have one, are put in order on the host: what does it on the
+#: device is compiled by CuPy when it is first called, which takes seconds.
 _FEW_ROWS, _FEW_TUPLES = 1 << 12, 1 << 16
 
 #: No gain is as high: as a threshold it lists nothing, as infinity does, and floats can be added to it.
