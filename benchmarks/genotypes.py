@@ -1,26 +1,32 @@
 """Rates on genotype-like data, k-tuples × samples per second: the rows that epistasis programs are compared by.
 
-    python benchmarks/genotypes.py [--only TEXT …] [--repeats 2] [--cpu-seconds 2] [--no-save]
+    python benchmarks/genotypes.py [--only TEXT …] [--repeats 2] [--cpu-seconds 2] [--plink 2000 2000] [--no-save]
 
 On a machine with a GPU the CUDA engine searches all tuples, from planes on the host to maxima and back; the first call
-compiles. Without one, the processor's engine searches a few tiles of each row on one thread (as large_n.py does).
-Results go to benchmarks/results/genotypes_<device>.json.
+compiles. Without one, the processor's engine searches a few tiles of each row on one thread (as large_n.py does). With
+--plink (samples, variables) instead: all pairs by one thread of PLINK 1.9's BOOST and, as a whole call on the same .bed
+file, by one of ours. Results go to benchmarks/results/genotypes_<device>.json or genotypes_plink.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import interplay
 from interplay.arrays import BitPlanes
 from interplay.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
+from interplay.readers.data_file import read_data
 from interplay.search.tuple_tiles import make_tuple_tiles
 from large_n import measured as measured_on_processor
 from machine import write_result
+from rivals import plink
 
 #: Dimensions, levels, samples, variables; and what others publish, in tuples × samples per second.
 ROWS: list[tuple[int, int, int, int, str]] = [
@@ -89,6 +95,26 @@ def measured_on_gpu(planes: BitPlanes, dimensions: int, repeats: int) -> dict[st
     }
 
 
+def beside_plink(n_samples: int, n_vars: int) -> dict[str, Any]:
+    """Time both programs on one file, in turns: seconds of processor time, the least of three."""
+    rng = np.random.default_rng(0)
+    codes = rng.binomial(2, rng.uniform(0.1, 0.5, n_vars), (n_samples, n_vars)).astype(np.uint8)
+    y = rng.permutation(np.arange(n_samples) % 2)
+    ours, theirs = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        stem = Path(folder) / "genotypes"
+        plink.write_bed(stem, codes, y)
+        for _ in range(3):
+            theirs.append(plink.time_boost(codes, y))
+            began = time.process_time()
+            X, outcome = read_data(stem.with_suffix(".bed"))[:2]
+            interplay.max_information_gain(X, outcome, dimensions=2, engine="cpu", n_jobs=1)
+            ours.append(time.process_time() - began)
+    work = n_vars * (n_vars - 1) / 2 * n_samples
+    row = {"n_samples": n_samples, "n_vars": n_vars, "seconds": min(ours), "plink_seconds": min(theirs)}
+    return {**row, "rate": float(f"{work / min(ours):.3g}"), "plink_rate": float(f"{work / min(theirs):.3g}")}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=[], help="parts of the names of rows")
@@ -96,7 +122,14 @@ def main() -> None:
     parser.add_argument("--cpu-seconds", type=float, default=2.0)
     parser.add_argument("--cpu", action="store_true", help="the processor, also where there is a GPU")
     parser.add_argument("--no-save", action="store_true")
+    parser.add_argument("--plink", type=int, nargs=2, metavar=("SAMPLES", "VARIABLES"))
     given = parser.parse_args()
+    if given.plink:
+        row = beside_plink(*given.plink)
+        print(row)
+        if not given.no_save:
+            write_result("genotypes_plink", {"version": "PLINK 1.9, --fast-epistasis boost", **row})
+        return
     on_gpu = why_no_cuda() is None and not given.cpu
     results = []
     for dimensions, levels, n_samples, n_vars, others in ROWS:

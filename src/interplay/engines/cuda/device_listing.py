@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray, TupleRows, TupleTiles
+from interplay.arrays import FloatArray, TupleRows, TupleTiles
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
 from interplay.engines.cuda.tables import entropy_terms
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Tuples that may wait to be scored; each may become a row for every member.
 _CAPACITY = 1 << 21
+
+#: Up to this many rows, of up to so many tuples that may have one, are put in order on the host: what does it on the
+#: device is compiled by CuPy when it is first called, which takes seconds.
+_FEW_ROWS, _FEW_TUPLES = 1 << 12, 1 << 16
 
 #: No gain is as high: as a threshold it lists nothing, as infinity does, and floats can be added to it.
 _NEVER = 1e30
@@ -67,7 +71,8 @@ class DeviceListing(DeviceTuples):
             self._terms = entropy_terms(data.planes.n_samples, data.pseudocount, self._records.n_cells, formula)
         self._most_rows = 0
         self._n_rows = 0
-        #: Of each launch the rows' tiles, positions of the members, position of the variable, and value.
+        #: Of each launch the rows' tiles, positions of the members, position of the variable, and value; on the host
+        #: where they are few.
         self._found: list[tuple[Any, Any, Any, Any]] = []
 
     def rows(self, begin: int, end: int, most_rows: int, on_done: OnDone) -> TupleRows | None:
@@ -107,15 +112,15 @@ class DeviceListing(DeviceTuples):
         n_found, n_rows = self._counters[:2].get().tolist()
         # What does not fit into the buffer comes again, in smaller parts.
         if n_rows and n_found <= self._capacity:
-            tuples = self._tuples[self._candidate_tuples[:n_rows]]
-            self._found.append(
-                (
-                    self._cupy.asarray(tiles.which.astype(np.int32))[tuples[:, 0]],
-                    tuples[:, 1:],
-                    self._candidate_slots[:n_rows] // self._n_groups,
-                    self._candidate_scores[:n_rows].copy(),
-                )
-            )
+            if n_rows <= _FEW_ROWS and n_found <= _FEW_TUPLES:
+                tuples = self._tuples[:n_found].get()[self._candidate_tuples[:n_rows].get()]
+                tile_numbers = tiles.which.astype(np.int32)
+                slots, values = self._candidate_slots[:n_rows].get(), self._candidate_scores[:n_rows].get()
+            else:
+                tuples = self._tuples[self._candidate_tuples[:n_rows]]
+                tile_numbers = self._cupy.asarray(tiles.which.astype(np.int32))
+                slots, values = self._candidate_slots[:n_rows], self._candidate_scores[:n_rows].copy()
+            self._found.append((tile_numbers[tuples[:, 0]], tuples[:, 1:], slots // self._n_groups, values))
             self._n_rows += n_rows
             if self._n_rows > self._most_rows:
                 raise _TooManyRows
@@ -143,17 +148,24 @@ class DeviceListing(DeviceTuples):
         if not self._found:
             none = TupleRows.none(self._k)
             return TupleRows(none.tuples, none.variable, none.value, np.zeros(end - begin, dtype=np.int64))
-        cupy = self._cupy
-        tile, positions, position, value = (cupy.concatenate(parts) for parts in zip(*self._found, strict=True))
+        xp = np if all(isinstance(part[0], np.ndarray) for part in self._found) else self._cupy
+        tile, positions, position, value = (
+            xp.concatenate([xp.asarray(part) for part in parts]) for parts in zip(*self._found, strict=True)
+        )
         self._found.clear()
-        tuples, variable = self._order[positions], self._order[position]
+        order_of = self._tiles.order.astype(np.int32) if xp is np else self._order
+        tuples, variable = order_of[positions], order_of[position]
         if not self._order_ascends:
-            tuples = cupy.sort(tuples, axis=1)
-        order = cupy.lexsort(cupy.stack([variable, *tuples.T[::-1], tile]))
-        rows_of_tile: IntArray = cupy.bincount(tile - np.int32(begin), minlength=end - begin).get().astype(np.int64)
+            tuples = xp.sort(tuples, axis=1)
+        order = xp.lexsort(xp.stack([variable, *tuples.T[::-1], tile]))
+        rows_of_tile = _on_host(xp.bincount(tile - np.int32(begin), minlength=end - begin)).astype(np.int64)
         return TupleRows(
-            tuples=tuples[order].get(),
-            variable=variable[order].get(),
-            value=value[order].get(),
+            tuples=_on_host(tuples[order]),
+            variable=_on_host(variable[order]),
+            value=_on_host(value[order]),
             rows_of_tile=rows_of_tile,
         )
+
+
+def _on_host(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else array.get()

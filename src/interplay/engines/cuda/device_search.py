@@ -126,6 +126,9 @@ class DeviceSearch(DeviceTuples):
             self._counters[4:].data.memset_async(0, 4)
         if self._on_host:
             slots, tuples, gains = (np.concatenate(parts) for parts in zip(*self._on_host, strict=True))
+            # Most were the best for a while: what is left to sort is one for each slot, and ties.
+            still = np.flatnonzero(gains == self._best.get()[slots])
+            slots, tuples, gains = slots[still], tuples[still], gains[still]
             chosen = best_of_each(slots, gains, tuples)
             self._on_host = [(slots[chosen], tuples[chosen], gains[chosen])]
 
