@@ -14,6 +14,7 @@ from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.search.tile_loop import Shard
+from test_screen import run_screen
 
 SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)
 
@@ -88,6 +89,28 @@ def test_lists_need_an_engine_that_lists(data, monkeypatch) -> None:
     assert check_engine("auto", to_list=True).engine.name == "cpu"
     with pytest.raises(ValueError, match="cannot list tuples"):
         check_engine("cuda", to_list=True)
+
+
+def test_screens_need_an_engine_that_screens(monkeypatch) -> None:
+    with pytest.raises(
+        ValueError, match="engine 'OnlyMaxima' cannot screen tuples: use engine='cpu', 'cuda' or 'dask'"
+    ):
+        check_engine(OnlyMaxima(), to_screen=True)
+
+    class Screens(OnlyMaxima):
+        def screen_tiles(self, planes, tiles, **options):
+            return CpuEngine().screen_tiles(planes, tiles, **options)
+
+    worker = check_engine(Screens(), to_screen=True).engine
+    assert (worker.can_screen, worker.streams_screened, worker.can_list) == (True, False, False)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 12))
+    found = run_screen(X, X[:, 3] ^ X[:, 11], engine=Screens())
+    assert found.tuples.tolist() == [[3, 11]]
+    monkeypatch.setattr(choice, "_engine_of_name", lambda *_: check_engine(OnlyMaxima()).engine)
+    assert check_engine("auto", to_screen=True).engine.name == "cpu"
+    with pytest.raises(NotImplementedError, match="'cpu' does not stream what it screens"):
+        CpuEngine().stream_screened(None, None, pseudocount=1e-6, min_gain=None)
 
 
 @pytest.mark.parametrize("engine", [None, 7, object(), "abacus"])
