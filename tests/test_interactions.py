@@ -95,9 +95,11 @@ def test_the_list_is_that_of_plain_loops(dimensions, levels, n_strata, n_classes
             df += reference.interaction_df(table)
             tables.append(counts_of(columns, [levels] * dimensions, y[inside], n_classes))
         counts = np.array(tables) if n_strata > 1 else tables[0]
-        test = interaction_test(counts[np.newaxis], strata=n_strata > 1, bootstrap_below=bootstrap_below)
+        test = interaction_test(counts[np.newaxis], strata=n_strata > 1, bootstrap_below=0)
         assert test.g2[0] == pytest.approx(g2, rel=1e-7, abs=1e-7)
         assert test.df[0] == df
+        if test.p_value[0] <= (bootstrap_below if test.min_expected[0] >= 5 else 0.05):
+            test = interaction_test(counts[np.newaxis], strata=n_strata > 1)
         if test.p_value[0] <= max_p:
             expected[members] = test.p_value[0]
     assert {tuple(row) for row in found.tuples.tolist()} == set(expected)
@@ -366,6 +368,32 @@ def test_the_parts_of_a_selection_s_tuples_are_tested_too(tmp_path):
         assert one.replicate(*xor(12), dimensions=2).significant == [("x2", "x9")]
     with pytest.raises(ValueError, match="dimensions must be a whole number from 2 to 3"):
         selection.interactions(dimensions=4)
+
+
+def test_tables_with_too_few_samples_are_not_tested():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 20, (200, 6))
+    y = rng.integers(0, 2, 200)
+    with pytest.warns(UserWarning, match="tuples of 20 × 20 levels need 312 samples to be tested, and there are 200"):
+        found = interplay.interactions(X, y, discrete="all", max_p=1)
+    assert set(found.table["method"]) == {"sparse"}
+    assert (found.table["p_value"] == 1).all()
+    assert (found.table["chi2"] > 100).all()
+    assert "were not tested (p = 1)" in found.notes()[0]
+    with pytest.warns(UserWarning, match="need 312 samples"):
+        assert len(interplay.interactions(X, y, discrete="all")) == 0
+
+
+def test_sparse_tables_are_calibrated():
+    """Many levels, few samples, nothing true: χ² alone has p < 0.05 nearly always."""
+    rng = np.random.default_rng(1)
+    p_value = []
+    for _ in range(8):
+        X = rng.integers(0, 12, (240, 4))
+        found = interplay.interactions(X, rng.integers(0, 2, 240), discrete="all", max_p=1)
+        p_value += found.table["p_value"].to_list()
+    assert np.mean(np.array(p_value) < 0.05) < 0.15
+    assert np.mean(np.array(p_value) < 0.01) < 0.08
 
 
 # --- The same everywhere ----------------------------------------------------------------------------------------------

@@ -173,7 +173,8 @@ def interactions(
     -----
     With two levels and two classes p-values are exact (Zelen's test). Elsewhere they are the larger of χ²'s, at the
     effective degrees of freedom, and of a bootstrap's (Bartlett's correction, 200 tables), which is made for p-values
-    of χ² up to 0.001 and for all that could be significant.
+    of χ² up to 0.001, for all that could be significant, and up to 0.05 where fewer than 5 samples are expected in an
+    entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are not tested: p = 1.
 
     Numbers are cut into levels first. With more than about 12,000 samples, cutting can make an interaction of the
     levels out of effects that add up before they are cut; the result then says so.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -16,6 +17,7 @@ from interplay.interacting.data import InteractionData
 from interplay.progress import Progress, show_progress
 from interplay.results.interactions import Interactions
 from interplay.results.replication import MAX_COUNTED
+from interplay.results.table_tests import MIN_PER_COLUMN
 from interplay.results.tested_tuples import METHODS, TestedTuples
 from interplay.search.checkpoint import Checkpoint, keeping
 from interplay.search.coders import Coders
@@ -28,6 +30,8 @@ from interplay.search.tuple_screen import ScreenedTuples, screen_tuples
 from interplay.search.tuple_tests import make_tuple_tests
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.statistics.interaction.null_model import n_null_columns
+from interplay.statistics.interaction.two_level_fit import is_two_level
 from interplay.steps.discrete_codes import Coder
 from interplay.steps.frozen_cuts import outcome_cuts, variable_cuts
 from interplay.steps.interaction_tables import TupleTables, has_missing_level
@@ -63,6 +67,10 @@ def find_interactions(
     coders = Coders(settings, n_threads=choice.n_threads)
     omit_missing = asked["missing"] == "omit"
     shard = None if asked["shard"] is None else Shard.parse(asked["shard"])
+
+    coder = coders.of(data.comparison.table)
+    n_levels = coder.n_levels - (has_missing_level(coder) if omit_missing else 0)
+    _warn_of_sparse_tuples(data, n_levels, settings.dimensions)
 
     def about() -> dict[str, Any]:
         search = about_search(data.table, data.classes, recorded, fingerprint=data.fingerprint)
@@ -260,6 +268,22 @@ def _screen_up_to(cap: float, data: InteractionData, settings: SearchSettings, c
     n_strata = 1 if data.strata is None else data.strata.n_strata
     most_df = n_strata * (data.classes.n_classes - 1) * float(np.prod(largest - 1.0))
     return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
+
+
+def _warn_of_sparse_tuples(data: InteractionData, n_levels: IntArray, dimensions: int) -> None:
+    """Say that tuples with many levels cannot be tested, before the search; two levels and two classes always can."""
+    levels = np.sort(np.maximum(n_levels, 2))[-dimensions:].tolist()
+    n_strata = 1 if data.strata is None else data.strata.n_strata
+    needed = MIN_PER_COLUMN * n_null_columns((*levels, data.classes.n_classes)) * n_strata
+    n_samples = data.table.n_samples
+    if is_two_level((*levels, data.classes.n_classes)) or n_samples >= needed:
+        return
+    warnings.warn(
+        f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "
+        f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _part(progress: Progress, begin: float, end: float) -> Progress:

@@ -14,7 +14,7 @@ from interplay.arrays import BoolArray
 from interplay.checks import check_int, shown
 from interplay.plain_text import printable
 from interplay.results.interaction_table import first_columns, interaction_columns
-from interplay.results.tested_tuples import TestedTuples
+from interplay.results.tested_tuples import METHODS, SPARSE, TestedTuples
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 
@@ -29,9 +29,6 @@ _ROWS_SHOWN = 20
 
 #: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
 CUTS_INTERACT_FROM = 12_000
-
-#: Below this smallest fitted count a p-value of χ² is a rough one.
-_FEW_EXPECTED = 5.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +99,8 @@ class Interactions:
 
         Columns: members (names); chi2, the likelihood ratio G² of the hypothesis that all effects are those of parts of
         the tuple; df, its effective degrees of freedom; p_value; p_adjusted, for all tuples that were searched;
-        significant; method ("exact", "chi2", or "bootstrap" for the larger of χ²'s p-value and a bootstrap's);
+        significant; method ("exact", "chi2", "bootstrap" for the larger of χ²'s p-value and a bootstrap's, or "sparse"
+        where samples are too few to test the tuple);
         min_expected, the smallest fitted count; log_or, ci_low, ci_high, for two levels and two classes the log odds
         ratio of the interaction with a 95 % interval; residual and cell, elsewhere the largest adjusted residual and
         where it is; n_samples; and for each member, by its place: gain_1, … (what it tells beyond the others, bits ×
@@ -246,9 +244,12 @@ class Interactions:
                 "Effects of tuples that were found because they are significant come out too large: replicate() in new "
                 "samples, or holdout=, gives estimates that do not."
             )
-        rough = (tested.method == 1) & (tested.min_expected < _FEW_EXPECTED) & self.is_significant
-        if rough.any():
-            notes.append(f"{int(rough.sum())} p-values are those of χ² where counts below 5 are expected: rough ones.")
+        n_sparse = int((tested.method == METHODS.index(SPARSE)).sum())
+        if n_sparse:
+            notes.append(
+                f"{n_sparse} listed tuples have too few samples for their numbers of levels and were not tested "
+                "(p = 1): lower divisions or dimensions, or merge levels."
+            )
         cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
         if (
             len(tested)

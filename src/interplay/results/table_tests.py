@@ -6,21 +6,37 @@ import math
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.results.tested_tuples import METHODS, TestedTuples
+from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.results.tested_tuples import METHODS, SPARSE, TestedTuples
 from interplay.statistics.interaction.bound import subtuple_informations
 from interplay.statistics.interaction.effect import interaction_log_odds
-from interplay.statistics.interaction.interaction_test import interaction_test
+from interplay.statistics.interaction.interaction_test import InteractionTests, interaction_test
+from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.two_level_fit import is_two_level
+
+#: Below this smallest expected count χ² alone gives rough p-values.
+FEW_EXPECTED = 5.0
+
+#: Of such tables, p-values of χ² up to this one are corrected whether or not they could be significant.
+_BOOTSTRAP_SPARSE_BELOW = 0.05
+
+#: Samples per parameter of H0. With 5, one in five tables of 20 × 20 levels without an interaction has p < 0.05 after
+#: the bootstrap; from 7 on it is one in twenty (120 tables each, 3 to 20 levels, pairs and triples).
+MIN_PER_COLUMN = 8
 
 
 def tested_tables(
     counts: IntArray, tuples: IntArray, *, bootstrap_below: float, seed: int, strata: bool
 ) -> TestedTuples:
-    """Test tables of one shape; the p-values are those of one discretisation, not adjusted."""
-    tests = interaction_test(counts, strata=strata, bootstrap_below=bootstrap_below, random_state=seed)
+    """Test tables of one shape; the p-values are those of one discretisation, not adjusted.
+
+    p-values of χ² up to `bootstrap_below` are corrected by a bootstrap where there is no exact test, and of tables with
+    small expected counts those up to 0.05. Tables too sparse for that have a p-value of 1.
+    """
+    tests = interaction_test(counts, strata=strata, bootstrap_below=0.0, random_state=seed)
     n, k = tuples.shape
     by_stratum = counts if strata else counts[:, np.newaxis]
+    log_p, method = _corrected(tests, by_stratum, bootstrap_below, seed)
     nowhere = np.full(n, -1, dtype=np.int64)
     unknown = np.full(n, np.nan)
     odds, residual = tests.log_odds, tests.residual
@@ -31,9 +47,9 @@ def tested_tables(
         n_samples=by_stratum.reshape(n, -1).sum(axis=1),
         chi2=tests.g2,
         df=tests.df,
-        log_p=tests.log_p,
+        log_p=log_p,
         p_adjusted=unknown,
-        method=np.array([METHODS.index(name) for name in tests.method.tolist()], dtype=np.int64),
+        method=method,
         min_expected=tests.min_expected,
         log_or=unknown if odds is None else odds.estimate,
         ci_low=unknown if odds is None else odds.low,
@@ -47,6 +63,29 @@ def tested_tables(
         df_alone=df_alone,
         log_or_alone=_log_odds_alone(by_stratum),
     )
+
+
+def _corrected(
+    tests: InteractionTests, by_stratum: IntArray, bootstrap_below: float, seed: int
+) -> tuple[FloatArray, IntArray]:
+    """Return log p-values and the numbers of their methods, where χ² is corrected by a bootstrap or given up."""
+    log_p = tests.log_p.copy()
+    method = np.array([METHODS.index(name) for name in tests.method.tolist()], dtype=np.int64)
+    approximate = (tests.method != "exact") & (tests.df > 0)
+    below = np.where(tests.min_expected < FEW_EXPECTED, max(bootstrap_below, _BOOTSTRAP_SPARSE_BELOW), bootstrap_below)
+    too_sparse = approximate & is_too_sparse(by_stratum)
+    for row in np.flatnonzero(approximate & ~too_sparse & (tests.p_value <= below)).tolist():
+        again = interaction_test(by_stratum[row : row + 1], strata=True, random_state=seed)
+        log_p[row], method[row] = again.log_p[0], METHODS.index(str(again.method[0]))
+    log_p[too_sparse], method[too_sparse] = 0.0, METHODS.index(SPARSE)
+    return log_p, method
+
+
+def is_too_sparse(by_stratum: IntArray) -> BoolArray:
+    """Say which tables have too few samples for the parameters of H0: there no p-value would hold."""
+    n_samples = by_stratum.reshape(*by_stratum.shape[:2], -1).sum(axis=2)
+    n_strata = np.maximum((n_samples > 0).sum(axis=1), 1)
+    return np.asarray(n_samples.sum(axis=1) < MIN_PER_COLUMN * n_null_columns(by_stratum.shape[2:]) * n_strata)
 
 
 def _gains(by_stratum: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:

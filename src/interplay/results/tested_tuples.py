@@ -12,8 +12,11 @@ import numpy.typing as npt
 from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.p_values import relevant_mask
 
+#: Where samples are too few for any p-value: it is 1.
+SPARSE = "sparse"
+
 #: Where a p-value is from, in the order of their numbers in `TestedTuples.method`.
-METHODS = ("exact", "chi2", "bootstrap")
+METHODS = ("exact", "chi2", "bootstrap", SPARSE)
 
 
 @dataclass(frozen=True, eq=False)

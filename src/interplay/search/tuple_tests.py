@@ -16,13 +16,11 @@ from interplay.statistics.interaction.bound import interaction_bound
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.null_model import degrees_of_freedom
 from interplay.statistics.interaction.null_model_fit import fit_null_model
-from interplay.statistics.interaction.two_level_fit import is_two_level
 from interplay.steps.interaction_tables import TupleTables, by_shape
 
-#: Tuples tested at a time: many where p-values are exact, few where a bootstrap takes its time and Ctrl-C should not
-#: wait.
+#: Tuples whose bounds are computed at a time, and that are tested at a time, which may take a bootstrap each.
 _AT_ONCE = 2048
-_BOOTSTRAPPED_AT_ONCE = 16
+_TESTED_AT_ONCE = 256
 
 #: A bound may be too small by the rounding of its terms; a threshold is lowered by this share of 1 + G².
 _ROUNDING = 1e-9
@@ -65,12 +63,8 @@ def make_tuple_tests(
     parts = [TestedTuples.none(tuples[0].shape[1])]
     for d, (one, members) in enumerate(zip(tables, chosen, strict=True)):
         for which in by_shape(one.shapes(members)):
-            begin = 0
-            while begin < len(which):
-                some = members[which[begin : begin + _BOOTSTRAPPED_AT_ONCE]]
-                if is_two_level((*one.shapes(some[:1])[0].tolist(), one.n_classes)):
-                    some = members[which[begin : begin + _AT_ONCE]]
-                begin += len(some)
+            for begin in range(0, len(which), _TESTED_AT_ONCE):
+                some = members[which[begin : begin + _TESTED_AT_ONCE]]
                 tested = tested_tables(
                     one.counts(some),
                     some,
