@@ -457,6 +457,17 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
     assert f"{n_tuples:.4g}" in dry
 
 
+def test_an_anndata_file_holds_it(data, found, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    names = [f"x{v}" for v in range(N_VARS)] + ["never searched"]
+    adata = anndata.AnnData(np.column_stack([data[0], data[0][:, 0]]), var=pd.DataFrame(index=names))
+    found.annotate(adata)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad").var
+    assert again.loc["x20", "interplay_found"] == "in triples"
+    assert again.loc["never searched", "interplay_found"] == ""
+
+
 def test_the_selector_has_it_too(data):
     X, y = data
     selector = interplay.MDFSSelector(random_state=0).fit(X, y)

@@ -486,7 +486,8 @@ class Selection:
         table["partners"] = [", ".join(partners) for partners in table["partners"]]
         table = table.reindex([str(name) for name in adata.var_names])
         table["relevant"] = table["relevant"].eq(True)
-        table["partners"] = table["partners"].fillna("")
+        for words in table.columns.intersection(["partners", "found"]):  # which an .h5ad file holds as text
+            table[words] = table[words].fillna("")
         for name in table.columns:
             adata.var[prefix + name] = table[name].to_numpy()
 
