@@ -63,6 +63,15 @@ def test_an_arm_that_is_asked_for_brings_its_dimension():
     assert resolve_dimensions("auto", ["alone", "triples"], 10_000) == ((1, 2, 3), ("alone", "triples"))
 
 
+def test_what_forbids_the_exchange_of_single_samples_goes_with_one_dimension():
+    assert resolve_dimensions("auto", None, 50, one_with="groups") == (2, None)
+    assert resolve_dimensions("auto", None, 1, one_with="groups") == (1, None)
+    assert resolve_dimensions(3, None, 50, one_with="groups") == (3, None)
+    for dimensions, arms in (((1, 2), None), ("auto", ["alone"])):
+        with pytest.raises(ValueError, match=r"^groups goes with one dimension at a time"):
+            resolve_dimensions(dimensions, arms, 50, one_with="groups")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -33,6 +33,8 @@ def resolve_dimensions(dimensions: Any, arms: Any, n_vars: int) -> tuple[int | t
     if isinstance(dimensions, str):
         if dimensions != "auto":
             raise ValueError(f"dimensions must be 'auto', a whole number or several, not {shown(dimensions)}")
+        if one_with is not None and arms is None:
+            return min(2, n_vars), None
         several = _auto_dimensions(n_vars, arms)
     elif isinstance(dimensions, Iterable) and not isinstance(dimensions, bytes):
         several = _check_several(dimensions)
@@ -43,6 +45,8 @@ def resolve_dimensions(dimensions: Any, arms: Any, n_vars: int) -> tuple[int | t
                 f"arms are for several dimensions in one call: leave arms out, or dimensions={shown(dimensions)}"
             )
         return number, None
+    if one_with is not None:
+        raise ValueError(f"{one_with} goes with one dimension at a time: give dimensions one number, such as 2")
     known = arms_of(several)
     if arms is None:
         return several, known
