@@ -63,6 +63,15 @@ def test_an_arm_that_is_asked_for_brings_its_dimension():
     assert resolve_dimensions("auto", ["alone", "triples"], 10_000) == ((1, 2, 3), ("alone", "triples"))
 
 
+def test_what_forbids_the_exchange_of_single_samples_goes_with_one_dimension():
+    assert resolve_dimensions("auto", None, 50, one_with="groups") == (2, None)
+    assert resolve_dimensions("auto", None, 1, one_with="groups") == (1, None)
+    assert resolve_dimensions(3, None, 50, one_with="groups") == (3, None)
+    for dimensions, arms in (((1, 2), None), ("auto", ["alone"])):
+        with pytest.raises(ValueError, match=r"^groups goes with one dimension at a time"):
+            resolve_dimensions(dimensions, arms, 50, one_with="groups")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -458,6 +467,17 @@ def test_the_command_line_and_its_settings_file(data, tmp_path, monkeypatch, cap
     dry = command(*options, "--dry-run").out
     n_tuples = sum(comb(14, k) + 40 * comb(14, k - 1) for k in (1, 2, 3, 4))
     assert f"{n_tuples:.4g}" in dry
+
+
+def test_an_anndata_file_holds_it(data, found, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    names = [f"x{v}" for v in range(N_VARS)] + ["never searched"]
+    adata = anndata.AnnData(np.column_stack([data[0], data[0][:, 0]]), var=pd.DataFrame(index=names))
+    found.annotate(adata)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad").var
+    assert again.loc["x20", "interplay_found"] == "in triples"
+    assert again.loc["never searched", "interplay_found"] == ""
 
 
 def test_the_selector_has_it_too(data):

@@ -351,12 +351,14 @@ REPORTS = {
     "nothing": {"dimensions": 2},
     "alone": {"dimensions": 1},
     "triples": {"dimensions": 3, "divisions": 2},
-    "ovo": {"multiclass": "ovo"},
+    "ovo": {"multiclass": "ovo", "dimensions": 2},
     "ovr": {"multiclass": "ovr", "dimensions": 3},
-    "joint": {"multiclass": "joint"},
+    "joint": {"multiclass": "joint", "dimensions": 2},
     "five": {"dimensions": 5},
-    "no contrast": {"n_contrast": 0},
-    "not adjusted": {"p_adjust": "none", "level": 1e-6},
+    "no contrast": {"n_contrast": 0, "dimensions": 2},
+    "not adjusted": {"p_adjust": "none", "level": 1e-6, "dimensions": 2},
+    "all dimensions": {},
+    "all dimensions, ovo": {"multiclass": "ovo", "dimensions": (1, 2)},
 }
 
 

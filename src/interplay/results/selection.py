@@ -649,7 +649,8 @@ class Selection:
         table = table.reindex([str(name) for name in adata.var_names])
         for name in table.columns[table.columns.str.match("relevant|holds_")]:
             table[name] = table[name].eq(True)
-        table["partners"] = table["partners"].fillna("")
+        for words in table.columns.intersection(["partners", "found", "caution"]):  # which an .h5ad file holds as text
+            table[words] = table[words].fillna("")
         if "verdict" in table:
             table["verdict"] = table["verdict"].fillna(UNTESTED)
             table["interacting"] = [
