@@ -128,6 +128,7 @@ def main(seconds: float, seed: int) -> None:
             print(f"{time.monotonic() - end:7.1f} s", *(fault.__name__ for fault in chosen), flush=True)
             search_among(faults, chosen, rng, planes, tiles, plain)
             n_searches += 1
+        faulthandler.dump_traceback_later(SECONDS_FOR_A_SEARCH, exit=True)
         assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
         is_over.set()
         seeing.join()
