@@ -14,19 +14,17 @@ from interplay.statistics.arms import arm_of_tuples, arms_of
 MAX_TRIPLES = 10**9
 MAX_VARS_OF_QUADRUPLES = 40
 
-#: With groups and permutations, whose p-values are those of one search, "auto" is pairs.
-_DIMENSIONS_OF_GROUPS = 2
-
 #: What users may give.
 Dimensions = int | str | Sequence[int]
 
 
 def resolve_dimensions(
-    dimensions: Any, arms: Any, n_vars: int, *, at_once: bool = True
+    dimensions: Any, arms: Any, n_vars: int, *, one_with: str | None = None
 ) -> tuple[int | tuple[int, ...], tuple[str, ...] | None]:
     """Return one number, or all that are searched in one call with the arms that are combined.
 
-    Not `at_once`: with groups and permutations, p-values are those of one size of tuples, and "auto" is pairs.
+    `one_with` names another argument that goes with one dimension only, because samples are then not exchangeable one
+    by one as the rank tests of the arms take them to be: "auto" is then 2, and several are refused.
 
     Examples
     --------
@@ -40,8 +38,8 @@ def resolve_dimensions(
     if isinstance(dimensions, str):
         if dimensions != "auto":
             raise ValueError(f"dimensions must be 'auto', a whole number or several, not {shown(dimensions)}")
-        if not at_once and arms is None:
-            return min(_DIMENSIONS_OF_GROUPS, max(n_vars, 1)), None
+        if one_with is not None and arms is None:
+            return min(2, n_vars), None
         several = _auto_dimensions(n_vars, arms)
     elif isinstance(dimensions, Iterable) and not isinstance(dimensions, bytes):
         several = _check_several(dimensions)
@@ -52,10 +50,8 @@ def resolve_dimensions(
                 f"arms are for several dimensions in one call: leave arms out, or dimensions={shown(dimensions)}"
             )
         return number, None
-    if not at_once:
-        raise ValueError(
-            "groups and permutations go with tuples of one size: give dimensions as one number, such as 2, and no arms"
-        )
+    if one_with is not None:
+        raise ValueError(f"{one_with} goes with one dimension at a time: give dimensions one number, such as 2")
     known = arms_of(several)
     if arms is None:
         return several, known
