@@ -18,8 +18,13 @@ MAX_VARS_OF_QUADRUPLES = 40
 Dimensions = int | str | Sequence[int]
 
 
-def resolve_dimensions(dimensions: Any, arms: Any, n_vars: int) -> tuple[int | tuple[int, ...], tuple[str, ...] | None]:
+def resolve_dimensions(
+    dimensions: Any, arms: Any, n_vars: int, *, one_with: str | None = None
+) -> tuple[int | tuple[int, ...], tuple[str, ...] | None]:
     """Return one number, or all that are searched in one call with the arms that are combined.
+
+    `one_with` names another argument that goes with one dimension only, because samples are then not exchangeable one
+    by one as the rank tests of the arms take them to be: "auto" is then 2, and several are refused.
 
     Examples
     --------
