@@ -271,13 +271,18 @@ def test_columns_of_many_ties_take_no_part_in_products():
     assert (found.partner >= 0).tolist() == kept.tolist()
 
 
-def test_products_do_not_depend_on_threads_and_blocks():
+def test_products_do_not_depend_on_threads_and_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     scores = int_scores(mid_rank_scores(rng.normal(size=(700, 90))))
     residuals = rng.normal(size=(1, 90))
     one, two = (product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=n) for n in (1, 3))
     assert np.array_equal(one.statistic, two.statistic)
     assert np.array_equal(one.partner, two.partner)
+    monkeypatch.setattr("interplay.search.product_search._SAMPLES_AT_ONCE", 17)
+    monkeypatch.setattr("interplay.search.product_search._ROWS_AT_ONCE", 64)
+    in_parts = product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=1)
+    assert np.array_equal(one.statistic, in_parts.statistic)
+    assert np.array_equal(one.partner, in_parts.partner)
 
 
 # --- Every way to run it ----------------------------------------------------------------------------------------

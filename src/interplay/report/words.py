@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +65,7 @@ def summary_sentences(selection: Selection) -> list[str]:
     """Return what a reader should know first, one thought each."""
     found = [_what_was_searched(selection), _strata(selection)]
     if len(selection.ranked):
-        found += [_synergy(selection), _groups(selection)]
+        found += [_found(selection), _synergy(selection), _groups(selection)]
     else:
         found.append(_nothing_found(selection))
     found += study_words.retest_sentences(selection)
@@ -186,6 +187,15 @@ def _listed_strata(selection: Selection) -> str:
     return f"{len(sizes)} strata ({listed}{', …' if len(sizes) > 6 else ''})"
 
 
+def _found(selection: Selection) -> str:
+    """How the variables were found, where there are several ways."""
+    if not selection.tests:
+        return ""
+    how = Counter(selection.found[v] for v in selection.ranked)
+    listed = ", ".join(f"{words}: {number:,}" for words, number in how.most_common())
+    return f"The simplest way in which each shows is: {listed}."
+
+
 def _synergy(selection: Selection) -> str:
     if selection.dimensions == (1,):
         return "Each variable was tested alone: what matters only together with others cannot be seen here."
@@ -260,7 +270,7 @@ def _null(selection: Selection) -> str:
     kind = "contrast variables (permuted copies)" if fits[0].n_contrast else "irrelevant variables"
     number = f"{fits[0].n_irrelevant:,} " if len(fits) == 1 else ""
     where = f"Kolmogorov–Smirnov p\u00a0=\u00a0{worst:.2g}" + (
-        ", the smallest of all comparisons" if len(fits) > 1 else ""
+        f", the smallest of all {'searches' if selection.tests else 'comparisons'}" if len(fits) > 1 else ""
     )
     if worst < _BAD_FIT:
         return f"Beware: the fitted null distribution does not describe the gains of the {number}{kind} ({where})."
@@ -302,7 +312,8 @@ def _arms_method(selection: Selection) -> list[str]:
     return [
         "The p-value of a variable is the weighted harmonic mean of those of several tests (their weights: "
         f"{listed}): rank tests of the variable alone and given other strong variables, its maximum gain and its "
-        "maximum synergy in tuples of each size, and the products of ranks in pairs."
+        "maximum synergy in tuples of each size, and the products of ranks in pairs. Weights of a variable were drawn "
+        "towards the kinds of tests by which other variables were found."
     ]
 
 

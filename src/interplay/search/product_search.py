@@ -11,6 +11,7 @@ and threads.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,8 +27,8 @@ _SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
 #: normal, and unlike those of other columns: such columns take no part. The variance of ranks without ties is 1/3.
 _MIN_VARIANCE = 0.8 / 3
 
-#: Rows of the matrix of all pairs that are in memory at once.
-_ROWS_AT_ONCE = 256
+#: Rows of the matrix of all pairs, and samples, that are in memory at once as numbers of eight bytes.
+_ROWS_AT_ONCE, _SAMPLES_AT_ONCE = 256, 1 << 14
 
 #: More multiplications would take longer than the search of all pairs: then there is no such test. 1900 variables with
 #: 1000 contrast variables and 2000 samples have as many.
@@ -83,22 +84,28 @@ def product_maxima(
         Degrees of freedom that the strong variables take.
     """
     n_rows, n_samples = scores.shape
-    rows = scores.astype(np.float64)
-    sums, variances = rows.sum(axis=1), _variances(rows)
     targets = np.rint(_RESIDUAL_STEPS * residuals / max(float(np.abs(residuals).max()), 1e-300))
     # With several classes, the sum over them has one degree of freedom less than classes: Kruskal and Wallis.
     shares = np.ones(1) if len(targets) == 1 else 1 - (targets**2).sum(axis=1) / (targets**2).sum()
     if len(targets) > 1:
         shares *= (len(targets) - 1) / shares.sum()
-    weighted = [target * rows[:n_vars] for target in targets]
-    of_partners = [(each.sum(axis=1), _variances(each)) for each in weighted]
+    parts = [slice(start, start + _SAMPLES_AT_ONCE) for start in range(0, n_samples, _SAMPLES_AT_ONCE)]
+
+    def weighted(target: FloatArray, part: slice) -> FloatArray:
+        return np.asarray(target[part] * scores[:n_vars, part])
+
+    sums, variances = _sums_and_variances((scores[:, part].astype(np.float64) for part in parts), n_samples)
+    of_partners = [_sums_and_variances((weighted(target, part) for part in parts), n_samples) for target in targets]
     freedom = max(n_samples - 1 - n_fitted, 1)
 
     def best_of(block: slice) -> tuple[FloatArray, IntArray]:
         here = np.arange(n_rows)[block]
         total = np.zeros((len(here), n_vars))
-        for share, each, (sums_of_each, variances_of_each) in zip(shares, weighted, of_partners, strict=True):
-            product = rows[block] @ each.T - np.outer(sums[block], sums_of_each) / n_samples
+        for share, target, (sums_of_each, variances_of_each) in zip(shares, targets, of_partners, strict=True):
+            product = np.zeros_like(total)
+            for part in parts:
+                product += scores[block, part].astype(np.float64) @ weighted(target, part).T
+            product -= np.outer(sums[block], sums_of_each) / n_samples
             variance = np.outer(variances[block], variances_of_each)
             total += share * freedom * np.divide(product**2, variance, out=np.zeros_like(product), where=variance > 0)
         real = np.flatnonzero(here < n_vars)
@@ -118,6 +125,8 @@ def product_maxima(
     )
 
 
-def _variances(rows: FloatArray) -> FloatArray:
-    """Return Σ(x − mean)² of each row."""
-    return np.asarray((rows**2).sum(axis=1) - rows.sum(axis=1) ** 2 / rows.shape[1])
+def _sums_and_variances(parts: Iterable[FloatArray], n_samples: int) -> tuple[FloatArray, FloatArray]:
+    """Return Σx and Σ(x − mean)² of each row, whose samples come in parts."""
+    sums, squares = zip(*(((part.sum(axis=1)), (part**2).sum(axis=1)) for part in parts), strict=True)
+    total = np.sum(sums, axis=0)
+    return total, np.asarray(np.sum(squares, axis=0) - total**2 / n_samples)
