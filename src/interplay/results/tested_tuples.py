@@ -13,7 +13,7 @@ from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.p_values import relevant_mask
 
 #: Where a p-value is from, in the order of their numbers in `TestedTuples.method`.
-METHODS = ("exact", "chi2", "bootstrap")
+METHODS = ("exact", "chi2", "bootstrap", "permutations")
 
 
 @dataclass(frozen=True, eq=False)
