@@ -20,7 +20,7 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.interacting.data import InteractionData
 from interplay.interacting.search import named_result
-from interplay.progress import Progress, ShowDone, show_progress
+from interplay.progress import BestFinds, Progress, ShowDone, show_progress
 from interplay.results.interactions import Interactions
 from interplay.results.tested_tuples import METHODS, TestedTuples
 from interplay.search.coders import Coders
@@ -87,7 +87,9 @@ def find_in_groups(
     relabeled = _Relabeled(data, caps.level, n_permutations=n_permutations, seed=settings.random_state)
     n_screens = relabeled.n_planned + 2
     what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
-    with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as show:
+    observed: RankedTuples | None = None
+    with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as shown_done:
+        show = _never_back(shown_done)
         try:
             observed = screen.smallest(data.classes, caps.top or 1, show=show)
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
@@ -99,7 +101,7 @@ def find_in_groups(
             if show is not None:
                 show(n_screens * screen.n_tuples)
         except KeyboardInterrupt:
-            raise SearchInterrupted(None, relabeled.n_done / n_screens) from None
+            raise SearchInterrupted(observed, relabeled.n_done / n_screens) from None
     tested = replace(
         listed,
         log_p=np.log(own),
@@ -214,6 +216,20 @@ class _Counter:
             has_strata=self._comparison.strata is not None,
         )
         return tested.chosen(tested.rows_of(ranked.tuples))
+
+
+def _never_back(show: ShowDone | None) -> ShowDone | None:
+    """Let a screen that is made again with a wider cap tell nothing until it is as far as before."""
+    if show is None:
+        return None
+    most = 0.0
+
+    def tell(done: float, best: BestFinds | None = None, /) -> None:
+        nonlocal most
+        most = max(most, done)
+        show(most, best)
+
+    return tell
 
 
 def _reached(relabeled: FloatArray, observed: FloatArray) -> BoolArray:
