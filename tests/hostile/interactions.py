@@ -16,6 +16,13 @@ def found(table: Any = X, y: Any = Y, **settings: Any) -> interplay.Interactions
     return interplay.interactions(table, y, **{"max_p": 1} | settings)
 
 
+DONORS = np.arange(60) // 6
+
+
+def grouped(table: Any = X, y: Any = DONORS % 2, **settings: Any) -> interplay.Interactions:
+    return found(table, y, **{"groups": DONORS, "max_p": None, "top": None, "n_permutations": 40} | settings)
+
+
 def table_of(table: Any = X, y: Any = Y, **settings: Any) -> pd.DataFrame:
     return found(table, y, **settings).table
 
@@ -65,6 +72,25 @@ AREA = Area(
         refused("`holdout=1.5`", lambda: found(holdout=1.5), "holdout must be a number in"),
         refused("`holdout=60` of 60", lambda: found(holdout=60), "holdout must be a whole number"),
         refused("`holdout` of too few", lambda: found(holdout=2), "leaves fewer than 2 samples"),
+        refused("`groups` of another length", lambda: grouped(groups=DONORS[:-1]), "^groups must have one value per"),
+        refused("`groups` with NaN", lambda: grouped(groups=np.r_[np.nan, DONORS[1:]]), "^groups has missing values"),
+        refused("one group", lambda: grouped(groups=np.zeros(60)), "^groups has one group only"),
+        refused("`groups` naming no column", lambda: grouped(table=FRAME, groups="donor"), "^groups names 'donor'"),
+        refused(
+            "three against three donors",
+            lambda: grouped(y=np.arange(60) // 10 % 2, groups=np.arange(60) // 10),
+            "^groups: 3 against 3 groups",
+        ),
+        refused("`n_permutations=0`", lambda: grouped(n_permutations=0), "^n_permutations"),
+        refused("`n_permutations='many'` without groups", lambda: found(n_permutations="many"), "^n_permutations"),
+        refused("`n_permutations=10`", lambda: grouped(n_permutations=10), "^n_permutations=10 gives no p-value below"),
+        refused("groups and `max_p`", lambda: grouped(max_p=1), "^max_p=1 does not go with groups"),
+        refused("groups and `holdout`", lambda: grouped(holdout=0.5), "^holdout=0.5 does not go with groups"),
+        refused("groups and `shard`", lambda: grouped(shard="1/2"), "^shard='1/2' does not go with groups"),
+        refused("groups and `checkpoint`", lambda: grouped(checkpoint="a.ckpt"), "^checkpoint='a.ckpt' does not go"),
+        refused("groups and a false discovery rate", lambda: grouped(p_adjust="BH"), "^p_adjust='BH' does not go"),
+        refused("groups and `top=20000`", lambda: grouped(top=20_000), "^top must be at most 10000 with groups"),
+        same("groups as texts", lambda: grouped(groups=DONORS.astype(str)).table, "numbers", lambda: grouped().table),
         refused("`engine=7`", lambda: found(engine=7), "engine must be"),
         refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
         refused("`counts_of(99)`", lambda: found().counts_of(99), "row must be a whole number from 0 to 9"),

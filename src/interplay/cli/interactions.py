@@ -19,7 +19,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 #: Options that mean the same here as for `interplay run`, by the names of their arguments.
 _SHARED = (
-    "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "discrete",
+    "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "groups",
+    "n_permutations", "discrete",
     "random_state", "engine", "n_jobs", "checkpoint", "progress",
 )  # fmt: skip
 

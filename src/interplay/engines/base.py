@@ -187,7 +187,7 @@ class SearchInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    partial : MaxGains or ScreenedTuples
+    partial : MaxGains, ScreenedTuples or RankedTuples
         The maxima found until then, or the tuples listed; of several runs, those of the one in work.
     done : float
         The share of all tuples, of all runs, that was searched.

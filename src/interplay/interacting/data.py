@@ -14,6 +14,7 @@ from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.column_survey import forced_kinds
 from interplay.steps.comparisons import Comparison
 from interplay.steps.decision import decision_classes, decision_column
+from interplay.steps.groups import Groups
 from interplay.steps.row_subset import RowSubset
 from interplay.steps.strata import Strata
 from interplay.steps.table import Table
@@ -31,6 +32,7 @@ class InteractionData:
     strata : Strata or None
     classes : DecisionClasses
     family : TupleFamily
+    groups : Groups or None
     """
 
     table: Table
@@ -38,6 +40,7 @@ class InteractionData:
     strata: Strata | None
     classes: DecisionClasses
     family: TupleFamily
+    groups: Groups | None = None
 
     def of_samples(self, rows: IntArray, decision: str, decision_divisions: int) -> InteractionData:
         """Keep some of the samples; a continuous outcome is cut anew, from these alone."""
@@ -46,14 +49,15 @@ class InteractionData:
         kind = decision if decision != "auto" else self.classes.kind  # fewer samples might look otherwise
         classes = decision_classes(y, n_samples=len(rows), decision=kind, decision_divisions=decision_divisions)
         strata = None if self.strata is None else self.strata.of_samples(rows)
-        return replace(self, table=RowSubset(self.table, rows), y=y, strata=strata, classes=classes)
+        groups = None if self.groups is None else self.groups.of_samples(rows)
+        return replace(self, table=RowSubset(self.table, rows), y=y, strata=strata, groups=groups, classes=classes)
 
     @cached_property
     def comparison(self) -> Comparison:
         """What the engines search: the variables that tuples may hold, numbered anew where these are not all."""
         columns = self.family.columns
         table = self.table if columns is None else ColumnSubset(self.table, columns)
-        return Comparison("all classes", table, self.classes, self.strata)
+        return Comparison("all classes", table, self.classes, self.strata, self.groups)
 
     def discrete(self, discrete: Discrete) -> Discrete:
         """Return which variables are taken as they are, for those that are searched."""
@@ -67,7 +71,7 @@ class InteractionData:
 
     @cached_property
     def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes, self.strata)
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups)
 
     @property
     def strata_sizes(self) -> dict[str, int]:

@@ -8,18 +8,21 @@ from typing import Any
 from interplay.checks import check_choice, check_int, check_list, check_real
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.interacting.data import InteractionData
+from interplay.interacting.in_groups import check_groups, find_in_groups
 from interplay.interacting.search import find_interactions
 from interplay.progress import Progress, check_progress
 from interplay.results.interactions import Interactions
 from interplay.results.replication import replicate_in
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
 from interplay.search.p_value_caps import PValueCaps, check_listed_method
-from interplay.search.settings import Discrete, check_search_settings
+from interplay.search.settings import MAX_PERMUTATIONS, Discrete, check_search_settings
 from interplay.search.tile_loop import Shard
 from interplay.search.tuple_family import make_family
+from interplay.steps.clustered_samples import warn_of_clusters
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import MISSING_CHOICES
-from interplay.steps.named_columns import take_columns
+from interplay.steps.groups import make_groups
+from interplay.steps.named_columns import take_named
 from interplay.steps.sample_split import split_samples
 from interplay.steps.strata import check_strata, make_strata
 from interplay.steps.table import Table
@@ -45,6 +48,8 @@ def interactions(
     holdout: float | int | None = None,
     shard: str | tuple[int, int] | None = None,
     strata: Any = None,
+    groups: Any = None,
+    n_permutations: int = 199,
     decision: str = "auto",
     decision_divisions: int = 1,
     discrete: Discrete = "auto",
@@ -128,6 +133,19 @@ def interactions(
         for `y`.
 
         All effects may differ between strata, and an interaction may be in any of them.
+    groups : (n_samples,) array-like, table-like, or str, optional
+        Samples that belong together and are not independent of each other: the donor of each cell, the family or
+        patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
+        one class; where classes vary within groups, labels are permuted between groups of the same size and within
+        groups. A string names a column, as for `y`.
+
+        χ² then ranks tuples, and nothing else: adjusted p-values are Westfall and Young's, for all tuples of the
+        search, whatever `p_adjust` would do. Intervals of log odds ratios are not given.
+    n_permutations : int
+        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        ``1 / (n_permutations + 1)``.
+
+        With `groups` only. The search is repeated for each.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -196,11 +214,13 @@ def interactions(
     kept = as_checkpoint(checkpoint)
     dimensions = check_int("dimensions", dimensions, low=2)
     check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
-    table, y, strata = take_columns(X, y, strata)
+    y_name, strata_name = (given if isinstance(given, str) else None for given in (y, strata))
+    table, (y, strata, groups) = take_named(X, y=y, strata=strata, groups=groups)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
     within = make_strata(strata, n_samples=table.n_samples)
     if within is not None:
         check_strata(within, classes)
+    together = make_groups(groups, n_samples=table.n_samples)
     settings = check_search_settings(
         table,
         dimensions=dimensions,
@@ -252,7 +272,15 @@ def interactions(
         "holdout": holdout,
         "shard": None if part is None else str(part),
     }
-    data = InteractionData(table, y, within, classes, family)
+    data = InteractionData(table, y, within, classes, family, together)
+    if together is not None:
+        beside = {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
+        n_permutations = check_groups(data, caps, n_permutations=n_permutations, given=beside)
+        return find_in_groups(
+            data, settings, caps, choice, n_permutations=n_permutations, asked=asked, progress=progress
+        )
+    check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
+    warn_of_clusters(table, classes, within, taken=[name for name in (y_name, strata_name) if name is not None])
     if split is None:
         return find_interactions(data, settings, caps, choice, asked=asked, checkpoint=kept, progress=progress)
     searched, held_out = (data.of_samples(rows, decision, decision_divisions) for rows in split)

@@ -26,9 +26,8 @@ from interplay.search.p_value_caps import PValueCaps
 from interplay.search.provenance import versions
 from interplay.search.settings import SearchSettings
 from interplay.search.tile_loop import Shard
-from interplay.search.tuple_screen import ScreenedTuples, screen_tuples
+from interplay.search.tuple_screen import ScreenedTuples, cap_beside_gaps, screen_tuples
 from interplay.search.tuple_tests import make_tuple_tests
-from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.two_level_fit import is_two_level
@@ -84,7 +83,9 @@ def find_interactions(
                 settings,
                 coders,
                 choice,
-                max_p=_screen_up_to(cap, data, settings, coders) if omit_missing else cap,
+                max_p=cap_beside_gaps(cap, data.comparison, coders.of(data.comparison.table), settings.dimensions)
+                if omit_missing
+                else cap,
                 asked_for=data.family.asked_for,
                 require=data.family.require,
                 shard=shard,
@@ -98,7 +99,7 @@ def find_interactions(
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
-    return _result(
+    return named_result(
         data,
         wanted_tuples(found, caps, is_part=shard is not None),
         coders,
@@ -204,7 +205,7 @@ def wanted_tuples(found: TestedTuples, caps: PValueCaps, *, is_part: bool = Fals
     return found.chosen(np.flatnonzero(found.is_significant(caps.level)))
 
 
-def _result(
+def named_result(
     data: InteractionData,
     tested: TestedTuples,
     coders: Coders,
@@ -252,22 +253,6 @@ def _without_missing(counts: TupleCounts) -> TupleCounts:
     names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in counts.level_names]
     kept = tuple(slice(len(levels)) for levels in names)
     return replace(counts, level_names=names, counts=np.ascontiguousarray(counts.counts[kept]))
-
-
-def _screen_up_to(cap: float, data: InteractionData, settings: SearchSettings, coders: Coders) -> float:
-    """Return the cap of a screen that counts missing values as a level, where the tests leave them out.
-
-    G² of the samples without gaps is never larger than that of all, but its p-value is at fewer degrees of freedom.
-    """
-    from scipy.special import chdtrc
-
-    coder = coders.of(data.comparison.table)
-    if not has_missing_level(coder).any():
-        return cap
-    largest = np.sort(np.maximum(coder.n_levels, 2))[-settings.dimensions :]
-    n_strata = 1 if data.strata is None else data.strata.n_strata
-    most_df = n_strata * (data.classes.n_classes - 1) * float(np.prod(largest - 1.0))
-    return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
 
 
 def _warn_of_sparse_tuples(data: InteractionData, n_levels: IntArray, dimensions: int) -> None:

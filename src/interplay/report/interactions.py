@@ -66,10 +66,21 @@ def methods_words(result: Interactions) -> str:
         if result.first is not None
         else f"All {result.n_tests:,} {result.dimensions}-tuples of variables that were asked for were tested"
     )
-    return (
+    model = (
         f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. The null "
         "hypothesis of a tuple is the log-linear model with every term of fewer than all of its members; the statistic "
-        "is its likelihood ratio G². p-values are exact (Zelen's test) for two levels and two classes, elsewhere the "
+        "is its likelihood ratio G²"
+    )
+    if result.is_permuted:
+        return (
+            f"{model}, judged by χ² at the effective degrees of freedom. Samples belonged to "
+            f"{result.provenance['groups']['n_groups']} groups and are not independent: p-values come from "
+            f"{result.permutations_in_words()}, each searched as the data were, and were adjusted for all "
+            f"{result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993); the smallest "
+            f"possible one was {result.provenance['groups']['smallest_p']:.3g}."
+        )
+    return (
+        f"{model}. p-values are exact (Zelen's test) for two levels and two classes, elsewhere the "
         "larger of χ²'s at the effective degrees of freedom and of a parametric bootstrap's (Bartlett's correction, "
         f"200 tables). They were adjusted for {result.n_tests:,} tests ({s['p_adjust']}). Log odds ratios have Woolf's "
         "intervals with ½ added to every count."

@@ -84,6 +84,17 @@ class Interactions:
         return int(self.tested.tuples.shape[1])
 
     @property
+    def is_permuted(self) -> bool:
+        """Whether p-values come from permutations of whole groups' labels, not from χ², exact tests and bootstraps."""
+        return bool(self._groups.get("method") == "permutations")
+
+    @property
+    def _groups(self) -> dict[str, Any]:
+        """What is known of groups; results of earlier versions, and without groups, say nothing."""
+        about = self.provenance.get("groups", {})
+        return about if isinstance(about, dict) else {}
+
+    @property
     def is_significant(self) -> BoolArray:
         """Which of the listed tuples have an adjusted p-value below the significance level."""
         return self.tested.is_significant(self.settings["level"])
@@ -105,6 +116,10 @@ class Interactions:
         ratio of the interaction with a 95 % interval; residual and cell, elsewhere the largest adjusted residual and
         where it is; n_samples; and for each member, by its place: gain_1, … (what it tells beyond the others, bits ×
         samples), alone_1, … (what it tells by itself) and log_or_1, … (its log odds ratio by itself).
+
+        Where samples belong to groups, method is "permutations": p_value is the share of relabelings of whole groups
+        in which χ² ranks the tuple itself as high, p_adjusted the share in which it ranks any tuple as high; chi2 and
+        df tell the size of an effect only, and there are no intervals.
 
         Of a replication, the columns first_p_value, first_log_or and so on are those of the samples in which the tuples
         were found, residual is that of the cell where it was largest there, and same_direction says whether the log
@@ -240,9 +255,10 @@ class Interactions:
         notes = []
         tested = self.tested
         if self.first is None and self.is_significant.any():
+            elsewhere = "new samples" if self.is_permuted else "replicate() in new samples, or holdout=,"
             notes.append(
-                "Effects of tuples that were found because they are significant come out too large: replicate() in new "
-                "samples, or holdout=, gives estimates that do not."
+                "Effects of tuples that were found because they are significant come out too large: "
+                f"{elsewhere} give{'s' * (not self.is_permuted)} estimates that do not."
             )
         n_sparse = int((tested.method == METHODS.index(SPARSE)).sum())
         if n_sparse:
@@ -267,7 +283,7 @@ class Interactions:
         s = self.settings
         part = f"part {s['shard']}: " if s.get("shard") else ""
         n_significant, tuples = int(self.is_significant.sum()), words_of_tuples(self.dimensions)
-        judged = f"{s['p_adjust']}-adjusted p < {s['level']:g}"
+        judged = f"{'permutation' if self.is_permuted else s['p_adjust']}-adjusted p < {s['level']:g}"
         if self.first is not None:
             return f"{n_significant} of {len(self)} {tuples} have an interaction in the new samples too ({judged})"
         if not self.is_exhaustive:
@@ -287,9 +303,18 @@ class Interactions:
             f"{sum(self.class_sizes.values())} samples; {classes}; "
             + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
+            + (f"p-values from {self.permutations_in_words()}; " if self.is_permuted else "")
             + (f"numbers cut into {s['divisions'] + 1} levels; " if self._has_cuts else "")
             + f"seed {s['random_state']}"
         )
+
+    def permutations_in_words(self) -> str:
+        """Say what p-values come from, where samples belong to groups."""
+        about = self._groups
+        done, planned = about.get("permutations_done"), about.get("n_permutations")
+        early = "" if done == planned else f", of which {done} show that nothing is significant"
+        every = "all " if about.get("all_permutations") else ""
+        return f"{every}{planned} permutations of the {about.get('exchanged', 'labels')}{early}"
 
     @property
     def _has_cuts(self) -> bool:
@@ -308,6 +333,11 @@ class Interactions:
             lines.append(
                 f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, which it takes with so many tuples; "
                 "top=10 lists the smallest."
+            )
+        elif self.is_permuted:
+            lines.append(
+                f"In more than {self.settings['level']:.0%} of the permutations some tuple interacts as much as any "
+                "here; top=10 lists those with the smallest p-values."
             )
         return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
 

@@ -23,6 +23,8 @@ _SETTINGS = {
     "p_adjust": str,
     "level": float,
 }
+#: What those of groups say in words.
+_GROUPS = {"n_groups": int, "n_permutations": int, "permutations_done": int, "smallest_p": float, "exchanged": str}
 _PROVENANCE = {"n_samples": int, "n_vars": int, "versions": dict[str, str], "strata": dict[str, int]}
 
 
@@ -34,6 +36,7 @@ def check_interactions(result: Interactions) -> None:
     if not (
         all(fits(result.settings.get(name), kind) for name, kind in _SETTINGS.items())
         and all(fits(result.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
+        and (not result.is_permuted or _says_of_groups(result))
         and 0 < result.settings["level"] < 1
         and result.settings["dimensions"] >= 2
         and result.n_tests >= len(result.tested)
@@ -48,6 +51,11 @@ def check_interactions(result: Interactions) -> None:
         and _are_places(result, n_classes)
     ):
         raise ValueError("fields that do not belong together")
+
+
+def _says_of_groups(result: Interactions) -> bool:
+    about = result.provenance["groups"]
+    return all(fits(about.get(name), kind) for name, kind in _GROUPS.items())
 
 
 def are_tests_of(tested: TestedTuples, dimensions: int, n_vars: int) -> bool:

@@ -16,7 +16,7 @@ from interplay.statistics.p_values import relevant_mask
 SPARSE = "sparse"
 
 #: Where a p-value is from, in the order of their numbers in `TestedTuples.method`.
-METHODS = ("exact", "chi2", "bootstrap", SPARSE)
+METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations")
 
 
 @dataclass(frozen=True, eq=False)

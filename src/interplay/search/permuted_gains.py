@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.permutations import Exchangeability, StepDown, exchangeability
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.steps.comparisons import Comparison
+from interplay.steps.groups import Groups
 from interplay.steps.seeds import Purpose, random_stream
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
@@ -32,6 +34,26 @@ def allowed_relabelings(comparison: Comparison) -> Exchangeability:
         groups=None if groups is None else groups.codes,
         strata=None if strata is None else strata.codes,
     )
+
+
+def about_relabelings(
+    comparison: Comparison, groups: Groups | None, *, n_permutations: int | None, n_runs: int = 1
+) -> dict[str, Any]:
+    """Return what a record should say of groups and permutations; None: groups, but no permutations."""
+    allowed = allowed_relabelings(comparison)
+    about: dict[str, Any] = {"exchanged": allowed.in_words()}
+    if groups is not None:
+        sizes = groups.sizes
+        about |= {"n_groups": len(sizes), "smallest_group": int(sizes.min()), "largest_group": int(sizes.max())}
+    if n_permutations is None:
+        return about | {"method": "group contrast variables"}
+    n_used = allowed.n_used(n_permutations)
+    return about | {
+        "method": "permutations",
+        "n_permutations": n_used,
+        "all_permutations": allowed.n_relabelings - 1 == n_used,
+        "smallest_p": allowed.smallest_p(n_permutations) * n_runs,
+    }
 
 
 def permuted_classes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[DecisionClasses]:
@@ -71,7 +93,7 @@ def search_permuted(
     counts = StepDown(comparable_gains(observed.gain_by_group, observed.df_by_group))
     for gains in found:
         counts.see(comparable_gains(gains, observed.df_by_group))
-    codes = _KeptCodes(search, settings.discretizations)
+    codes = KeptCodes(search, settings.discretizations)
     n_tuples = sum(float(search.loop.tiles_at(d).n_tuples.sum()) for d in range(settings.discretizations))
     relabeled = permuted_classes(comparison, n_permutations=settings.n_permutations, seed=settings.random_state)
     what = f"{settings.dimensions}D, {n_planned} permutations"
@@ -100,7 +122,7 @@ def search_permuted(
 def _search_once(
     search: PreparedSearch,
     settings: SelectionSettings,
-    codes: _KeptCodes,
+    codes: KeptCodes,
     classes: DecisionClasses,
     show: ShowDone | None,
     *,
@@ -117,14 +139,14 @@ def _search_once(
             pseudocount=settings.pseudocount,
             discretization=d,
             known=gains,
-            on_progress=_shown_after(show, before),
+            on_progress=shown_after(show, before),
         )
         before += float(tiles.n_tuples.sum())
     assert gains is not None
     return gains.without_stratum(search.searches[0]).gain_by_group
 
 
-class _KeptCodes:
+class KeptCodes:
     """Codes of the discretisations, in memory where they fit: making them takes longer than a short search."""
 
     def __init__(self, search: PreparedSearch, discretizations: int) -> None:
@@ -150,5 +172,6 @@ def _in_memory(part: CodeBlocks, n_jobs: int) -> CodeBlocks:
     return DiscreteCodes(np.ascontiguousarray(np.concatenate(blocks)), part.n_levels)
 
 
-def _shown_after(show: ShowDone | None, before: float) -> Callable[..., None] | None:
+def shown_after(show: ShowDone | None, before: float) -> Callable[..., None] | None:
+    """Let a search tell what is done, where so many tuples were done `before` it."""
     return None if show is None else lambda done, found=None, /: show(before + done)

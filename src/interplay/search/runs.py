@@ -18,7 +18,7 @@ from interplay.search.checkpoint import Checkpoint
 from interplay.search.coders import Coders, coder_for, contrast_coder
 from interplay.search.exact_p_values import ExactPValues
 from interplay.search.gains import PreparedSearch, about_search, prepare_search
-from interplay.search.permuted_gains import allowed_relabelings, search_permuted
+from interplay.search.permuted_gains import about_relabelings, allowed_relabelings, search_permuted
 from interplay.search.provenance import data_fingerprint
 from interplay.search.score_tests import ScoreTests, run_score_tests
 from interplay.search.settings import SelectionSettings, check_selection_settings
@@ -112,22 +112,12 @@ class SelectionTask:
         """What a record should say of groups and permutations; nothing where there are neither."""
         if self.groups is None and not self.settings.permutations:
             return {}
-        sizes = None if self.groups is None else self.groups.sizes
-        allowed = allowed_relabelings(self.comparisons[0])
-        about: dict[str, Any] = {"exchanged": allowed.in_words()}
-        if sizes is not None:
-            about |= {"n_groups": len(sizes), "smallest_group": int(sizes.min()), "largest_group": int(sizes.max())}
-        if self.settings.permutations:
-            n_used = allowed.n_used(self.settings.n_permutations)
-            about |= {
-                "method": "permutations",
-                "n_permutations": n_used,
-                "all_permutations": allowed.n_relabelings - 1 == n_used,
-                "smallest_p": allowed.smallest_p(self.settings.n_permutations) * len(self.comparisons),
-            }
-        else:
-            about["method"] = "group contrast variables"
-        return about
+        return about_relabelings(
+            self.comparisons[0],
+            self.groups,
+            n_permutations=self.settings.n_permutations if self.settings.permutations else None,
+            n_runs=len(self.comparisons),
+        )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from interplay.search.tile_loop import CHUNKS_BETWEEN_WRITES, TileLoop
 from interplay.statistics.interaction.survivors import may_be_significant
 
 #: What Ctrl-C can cost at most where there is no checkpoint.
-_CHUNK_SECONDS = 10.0
+CHUNK_SECONDS = 10.0
 
 
 class ScreenLoop(TileLoop):
@@ -88,7 +88,7 @@ class ScreenLoop(TileLoop):
             self.engine,
             planes,
             tiles,
-            seconds=_CHUNK_SECONDS if checkpoint is None else checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
+            seconds=CHUNK_SECONDS if checkpoint is None else checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
             pseudocount=pseudocount,
             min_gain=self._min_gain,
             on_progress=None if show is None else partial(_show_after, show, before),

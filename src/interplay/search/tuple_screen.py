@@ -24,10 +24,12 @@ from interplay.search.settings import SearchSettings
 from interplay.search.tile_loop import Shard
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.steps.comparisons import Comparison
+from interplay.steps.discrete_codes import Coder
+from interplay.steps.interaction_tables import has_missing_level
 
 #: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
 #: cell would make these divide by zero.
-_PSEUDOCOUNT = 1e-6
+PSEUDOCOUNT = 1e-6
 
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9
@@ -150,14 +152,11 @@ def screen_tuples(
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     table, classes, strata = comparison.table, comparison.classes, comparison.strata
     coder = coders.of(table)
-    n_levels = np.maximum(coder.n_levels, 2)
-    n_strata = 1 if strata is None else strata.n_strata
-    max_df = _most_df(n_levels, classes.n_classes, n_strata, settings.dimensions)
-    thresholds = g2_thresholds(max_p, min(max_df, _MAX_DF))
+    thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
     search = prepare_search(
         coder,
         classes,
-        replace(settings, pseudocount=_PSEUDOCOUNT),
+        replace(settings, pseudocount=PSEUDOCOUNT),
         choice,
         asked_for=asked_for,
         require=require,
@@ -168,11 +167,7 @@ def screen_tuples(
         make_loop=partial(
             ScreenLoop,
             thresholds=thresholds,
-            min_gain=_least_gains(
-                thresholds,
-                class_sizes=classes.sizes,
-                n_cells=n_strata * float(np.prod(np.sort(n_levels)[-settings.dimensions :].astype(float))),
-            ),
+            min_gain=min_gain,
             max_listed=check_int("max_listed", max_listed, low=1),
         ),
     )
@@ -203,6 +198,30 @@ def screen_tuples(
     return listed(loop.listed)
 
 
+def screen_bars(comparison: Comparison, coder: Coder, dimensions: int, max_p: float) -> tuple[FloatArray, FloatArray]:
+    """Return what a tuple needs for p ≤ `max_p`, by degrees of freedom: G², and the gain of every member in bits."""
+    n_levels = np.maximum(coder.n_levels, 2)
+    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
+    max_df = _most_df(n_levels, comparison.classes.n_classes, n_strata, dimensions)
+    thresholds = g2_thresholds(max_p, min(max_df, _MAX_DF))
+    n_cells = n_strata * float(np.prod(np.sort(n_levels)[-dimensions:].astype(float)))
+    return thresholds, _least_gains(thresholds, class_sizes=comparison.classes.sizes, n_cells=n_cells)
+
+
+def cap_beside_gaps(cap: float, comparison: Comparison, coder: Coder, dimensions: int) -> float:
+    """Return the cap of a screen that counts missing values as a level, where the tests leave them out.
+
+    G² of the samples without gaps is never larger than that of all, but its p-value is at fewer degrees of freedom.
+    """
+    from scipy.special import chdtrc
+
+    if not has_missing_level(coder).any():
+        return cap
+    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
+    most_df = _most_df(np.maximum(coder.n_levels, 2), comparison.classes.n_classes, n_strata, dimensions)
+    return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
+
+
 def _most_df(n_levels: IntArray, n_classes: int, n_strata: int, dimensions: int) -> int:
     """Return the most degrees of freedom that a tuple can have."""
     return max(1, n_strata * (n_classes - 1) * prod(int(c) - 1 for c in np.sort(n_levels)[-dimensions:]))
@@ -218,7 +237,7 @@ def _least_gains(thresholds: FloatArray, *, class_sizes: IntArray, n_cells: floa
     that of a part of it, falls by no more than this times the cells that have samples.
     """
     sizes = class_sizes.astype(np.float64)
-    delta = _PSEUDOCOUNT * sizes / sizes.min()
+    delta = PSEUDOCOUNT * sizes / sizes.min()
     of_cell = float((delta * (sizes.sum() / sizes + 1 + np.log1p(sizes / delta))).sum())
     lost = of_cell * min(n_cells, float(sizes.sum()))
     return np.asarray((thresholds * (1 - _ROUNDING) / 2 - lost) / log(2))

@@ -9,13 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.chi_squared import log_chi2_tail
 from interplay.results.table_tests import tested_tables
 from interplay.results.tested_tuples import TestedTuples
 from interplay.statistics.interaction.bound import interaction_bound
-from interplay.statistics.interaction.interaction_test import g2_thresholds
-from interplay.statistics.interaction.null_model import degrees_of_freedom
-from interplay.statistics.interaction.null_model_fit import fit_null_model
+from interplay.statistics.interaction.interaction_test import chi2_log_p, g2_thresholds
 from interplay.steps.interaction_tables import TupleTables, by_shape
 
 #: Tuples whose bounds are computed at a time, and that are tested at a time, which may take a bootstrap each.
@@ -103,7 +100,7 @@ def _with_small_bound(
 def _best_discretization(tables: Sequence[TupleTables], tuples: Sequence[IntArray]) -> list[IntArray]:
     """Leave every tuple to the discretisation where χ² gives it the smallest p-value, the first of equal ones."""
     rows = np.concatenate([np.column_stack([np.full(len(some), d), some]) for d, some in enumerate(tuples)])
-    log_p = np.concatenate([_chi2_log_p(one, some) for one, some in zip(tables, tuples, strict=True)])
+    log_p = np.concatenate([chi2_log_p_of(one, some) for one, some in zip(tables, tuples, strict=True)])
     order = np.lexsort((rows[:, 0], log_p, *rows.T[:0:-1]))
     rows = rows[order]
     is_first = np.ones(len(rows), dtype=bool)
@@ -112,14 +109,11 @@ def _best_discretization(tables: Sequence[TupleTables], tuples: Sequence[IntArra
     return [best[best[:, 0] == d, 1:] for d in range(len(tables))]
 
 
-def _chi2_log_p(tables: TupleTables, tuples: IntArray) -> FloatArray:
+def chi2_log_p_of(tables: TupleTables, tuples: IntArray) -> FloatArray:
+    """Return the logarithms of χ²'s p-values of tuples in one discretisation, (n,)."""
     log_p = np.zeros(len(tuples))
     for which in by_shape(tables.shapes(tuples)):
         for begin in range(0, len(which), _AT_ONCE):
             some = which[begin : begin + _AT_ONCE]
-            counts = tables.counts(tuples[some])
-            by_stratum = counts.reshape(-1, *counts.shape[1 + tables.has_strata :])
-            g2 = fit_null_model(by_stratum).g2.reshape(len(some), -1).sum(axis=1)
-            df = degrees_of_freedom(by_stratum).reshape(len(some), -1).sum(axis=1)
-            log_p[some] = np.where(df > 0, log_chi2_tail(g2, np.maximum(df, 1)), 0.0)
+            log_p[some] = chi2_log_p(tables.counts(tuples[some]), strata=tables.has_strata)
     return log_p

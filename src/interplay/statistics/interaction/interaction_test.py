@@ -140,6 +140,15 @@ def interaction_test(
     )
 
 
+def chi2_log_p(counts: IntArray, *, strata: bool = False) -> FloatArray:
+    """Return the logarithms of the p-values of χ² alone, (n_tuples,): no exact test, no bootstrap; 0 where df is 0."""
+    if len(counts) == 0 or 1 in counts.shape[1 + strata : -1]:
+        return np.zeros(len(counts))
+    by_stratum = counts.reshape(-1, *counts.shape[1 + strata :])
+    g2 = fit_null_model(by_stratum).g2.reshape(len(counts), -1).sum(axis=1)
+    return _log_p(g2, degrees_of_freedom(by_stratum).reshape(len(counts), -1).sum(axis=1))
+
+
 def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
     """Return the G² from which p ≤ `max_p` is possible, for 0 … `max_df` degrees of freedom: what a search screens by.
 
