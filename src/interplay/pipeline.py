@@ -354,10 +354,12 @@ def _cuts(
     if not tested:
         return {}
     variables = np.unique(tested[-1].tuples)
-    coder, classes = data.coders.of(comparison.table, variables), comparison.classes
-    cuts: dict[str, Any] = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
+    cuts: dict[str, Any] = {}
+    if len(variables):  # else the table need not be looked at once more
+        coder = data.coders.of(comparison.table, variables)
+        cuts["cuts"] = tuple(variable_cuts(coder, v) for v in variables.tolist())
     if data.y is not None and n_runs == 1:
-        return cuts | {"outcome": outcome_cuts(data.y, classes)}
+        return cuts | {"outcome": outcome_cuts(data.y, comparison.classes)}
     # Of a continuous outcome only the classes are at hand, not where it was cut.
     return cuts | {"outcome": OutcomeCuts(run.class_labels, np.empty(0)) if kind == "classes" else None}
 
