@@ -108,6 +108,13 @@ def test_same_answer_as_numpy(container: str, data, tmp_path: Path) -> None:
     assert set(np.flatnonzero(found.is_relevant)) == {5, 13}
 
 
+def assert_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """The same bits, but for sums over classes in another order."""
+    column = "p_interaction"
+    assert found.drop(columns=column).equals(expected.drop(columns=column))
+    assert found[column].to_numpy() == pytest.approx(expected[column].to_numpy(), rel=1e-12, nan_ok=True)
+
+
 class TestBed:
     @pytest.fixture
     def path(self, tmp_path: Path) -> Path:
@@ -123,11 +130,11 @@ class TestBed:
         expected = interplay.select(as_frame(X), y, **settings)
         study = read_bed(path)
         found = interplay.select(study, "phenotype", **settings)
-        assert found.table.equals(expected.table)
+        assert_same(found.table, expected.table)
         assert found.provenance["data_fingerprint"] != ""
         assert found.runs[0].class_labels == ["case", "control"]
         threads = interplay.select(study, "phenotype", **settings, n_jobs=2)
-        assert threads.table.equals(expected.table)
+        assert_same(threads.table, expected.table)
         # Three levels beside three: 2 · 3 degrees of freedom.
         assert set(found.gains.df) == {6}
 
@@ -171,7 +178,7 @@ class TestBed:
         for missing in ("level", "impute"):
             settings = {"dimensions": 2, "missing": missing, "n_contrast": 50, "random_state": 0}
             found = interplay.select(known, "phenotype", **settings)
-            assert found.table.equals(interplay.select(as_frame(values), y[4:], **settings).table)
+            assert_same(found.table, interplay.select(as_frame(values), y[4:], **settings).table)
             assert set(found.relevant) == {"snp5", "snp13"}
 
     @pytest.mark.parametrize(
@@ -238,7 +245,7 @@ class TestAnnData:
         settings = {"dimensions": 2, "n_contrast": 50, "random_state": 0}
         found = interplay.select(adata, "state", strata="donor", **settings)
         expected = interplay.select(as_frame(X), y, strata=np.arange(N_SAMPLES) % 3, **settings)
-        assert found.table.equals(expected.table)
+        assert_same(found.table, expected.table)
         found.annotate(adata)
         assert adata.var_names[adata.var["interplay_relevant"]].tolist() == ["snp5", "snp13"]
         assert adata.var.loc["snp5", "interplay_partners"] == "snp13"
@@ -247,7 +254,7 @@ class TestAnnData:
         again = anndata.read_h5ad(tmp_path / "annotated.h5ad")
         assert again.var["interplay_relevant"].tolist() == adata.var["interplay_relevant"].tolist()
         backed = interplay.select(read_h5ad(tmp_path / "annotated.h5ad"), "state", strata="donor", **settings)
-        assert backed.table.equals(expected.table)
+        assert_same(backed.table, expected.table)
 
     def test_only_some_genes_were_looked_at(self) -> None:
         X, y = genotypes()

@@ -126,8 +126,9 @@ def interaction_test(
         if not math.isnan(exact):
             log_p[i], method[i] = exact, "exact"
         elif df[i] > 0 and log_p[i] <= math.log(max(bootstrap_below, math.ulp(0.0))):
-            seed = [random_state, *by_stratum[i].ravel().tolist()]
-            factor = bartlett_factor(by_stratum[i], int(df[i]), seed=seed, n_bootstrap=n_bootstrap)
+            table = _in_class_order(by_stratum[i])
+            seed = [random_state, *table.ravel().tolist()]
+            factor = bartlett_factor(table, int(df[i]), seed=seed, n_bootstrap=n_bootstrap)
             log_p[i], method[i] = _log_p(g2[i : i + 1] / factor, df[i : i + 1])[0], "bootstrap"
     return InteractionTests(
         g2=g2,
@@ -165,6 +166,12 @@ def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
     check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     check_int("max_df", max_df, low=1)
     return np.concatenate([[np.inf], chdtri(np.arange(1, max_df + 1), min(_EXACT_SLACK * max_p, 1.0))])
+
+
+def _in_class_order(table: IntArray) -> IntArray:
+    """Put the classes in an order that follows from the counts: their names must not change what is drawn."""
+    by_class = table.reshape(-1, table.shape[-1])
+    return np.ascontiguousarray(table[..., np.lexsort(by_class[::-1])])
 
 
 def _log_p(g2: FloatArray, df: IntArray) -> FloatArray:
