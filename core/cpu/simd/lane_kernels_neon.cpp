@@ -132,6 +132,7 @@ struct NeonSimd {
   }
   static Counts set_counts(std::uint16_t count) { return {vdupq_n_u16(count), vdupq_n_u16(count)}; }
   static Counts sub_counts(Counts a, Counts b) { return {vsubq_u16(a.low, b.low), vsubq_u16(a.high, b.high)}; }
+  static Counts min_counts(Counts a, Counts b) { return {vminq_u16(a.low, b.low), vminq_u16(a.high, b.high)}; }
 
   // Counts of two classes side by side: 8 lanes in two registers.
   static Counts load_pairs(const std::uint32_t* pairs) {
@@ -178,6 +179,7 @@ struct NeonSimd {
   static Floats subtract(Floats a, Floats b) { return {vsubq_f32(a.low, b.low), vsubq_f32(a.high, b.high)}; }
   static Floats multiply(Floats a, Floats b) { return {vmulq_f32(a.low, b.low), vmulq_f32(a.high, b.high)}; }
   static Floats minimum(Floats a, Floats b) { return {vminq_f32(a.low, b.low), vminq_f32(a.high, b.high)}; }
+  static Floats maximum(Floats a, Floats b) { return {vmaxq_f32(a.low, b.low), vmaxq_f32(a.high, b.high)}; }
   static Floats multiply_add(Floats a, Floats b, Floats c) {
     return {vfmaq_f32(c.low, a.low, b.low), vfmaq_f32(c.high, a.high, b.high)};
   }
