@@ -38,9 +38,8 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
                                         const int* multiplicity_of_levels, double unit, const Tile<kDimensions>* tiles,
                                         const int* tuples, const u32* n_found, u32 capacity, double* best,
                                         int best_is_fixed, int n_groups, int max_cells, int two_level_counting,
-                                        const u32* given_counts, int given_stride,
-                                        int* candidate_slots, int* candidate_tuples, double* candidate_gains,
-                                        u32* n_candidates) {
+                                        const u32* given_counts, int given_stride, int* candidate_slots,
+                                        int* candidate_tuples, double* candidate_gains, u32* n_candidates) {
   extern __shared__ u32 memory[];
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, n_warps = blockDim.x / 32;
   u32* counts = memory + warp * max_cells * kClasses;

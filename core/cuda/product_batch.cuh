@@ -17,7 +17,7 @@ constexpr int kMostPrefix = 3;
 struct Batch {
   int tile, n_prefix;
   int prefix_begin[kMostPrefix], prefix_size[kMostPrefix], prefix_lane[kMostPrefix];  // positions, lane block
-  int first_row, n_rows, row_lane;              // n_rows: whole fragments, from one on
+  int first_row, n_rows, row_lane;  // n_rows: whole fragments, from one on
   int first_column, n_columns, column_lane;
 
   __device__ __forceinline__ int upper_levels(const LaneBlocks& lanes, int place) const {
@@ -38,8 +38,8 @@ struct Batch {
   __device__ __forceinline__ int column_planes(const LaneBlocks& lanes) const {
     return (lanes.n_levels[column_lane] - 1) * n_columns;
   }
-  // The planes of a batch lie by sixteen variables, and of these level after level, from 1 on: so a block of threads has
-  // few variables, of which many tuples ascend. The first position of a fragment:
+  // The planes of a batch lie by sixteen variables, and of these level after level, from 1 on: so a block of threads
+  // has few variables, of which many tuples ascend. The first position of a fragment:
   __device__ __forceinline__ int row_position(const LaneBlocks& lanes, int fragment) const {
     return first_row + fragment / (lanes.n_levels[row_lane] - 1) * kRowsPerFragment;
   }

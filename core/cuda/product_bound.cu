@@ -1,12 +1,12 @@
 // the counts of a batch → the tuples that may raise a maximum
 //
 // The cells of a prefix with a member at level 0 have what the pattern with that member open has, less what the cells
-// with its other levels have; likewise for rows and columns. What a tuple gains by its column is bounded for two classes
-// as gain_bound.cuh says; for others it is, in floats,
+// with its other levels have; likewise for rows and columns. What a tuple gains by its column is bounded for two
+// classes as gain_bound.cuh says; for others it is, in floats,
 //     Σ x·log2(x·X / (S·X_q)),
-// over the samples x of class q in each cell of all members, S of all classes in it, X_q and X those of the cell without
-// the column; pseudocounts included. Gains of the other members follow from it as in tuple_search.cu. All informations
-// are taken less that of the prefix: so they are small, and the differences of floats good.
+// over the samples x of class q in each cell of all members, S of all classes in it, X_q and X those of the cell
+// without the column; pseudocounts included. Gains of the other members follow from it as in tuple_search.cu. All
+// informations are taken less that of the prefix: so they are small, and the differences of floats good.
 //
 // Bottleneck: arithmetic, a dozen operations and a reciprocal for each cell of two classes; then loads of counts.
 // Limits: 2^23 samples in all, since counts become floats by way of their bits.
@@ -366,8 +366,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const int end_l = min(min(batch.first_row + unit_row + kRowsOfUnit, rows.end), m);
   if (!prefix.ascends || column >= batch.n_columns || m < columns.begin || m >= columns.end || first_l >= end_l) return;
 
-  const Margins margins = {const_cast<u32*>(cell_rows), const_cast<float*>(row_factors),
-                           const_cast<u32*>(cell_columns), const_cast<float*>(information), const_cast<float*>(rest)};
+  const Margins margins = {const_cast<u32*>(cell_rows), const_cast<float*>(row_factors), const_cast<u32*>(cell_columns),
+                           const_cast<float*>(information), const_cast<float*>(rest)};
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = pseudocounts[q];
@@ -391,8 +391,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       const i64 in_all = (i64)prefix_number * prefix.cells() + cell;
       return CellOfPrefix{cell_columns + margins.column_place(batch, in_all, 1, 0) + column,
                           cell_rows + margins.row_place(batch, in_all, 0, 0) + row,
-                          row_factors + margins.factor_place(batch, in_all, 0, 0) + row, batch.n_rows,
-                          batch.n_columns};
+                          row_factors + margins.factor_place(batch, in_all, 0, 0) + row, batch.n_rows, batch.n_columns};
     };
     const auto gather = [&](int cell, int (&counts)[kProducts]) {
       int levels[kPrefixRoom];
@@ -488,8 +487,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       }
     }
     const i64 of_row = first_variable + row;
-    const float row_best =
-        tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
+    const float row_best = tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
     const float others = fminf(row_best + column_information, fmaxf(rest[of_row], column_rest)) - information[of_row];
     if (fmaf(told, kInflation, tolerance) < fminf(column_best, others)) continue;
     const u32 place = atomicAdd(n_survivors, 1u);

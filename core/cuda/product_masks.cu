@@ -18,8 +18,8 @@ extern "C" __global__ void make_masks(const u32* planes, int n_steps, const int*
       const int n = batch.n_choices(lanes, j), choice = rest % n, upper = batch.upper_levels(lanes, j);
       rest /= n;
       if (choice == 0) continue;
-      const i64 row = lanes.row(batch.prefix_lane[j], batch.prefix_begin[j] + (choice - 1) / upper,
-                                1 + (choice - 1) % upper);
+      const i64 row =
+          lanes.row(batch.prefix_lane[j], batch.prefix_begin[j] + (choice - 1) / upper, 1 + (choice - 1) % upper);
       plane[n_closed++] = planes + word_index(row, n_steps, 0);
     }
     for (int pair = blockIdx.y * blockDim.x + threadIdx.x; pair < n_pairs; pair += gridDim.y * blockDim.x) {

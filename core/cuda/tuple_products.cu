@@ -49,8 +49,8 @@ __device__ __forceinline__ void wait_for_copies() {
 
 using namespace interplay;
 
-// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What no tuple needs is not set.
-// grid: mask groups × blocks of rows × blocks of columns
+// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What
+// no tuple needs is not set. grid: mask groups × blocks of rows × blocks of columns
 extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
                    const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
@@ -207,8 +207,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll
           for (int j = 0; j < 2 * kFragments; ++j) {
             const uint4 words = right[j / 2];
-            const uint2 masked = j % 2 ? make_uint2(words.y & mask.x, words.w & mask.y)
-                                       : make_uint2(words.x & mask.x, words.z & mask.y);
+            const uint2 masked =
+                j % 2 ? make_uint2(words.y & mask.x, words.w & mask.y) : make_uint2(words.x & mask.x, words.z & mask.y);
 #pragma unroll
             for (int i = 0; i < kFragments; ++i) add_products(sums[m][i][j], left[i], masked, sums[m][i][j]);
           }
