@@ -1,5 +1,7 @@
 // x·log2(x) in fixed point, for engines that score elsewhere
+#include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "arrays.hpp"
 #include "interplay/information_gain.hpp"
@@ -22,12 +24,14 @@ double fill_information_tables(Array<const Index> class_sizes, double pseudocoun
   require(values.size() == of_one * multiplicities.size(), "values has the wrong size");
   const int fraction_bits = coefficients.empty() ? choose_fraction_bits(sizes, pseudocount, max_cells)
                                                  : choose_fraction_bits(coefficients, sizes, pseudocount, max_cells);
+  // A GPU waits for them.
+  const Index max_threads = std::min<Index>(8, std::thread::hardware_concurrency());
   Fixed* next = values.data();
   const auto append = [&](const XLogX& x_log_x, Index n_max) {
     for (Index n = 0; n <= n_max; ++n) *next++ = x_log_x(static_cast<Count>(n));
   };
   for (const Index multiplicity : span_of(multiplicities)) {
-    const CellInformation of_cell(sizes, pseudocount, multiplicity, n_samples + 1, fraction_bits);
+    const CellInformation of_cell(sizes, pseudocount, multiplicity, n_samples + 1, fraction_bits, max_threads);
     for (std::size_t q = 0; q < sizes.size(); ++q) append(of_cell.of_class(static_cast<Index>(q)), sizes[q]);
     append(of_cell.of_total(), n_samples);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 namespace interplay {
@@ -15,8 +16,8 @@ constexpr Index kMaxEntriesInAll = Index{1} << 23;
 constexpr Index kMaxEntriesOfOne = Index{1} << 20;
 constexpr Index kMinEntriesOfOne = Index{1} << 12;
 
-// Of a table.
-constexpr Index kEntriesOfThread = Index{1} << 15, kMaxTableThreads = 8;
+// Entries of a table that are worth a thread.
+constexpr Index kEntriesOfThread = Index{1} << 15;
 
 Index sum_of(std::span<const Index> values) { return std::accumulate(values.begin(), values.end(), Index{0}); }
 
@@ -42,21 +43,27 @@ int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount,
   return 61 - static_cast<int>(std::ceil(std::log2(bound + 2)));
 }
 
-XLogX::XLogX(double offset, Index n_max, Index max_entries, int fraction_bits)
+XLogX::XLogX(double offset, Index n_max, Index max_entries, int fraction_bits, Index max_threads)
     : offset_(offset), scale_(std::ldexp(1.0, fraction_bits)), complete_(n_max < max_entries) {
   const Index n_entries = std::min(n_max + 1, max_entries);
   std::vector<Fixed> table(static_cast<std::size_t>(n_entries));
   const auto fill = [&](Index begin, Index end) {
     for (Index n = begin; n < end; ++n) table[n] = compute(static_cast<Count>(n));
   };
-  // Logarithms of hundreds of thousands of counts take longer than some searches: several threads share them.
-  const Index most = std::min<Index>(kMaxTableThreads, std::max<Index>(std::thread::hardware_concurrency(), 1));
-  const Index n_threads = std::clamp<Index>(n_entries / kEntriesOfThread, 1, most);
+  // Logarithms of hundreds of thousands of counts take longer than some searches: several threads may share them.
+  const Index n_threads = std::clamp<Index>(n_entries / kEntriesOfThread, 1, std::max<Index>(max_threads, 1));
   std::vector<std::thread> others;
+  Index begin = 0;
   for (Index t = 1; t < n_threads; ++t) {
-    others.emplace_back(fill, n_entries * t / n_threads, n_entries * (t + 1) / n_threads);
+    const Index end = n_entries * t / n_threads;
+    try {
+      others.emplace_back(fill, begin, end);
+    } catch (const std::system_error&) {  // the system gives no more
+      break;
+    }
+    begin = end;
   }
-  fill(0, n_entries / n_threads);
+  fill(begin, n_entries);
   for (std::thread& other : others) other.join();
   table_ = std::move(table);
 }
@@ -70,12 +77,12 @@ Fixed XLogX::compute(Count n) const {
 }
 
 CellInformation::CellInformation(std::span<const Index> class_sizes, double pseudocount, Index multiplicity,
-                                 Index max_entries, int fraction_bits)
+                                 Index max_entries, int fraction_bits, Index max_threads)
     : of_total_(static_cast<double>(multiplicity) * pseudocount_of(sum_of(class_sizes), class_sizes, pseudocount),
-                sum_of(class_sizes), max_entries, fraction_bits) {
+                sum_of(class_sizes), max_entries, fraction_bits, max_threads) {
   for (const Index size : class_sizes) {
     const double offset = static_cast<double>(multiplicity) * pseudocount_of(size, class_sizes, pseudocount);
-    of_class_.emplace_back(offset, size, max_entries, fraction_bits);
+    of_class_.emplace_back(offset, size, max_entries, fraction_bits, max_threads);
   }
 }
 

@@ -21,7 +21,7 @@ int choose_fraction_bits(std::span<const Index> class_sizes, double pseudocount,
 // x·log2(x) in fixed point at x = n + offset.
 class XLogX {
  public:
-  XLogX(double offset, Index n_max, Index max_entries, int fraction_bits);
+  XLogX(double offset, Index n_max, Index max_entries, int fraction_bits, Index max_threads = 1);
 
   Fixed operator()(Count n) const { return n < table_.size() ? table_[n] : compute(n); }
 
@@ -42,7 +42,7 @@ class XLogX {
 class CellInformation {
  public:
   CellInformation(std::span<const Index> class_sizes, double pseudocount, Index multiplicity, Index max_entries,
-                  int fraction_bits);
+                  int fraction_bits, Index max_threads = 1);
 
   // Σ_q g(n_q) − g(Σ_q n_q): minus the cell's share of the unnormalised conditional entropy.
   Fixed operator()(const Count* counts) const {
