@@ -57,7 +57,7 @@ def gather(folder: Path, cells: Iterable[Cell], kept: pd.DataFrame | None = None
             factors = {name: getattr(cell, name) for name in FACTORS}
             factors["shares"] = "/".join(map(str, cell.shares))
             factors["n_contrast"] = str(cell.n_contrast)
-            frames.append(rows.assign(cell=cell.name, **factors))
+            frames.append(rows.dropna(axis=1, how="all").assign(cell=cell.name, **factors))
     table = pd.concat(frames, ignore_index=True)
     for name in table.columns:
         if name.startswith("any_"):
