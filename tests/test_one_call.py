@@ -536,3 +536,17 @@ def test_the_sum_of_weights_over_subsets_of_arms():
             tests = weights_of((1, 2, 3), some)
             assert {test.arm for test in tests} == set(some)
             assert sum(test.weight for test in tests) == pytest.approx(1)
+
+
+def test_a_column_of_many_labels_does_not_stop_the_default_call():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    for name in ("patient", "note", "street"):
+        X[name] = pd.Categorical([f"{name} {i}" for i in rng.permutation(200) % 120])
+    y = X["a"] + rng.normal(size=200) > 0
+    found = interplay.select(X, y, random_state=0)
+    assert found.dimensions == (1, 2)  # triples would have up to 120³ cells
+    assert found.settings["dimensions"] == (1, 2)
+    assert "a" in found.relevant
+    with pytest.raises(ValueError, match="cells"):
+        interplay.select(X, y, dimensions=4, random_state=0)

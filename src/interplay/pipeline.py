@@ -22,7 +22,7 @@ from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.dimensions import Dimensions
 from interplay.search.provenance import now, versions
-from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs
+from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs, with_fitting_dimensions
 from interplay.search.settings import Discrete, SelectionSettings
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
@@ -220,6 +220,7 @@ def select(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.n_threads)
+    task = with_fitting_dimensions(task, coders)
     with keeping(kept, lambda: task.about):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(

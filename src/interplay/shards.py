@@ -25,7 +25,7 @@ from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
 from interplay.search.provenance import data_fingerprint, now, versions
-from interplay.search.runs import SearchedRun, search_runs
+from interplay.search.runs import SearchedRun, search_runs, with_fitting_dimensions
 from interplay.search.score_tests import ScoreTests
 from interplay.search.settings import SelectionSettings
 from interplay.search.tile_loop import Shard
@@ -387,6 +387,7 @@ def search_shard(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.n_threads)
+    task = with_fitting_dimensions(task, coders)
     with keeping(kept, lambda: task.about | {"shard": str(which)}):
         runs, loops = zip(
             *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True

@@ -14,7 +14,7 @@ from interplay.engines.choice import check_engine
 from interplay.pipeline import task_of
 from interplay.search.coders import Coders
 from interplay.search.permuted_gains import allowed_relabelings
-from interplay.search.runs import n_tuples_of, prepare_largest
+from interplay.search.runs import n_tuples_of, prepare_largest, with_fitting_dimensions
 from interplay.search.tile_loop import Shard
 
 #: The sample stops growing when it has taken this long.
@@ -91,6 +91,7 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
     coders = Coders(task.settings, n_threads=choice.n_threads)
+    task = with_fitting_dimensions(task, coders)
     search = prepare_largest(task, coders, choice, shard=shard)
     planes, tiles = search.planes(0), search.searches[0]
     preparing = time.perf_counter() - started

@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 #: Options that mean the same here as for `interplay run`, by the names of their arguments.
 _SHARED = (
     "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "groups",
-    "n_permutations", "discrete",
+    "n_permutations", "covariates", "discrete",
     "random_state", "engine", "n_jobs", "checkpoint", "progress",
 )  # fmt: skip
 

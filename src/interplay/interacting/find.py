@@ -19,6 +19,7 @@ from interplay.search.settings import MAX_PERMUTATIONS, Discrete, check_search_s
 from interplay.search.tile_loop import Shard
 from interplay.search.tuple_family import make_family
 from interplay.steps.clustered_samples import warn_of_clusters
+from interplay.steps.covariates import make_covariates
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import MISSING_CHOICES
 from interplay.steps.groups import make_groups
@@ -50,6 +51,7 @@ def interactions(
     strata: Any = None,
     groups: Any = None,
     n_permutations: int = 199,
+    covariates: Any = None,
     decision: str = "auto",
     decision_divisions: int = 1,
     discrete: Discrete = "auto",
@@ -146,6 +148,11 @@ def interactions(
         ``1 / (n_permutations + 1)``.
 
         With `groups` only. The search is repeated for each.
+    covariates : table-like, (n_samples,) array-like, str or list of str, optional
+        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
+        then not variables. The search does not use them: the tuples that are significant are tested again, by the
+        likelihood ratio of logistic models with covariates, with and without the interaction. The columns
+        ``p_covariates`` and ``holds_with_covariates`` of the table say what remains.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -214,8 +221,10 @@ def interactions(
     kept = as_checkpoint(checkpoint)
     dimensions = check_int("dimensions", dimensions, low=2)
     check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
-    y_name, strata_name = (given if isinstance(given, str) else None for given in (y, strata))
-    table, (y, strata, groups) = take_named(X, y=y, strata=strata, groups=groups)
+    named = [given for given in (y, strata, covariates) if isinstance(given, str)]
+    named += covariates if isinstance(covariates, list) else []
+    table, (y, strata, groups, covariates) = take_named(X, y=y, strata=strata, groups=groups, covariates=covariates)
+    known = make_covariates(covariates, n_samples=table.n_samples)
     classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
     within = make_strata(strata, n_samples=table.n_samples)
     if within is not None:
@@ -252,6 +261,9 @@ def interactions(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and holdout is not None:
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
+    if known is not None and (part is not None or holdout is not None):
+        other = "holdout" if part is None else "shard"
+        raise ValueError(f"covariates and {other} cannot be given together: tuples are tested again in a whole result")
     split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
     check_progress(progress)
     choice = check_engine(
@@ -277,14 +289,22 @@ def interactions(
         beside = {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
         n_permutations = check_groups(data, caps, n_permutations=n_permutations, given=beside)
         return find_in_groups(
-            data, settings, caps, choice, n_permutations=n_permutations, asked=asked, progress=progress
+            data,
+            settings,
+            caps,
+            choice,
+            n_permutations=n_permutations,
+            asked=asked,
+            progress=progress,
+            covariates=known,
         )
     check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
-    warn_of_clusters(table, classes, within, taken=[name for name in (y_name, strata_name) if name is not None])
+    warn_of_clusters(table, classes, within, taken=named)
+    how: dict[str, Any] = {"asked": asked, "checkpoint": kept, "progress": progress}
     if split is None:
-        return find_interactions(data, settings, caps, choice, asked=asked, checkpoint=kept, progress=progress)
+        return find_interactions(data, settings, caps, choice, covariates=known, **how)
     searched, held_out = (data.of_samples(rows, decision, decision_divisions) for rows in split)
-    found = find_interactions(searched, settings, caps, choice, asked=asked, checkpoint=kept, progress=progress)
+    found = find_interactions(searched, settings, caps, choice, **how)
     return replicate_in(found, held_out.table, held_out.y, held_out.strata)
 
 

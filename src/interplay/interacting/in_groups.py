@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from math import exp
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from interplay.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
 from interplay.checks import check_int, shown
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
+from interplay.interacting.beside_covariates import beside_covariates, chi2_log_tail
 from interplay.interacting.data import InteractionData
 from interplay.interacting.search import named_result
 from interplay.progress import BestFinds, Progress, ShowDone, show_progress
@@ -32,6 +33,7 @@ from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings
 from interplay.search.tuple_tests import chi2_log_p_of, make_tuple_tests
 from interplay.statistics.permutations.reach import check_reach
 from interplay.steps.comparisons import Comparison
+from interplay.steps.covariates import Covariates
 from interplay.steps.interaction_tables import TupleTables
 
 #: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
@@ -77,6 +79,7 @@ def find_in_groups(
     n_permutations: int,
     asked: dict[str, Any],
     progress: Progress,
+    covariates: Covariates | None = None,
 ) -> Interactions:
     """Search all tuples of the family, in the data and in each relabeling of them, and list what is wanted."""
     started = time.perf_counter()
@@ -112,12 +115,25 @@ def find_in_groups(
         ci_low=np.full(len(listed), np.nan),
         ci_high=np.full(len(listed), np.nan),
     )
+    # As gains are: what remains of a G² is compared with the smallest p-values of relabelings.
+    again = None
+    if covariates is not None:
+
+        def judge(_: TestedTuples, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+            log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
+            p = _share_reached(smallest, log_p)
+            return p, p
+
+        again = beside_covariates(
+            data, coders, covariates, tested, level=caps.level, omit_missing=omit_missing, judge=judge
+        )
     about = about_relabelings(data.comparison, data.groups, n_permutations=n_permutations)
     return named_result(
         data,
         tested,
         coders,
         caps,
+        with_covariates=again,
         settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"}
         | asked
         | {"n_permutations": n_permutations},

@@ -13,12 +13,14 @@ import numpy as np
 
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.engines.choice import EngineChoice
+from interplay.interacting.beside_covariates import as_the_search, beside_covariates
 from interplay.interacting.data import InteractionData
 from interplay.progress import Progress, show_progress
 from interplay.results.interactions import Interactions
 from interplay.results.replication import MAX_COUNTED
 from interplay.results.table_tests import MIN_PER_COLUMN
 from interplay.results.tested_tuples import METHODS, TestedTuples
+from interplay.results.tuple_retests import CovariateTests
 from interplay.search.checkpoint import Checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.gains import about_search
@@ -31,6 +33,7 @@ from interplay.search.tuple_tests import make_tuple_tests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.two_level_fit import is_two_level
+from interplay.steps.covariates import Covariates
 from interplay.steps.discrete_codes import Coder
 from interplay.steps.frozen_cuts import outcome_cuts, variable_cuts
 from interplay.steps.interaction_tables import TupleTables, has_missing_level
@@ -56,6 +59,7 @@ def find_interactions(
     asked: dict[str, Any],
     checkpoint: Checkpoint | None,
     progress: Progress,
+    covariates: Covariates | None = None,
 ) -> Interactions:
     """Search all tuples of the family, test what may be wanted, and list what is.
 
@@ -99,11 +103,23 @@ def find_interactions(
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
+    wanted = wanted_tuples(found, caps, is_part=shard is not None)
     return named_result(
         data,
-        wanted_tuples(found, caps, is_part=shard is not None),
+        wanted,
         coders,
         caps,
+        with_covariates=None
+        if covariates is None
+        else beside_covariates(
+            data,
+            coders,
+            covariates,
+            wanted,
+            level=caps.level,
+            omit_missing=omit_missing,
+            judge=as_the_search(caps, settings.discretizations),
+        ),
         settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
         provenance={
             "n_samples": data.table.n_samples,
@@ -213,6 +229,7 @@ def named_result(
     *,
     settings: dict[str, Any],
     provenance: dict[str, Any],
+    with_covariates: CovariateTests | None = None,
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
     coder = coders.of(data.comparison.table, np.unique(tested.tuples))
@@ -229,7 +246,8 @@ def named_result(
             _with_numbers(data, counts) for counts in kept_counts(coder, data.classes, tested, omit_missing=omit)
         ),
         settings=settings,
-        provenance=provenance,
+        provenance=provenance if with_covariates is None else provenance | {"covariates": with_covariates.about},
+        with_covariates=with_covariates,
     )
 
 

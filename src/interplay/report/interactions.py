@@ -60,6 +60,17 @@ def interactions_page(result: Interactions) -> str:
 
 def methods_words(result: Interactions) -> str:
     """Return a paragraph for the methods section of a paper."""
+    again = result.with_covariates
+    if again is None:
+        return _search_words(result)
+    return (
+        f"{_search_words(result)} Significant tuples were tested again by the likelihood ratio of logistic models with "
+        f"{', '.join(printable(name) for name in again.about)} as covariates, with and without the interaction, and "
+        "adjusted as before."
+    )
+
+
+def _search_words(result: Interactions) -> str:
     s = result.settings
     searched = (
         f"The {result.n_tests:,} listed tuples were tested once each in new samples, cut at the thresholds of the first"

@@ -15,6 +15,7 @@ from interplay.checks import check_int, shown
 from interplay.plain_text import printable
 from interplay.results.interaction_table import first_columns, interaction_columns
 from interplay.results.tested_tuples import METHODS, SPARSE, TestedTuples
+from interplay.results.tuple_retests import CovariateTests
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 
@@ -61,6 +62,8 @@ class Interactions:
     is_exhaustive : bool
         Whether every tuple that was searched and has a p-value as small as those listed is listed: not of a selection,
         which tests the tuples of its relevant variables only.
+    with_covariates : CovariateTests or None
+        With `covariates`: the tuples that are significant, tested again with these in the model.
     """
 
     names: list[str]
@@ -74,6 +77,7 @@ class Interactions:
     provenance: dict[str, Any]
     first: TestedTuples | None = None
     is_exhaustive: bool = True
+    with_covariates: CovariateTests | None = None
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -121,6 +125,9 @@ class Interactions:
         in which χ² ranks the tuple itself as high, p_adjusted the share in which it ranks any tuple as high; chi2 and
         df tell the size of an effect only, and there are no intervals.
 
+        With covariates, p_covariates and p_covariates_adjusted are those of the interaction beside covariates, for
+        tuples that are significant, and holds_with_covariates says whether it is significant there too.
+
         Of a replication, the columns first_p_value, first_log_or and so on are those of the samples in which the tuples
         were found, residual is that of the cell where it was largest there, and same_direction says whether the log
         odds ratio, or that residual, has the same sign in both.
@@ -132,11 +139,17 @@ class Interactions:
         import pandas as pd
 
         columns = interaction_columns(self)
+        if self.with_covariates is not None:
+            columns |= self.with_covariates.columns(self.settings["level"])
         return pd.DataFrame(columns if self.first is None else columns | first_columns(self))
 
     def only_significant(self) -> Interactions:
         """Return the same without the tuples that are listed and not significant."""
-        return replace(self, tested=self.tested.chosen(np.flatnonzero(self.is_significant)))
+        rows = np.flatnonzero(self.is_significant)
+        again = self.with_covariates
+        return replace(
+            self, tested=self.tested.chosen(rows), with_covariates=None if again is None else again.chosen(rows)
+        )
 
     def members_of(self, row: int) -> tuple[str, ...]:
         """Return the names of the members of the tuple in a row of the table."""
@@ -266,6 +279,13 @@ class Interactions:
                 f"{n_sparse} listed tuples have too few samples for their numbers of levels and were not tested "
                 "(p = 1): lower divisions or dimensions, or merge levels."
             )
+        again = self.with_covariates
+        if again is not None and self.is_significant.any():
+            n_held, n_found = int(again.holds(self.settings["level"]).sum()), int(self.is_significant.sum())
+            notes.append(
+                f"{n_held} of {n_found} significant tuples interact beside covariates ({', '.join(again.about[:6])}"
+                f"{', …' * (len(again.about) > 6)}) too; the search itself does not use these."
+            )
         cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
         if (
             len(tested)
@@ -357,7 +377,8 @@ class Interactions:
         has_odds = bool(np.isfinite(self.tested.log_or).any())
         effect = ["log_or", "ci_low", "ci_high"] if has_odds else ["residual", "cell"]
         first = [] if self.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
-        columns = ["members", "chi2", "df", "p_value", "p_adjusted", "method", *effect, *first]
+        again = [] if self.with_covariates is None else ["p_covariates_adjusted"]
+        columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
         rows = self._table.head(_ROWS_SHOWN)[columns]
         return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])
 

@@ -44,6 +44,7 @@ def check_interactions(result: Interactions) -> None:
         and are_classes_of(result.outcome, n_classes)
         and are_tests_of(result.tested, result.settings["dimensions"], n_vars)
         and (result.first is None or are_tests_of(result.first, result.settings["dimensions"], n_vars))
+        and (result.with_covariates is None or result.with_covariates.is_of(len(result.tested)))
         and (result.first is None or np.array_equal(result.first.tuples, result.tested.tuples))
         and {cuts.variable for cuts in result.cuts} >= set(result.tested.tuples.ravel().tolist())
         and all(is_cut_of(cuts, n_vars) for cuts in result.cuts)

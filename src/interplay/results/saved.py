@@ -25,6 +25,7 @@ from interplay.results.selection import Run, Selection
 from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations
 from interplay.results.tested_tuples import TestedTuples
+from interplay.results.tuple_retests import CovariateTests
 from interplay.statistics.null_fit import NullFit
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
@@ -69,6 +70,7 @@ _NESTED: dict[str, type] = {
     "TupleCounts": TupleCounts,
     "Explanations": Explanations,
     "Interactions": Interactions,
+    "CovariateTests": CovariateTests,
     "TestedTuples": TestedTuples,
     "VariableCuts": VariableCuts,
     "OutcomeCuts": OutcomeCuts,

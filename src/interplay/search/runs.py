@@ -23,7 +23,7 @@ from interplay.search.provenance import data_fingerprint
 from interplay.search.score_tests import ScoreTests, run_score_tests
 from interplay.search.settings import SelectionSettings, check_selection_settings
 from interplay.search.tile_loop import Shard, TileLoop
-from interplay.statistics.arms import tests_of
+from interplay.statistics.arms import arms_of, tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.statistics.permutations.reach import check_reach
 from interplay.steps.clustered_samples import warn_of_clusters
@@ -38,6 +38,9 @@ from interplay.steps.rank_scores import RankScores
 from interplay.steps.strata import Strata, make_strata
 from interplay.steps.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.steps.table import Table
+
+#: Larger tuples are left out of "auto": few of so many cells have samples. Pairs never have more.
+_MAX_CELLS_OF_AUTO = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,8 @@ class SelectionTask:
         One for each run.
     y : object
         The decision as it was given; the residuals of times that may be censored.
+    has_auto_dimensions : bool
+        Whether the sizes of tuples were left to the program.
     target : str or None
         What the outcome is called: the column that was named, or the name of a pandas or polars Series.
     covariates : Covariates, optional
@@ -71,6 +76,7 @@ class SelectionTask:
     comparisons: tuple[Comparison, ...]
     y: Any
     target: str | None
+    has_auto_dimensions: bool
     covariates: Covariates | None = None
     survival: Survival | None = None
 
@@ -218,9 +224,26 @@ def check_selection(
         comparisons,
         y,
         None if target is None else str(target),
+        has_auto_dimensions=isinstance(settings["dimensions"], str),
         covariates=known,
         survival=survival,
     )
+
+
+def with_fitting_dimensions(task: SelectionTask, coders: Coders) -> SelectionTask:
+    """With dimensions="auto", leave out sizes of tuples that would have too many cells for samples to tell anything.
+
+    A column of many labels then does not stop the rest of the search.
+    """
+    settings = task.settings
+    if not task.has_auto_dimensions or settings.all_dimensions is None or settings.arms is None:
+        return task
+    n_levels = np.sort(coders.of(task.comparisons[0].table).n_levels)[::-1].astype(float)
+    kept = tuple(k for k in settings.all_dimensions if k <= 2 or np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO)
+    arms = tuple(arm for arm in arms_of(kept) if arm in settings.arms)
+    if kept == settings.all_dimensions or not arms:
+        return task
+    return replace(task, settings=replace(settings, dimensions=kept[-1], all_dimensions=kept, arms=arms))
 
 
 def search_runs(

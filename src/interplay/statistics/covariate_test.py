@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,26 @@ def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, desig
     df : int
         Its degrees of freedom: columns of the one model that are not in the other, times the classes but one.
     """
+    return covariate_interaction_test(codes, cells, [part_cells], design)
+
+
+def covariate_interaction_test(
+    codes: IntArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
+) -> tuple[float, int]:
+    """Compare models with all cells of a tuple, and with a sum of effects of the cells of its parts.
+
+    With all parts that lack one member, this is the interaction of the tuple beside covariates.
+
+    Parameters
+    ----------
+    codes, cells, design
+        As in `covariate_test`, which has one part.
+    parts : sequence of (n_samples,) int64
+        Cells of each part.
+    """
     n_classes = int(codes.max()) + 1
-    smaller, larger = (_independent(np.hstack([_dummies(each), design])) for each in (part_cells, cells))
+    of_parts = np.hstack([_dummies(each) for each in parts])
+    smaller, larger = (_independent(np.hstack([each, design])) for each in (of_parts, _dummies(cells)))
     df = (larger.shape[1] - smaller.shape[1]) * (n_classes - 1)
     if df <= 0:
         return 0.0, 0
