@@ -29,6 +29,7 @@ extensions = [
 exclude_patterns = [
     "_build",
     "_generated/*.md",
+    "interaction_table.md",  # a part of interactions.md
     "power_*.md",  # parts of power.md
     "examples",
     "auto_examples/*.ipynb",

@@ -82,8 +82,9 @@ def select(
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
 
         Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
-        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables; with groups or permutations, whose
-        p-values are those of one size of tuples, 2.
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables, unless columns of many
+        labels give tuples of more than 65,536 cells; with groups or permutations, whose p-values are those of one size
+        of tuples, 2.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
