@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from interplay.engines.cuda.kernels import SearchVariant, choose_variant, default_counting, source_of
+from interplay.engines.cuda.product_plan import ProductVariant, choose_products
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
 
@@ -44,6 +45,29 @@ def variants() -> list[SearchVariant]:
     return chosen
 
 
+def product_variants() -> list[ProductVariant]:
+    """Batches of every kind: with a prefix and without, of one number of levels or several, classes in a word or not."""
+    chosen = []
+    for dimensions, levels, prefix_levels, sizes, counting in [
+        (2, 3, 2, [900, 800], "tensor"),
+        (3, 2, 2, [70_000, 800], "tensor"),
+        (4, 3, 3, [900, 800], "popc"),
+        (5, 3, 0, [900, 800], "tensor"),
+        (3, 5, 5, [900, 800, 700, 600], "tensor"),
+    ]:
+        variant = choose_products(
+            dimensions=dimensions,
+            row_levels=levels,
+            column_levels=levels,
+            class_sizes=np.array(sizes),
+            prefix_levels=prefix_levels,
+            counting=counting,
+        )
+        assert variant is not None
+        chosen.append(variant)
+    return chosen
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA device: no nvcc")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
@@ -56,6 +80,7 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
         ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
         ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         *(("tuple_search.cu", variant.defines()) for variant in variants()),
+        *((file, options) for variant in product_variants() for file, _, options in variant.kernels()),
     ]:
         (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
         done = subprocess.run([*compile_, *options, str(tmp_path / name)], capture_output=True, text=True, check=False)
