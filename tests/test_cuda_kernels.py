@@ -51,7 +51,7 @@ def product_variants() -> list[ProductVariant]:
     for dimensions, levels, prefix_levels, sizes, counting in [
         (2, 3, 2, [900, 800], "tensor"),
         (3, 2, 2, [70_000, 800], "tensor"),
-        (4, 3, 3, [900, 800], "popc"),
+        (4, 3, 3, [900, 800], "tensor"),
         (5, 3, 0, [900, 800], "tensor"),
         (3, 5, 5, [900, 800, 700, 600], "tensor"),
     ]:
