@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting, source_of
+        *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()[:2]),
+        *more,
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
 
@@ -45,9 +46,35 @@ def variants() -> list[SearchVariant]:
     return chosen
 
 
+def product_variants() -> list[ProductVariant]:
+    """Batches of every kind: with a prefix and without, of one number of levels or several, classes in a word or not."""
+    chosen = []
+    for dimensions, levels, prefix_levels, sizes, counting in [
+        (2, 3, 2, [900, 800], "tensor"),
+        (3, 2, 2, [70_000, 800], "tensor"),
+        (4, 3, 3, [900, 800], "tensor"),
+        (5, 3, 0, [900, 800], "tensor"),
+        (3, 5, 5, [900, 800, 700, 600], "tensor"),
+    ]:
+        variant = choose_products(
+            dimensions=dimensions,
+            row_levels=levels,
+            column_levels=levels,
+            class_sizes=np.array(sizes),
+            prefix_levels=prefix_levels,
+            counting=counting,
+        )
+        assert variant is not None
+        chosen.append(variant)
+    return chosen
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA device: no nvcc")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
+    # Those of batches take long to compile: on one architecture, two of them.
+    batches = product_variants()[:2] if architecture == "sm_90" else []
+    more = [(file, options) for variant in batches for file, _, options in variant.kernels()]
     compile_ = ["nvcc", "-std=c++17", "-cubin", f"-arch={architecture}", "-o", str(tmp_path / "kernel.cubin")]
     for name, options in [
         ("bit_planes.cu", ()),
@@ -58,7 +85,11 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
         ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
         ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         *(("tuple_search.cu", variant.defines()) for variant in variants()),
+<<<<<<< HEAD
         *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()),
+=======
+        *((file, options) for variant in product_variants() for file, _, options in variant.kernels()),
+>>>>>>> biobank
     ]:
         (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
         done = subprocess.run([*compile_, *options, str(tmp_path / name)], capture_output=True, text=True, check=False)

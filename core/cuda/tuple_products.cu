@@ -21,6 +21,12 @@ constexpr int kBlockFragments = 2 * kFragments;
 constexpr int kSlabSteps = kMasks == 1 ? 2 : 4, kStages = 3;
 constexpr int kBlockMasks = kMasks * kMaskGroups;
 constexpr bool kBothInAWord = BOTH_IN_A_WORD;
+// Without tensor cores a product is many instructions: unrolled, they would take minutes to compile.
+#ifdef INTERPLAY_TENSOR_CORES
+constexpr int kStepsUnrolled = kSlabSteps;
+#else
+constexpr int kStepsUnrolled = 1;
+#endif
 constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
 constexpr int kStageWords = kSlabSteps * kStepWords;
 
@@ -189,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
       __syncthreads();
       copy_slab();
       const u32* at = memory + slab % kStages * kStageWords;
-#pragma unroll
+#pragma unroll kStepsUnrolled
       for (int s = 0; s < kSlabSteps; ++s, at += kStepWords) {
         const uint4* fragments = reinterpret_cast<const uint4*>(at) + lane;
         uint4 left[kFragments], right[kFragments];
