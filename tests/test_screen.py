@@ -283,7 +283,7 @@ def test_what_pseudocounts_take_from_a_gain_is_made_up_for() -> None:
             continue
         shift = tuple_screen._least_gains(np.zeros(2), class_sizes=sizes, n_cells=float(np.prod(shape[:-1])))[1]
         assert -0.5 < shift < 0
-        pseudo = tuple_screen._PSEUDOCOUNT * sizes / sizes.min()
+        pseudo = tuple_screen.PSEUDOCOUNT * sizes / sizes.min()
         for axis in range(k):
             lost = gain(counts, axis, 0 * pseudo) - gain(counts, axis, pseudo)
             assert lost <= -shift

@@ -145,9 +145,11 @@ def select(
         ``1 / (n_permutations + 1)``.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
         What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
-        then not variables. The search does not use them: the variables that it finds are tested again, each in its
-        best tuple, by the likelihood ratio of logistic models with covariates, with and without the variable. The
-        columns ``p_covariates`` and ``holds_with_covariates`` of the table say what remains.
+        then not variables. The search does not use them: what it finds is tested again, by the likelihood ratio of
+        logistic models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table say
+        what remains.
+
+        Relevant variables are tested, each in its best tuple, by models with and without the variable.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.

@@ -150,9 +150,11 @@ def interactions(
         With `groups` only. The search is repeated for each.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
         What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
-        then not variables. The search does not use them: the tuples that are significant are tested again, by the
-        likelihood ratio of logistic models with covariates, with and without the interaction. The columns
-        ``p_covariates`` and ``holds_with_covariates`` of the table say what remains.
+        then not variables. The search does not use them: what it finds is tested again, by the likelihood ratio of
+        logistic models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table say
+        what remains.
+
+        Significant tuples are tested, by models with and without the interaction.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
