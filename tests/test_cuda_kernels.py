@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-        *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()[:2]),
-        *more,
+from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting, source_of
+from interplay.engines.cuda.product_plan import ProductVariant, choose_products
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
 
@@ -47,7 +47,7 @@ def variants() -> list[SearchVariant]:
 
 
 def product_variants() -> list[ProductVariant]:
-    """Batches of every kind: with a prefix and without, of one number of levels or several, classes in a word or not."""
+    """Kernels of batches, with and without a prefix of one number of levels, of few samples and of many."""
     chosen = []
     for dimensions, levels, prefix_levels, sizes, counting in [
         (2, 3, 2, [900, 800], "tensor"),
@@ -85,11 +85,8 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
         ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
         ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
         *(("tuple_search.cu", variant.defines()) for variant in variants()),
-<<<<<<< HEAD
-        *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()),
-=======
-        *((file, options) for variant in product_variants() for file, _, options in variant.kernels()),
->>>>>>> biobank
+        *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()[:2]),
+        *more,
     ]:
         (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
         done = subprocess.run([*compile_, *options, str(tmp_path / name)], capture_output=True, text=True, check=False)
