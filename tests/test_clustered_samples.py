@@ -21,7 +21,8 @@ def said(X, y, **settings):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         interplay.select(X, y, dimensions=1, random_state=0, **settings)
-    return [str(warning.message) for warning in caught]
+    # That a column looks like an identifier, or tells the classes apart, is said of it by itself.
+    return [str(warning.message) for warning in caught if "--drop" not in str(warning.message)]
 
 
 @pytest.mark.parametrize(
