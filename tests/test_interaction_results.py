@@ -308,7 +308,13 @@ def test_a_holdout_is_a_search_and_a_replication():
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"dimensions": 3}, {"strata": "city"}, {"divisions": 2, "discretizations": 2}]
+    "settings",
+    [
+        {},
+        {"dimensions": 3},
+        {"dimensions": 2, "strata": "city"},
+        {"dimensions": 2, "divisions": 2, "discretizations": 2},
+    ],
 )
 def test_the_tests_of_a_selection_are_kept_and_shown_alike(settings, tmp_path):
     X, y = people(4)
