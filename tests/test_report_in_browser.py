@@ -416,7 +416,8 @@ def test_ten_thousand_variables(visit, tmp_path: Path) -> None:
 def ten_classes(tmp_path_factory) -> Path:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(1000, 20)), columns=[f"gene{v}" for v in range(20)])
-    y = pd.Series([f"type {c}" for c in np.clip((2.5 * X["gene0"] + 5).astype(int), 0, 9)], name="cell type")
+    number = np.clip((2.5 * X["gene0"] + 5 + rng.normal(size=1000)).astype(int), 0, 9)
+    y = pd.Series([f"type {c}" for c in number], name="cell type")
     path = tmp_path_factory.mktemp("report") / "classes.html"
     interplay.select(X, y, dimensions=2, random_state=0).to_html(path)
     return path
