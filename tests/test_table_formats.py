@@ -183,6 +183,7 @@ class TestStatistical:
         assert list(y) == by_pandas.pop("Species").tolist()
         np.testing.assert_array_equal(X.to_numpy(), by_pandas.to_numpy())
 
+    @pytest.mark.filterwarnings("ignore:column 'grade' of X tells y apart completely")
     def test_value_labels_are_levels_in_the_order_of_the_codes(self, tmp_path: Path) -> None:
         frame = pd.DataFrame({"grade": [3, 1, 2, 1] * 5, "twice": [1, 2, 3, 3] * 5, "y": [1, 2] * 10})
         labels = {
