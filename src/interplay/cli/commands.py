@@ -23,7 +23,7 @@ from interplay.cli.run import run
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=EXIT_CODES)
 @click.version_option(package_name="interplay", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Find the variables that tell about a decision, alone or only together.
+    """Find the variables that are informative about an outcome, alone or together with others.
 
     \b
     interplay run data.csv --target outcome -k 2 --report report.html

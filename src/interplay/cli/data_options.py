@@ -15,9 +15,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DATA_OPTIONS = (
     click.option("--target", metavar="COLUMN", help="The column to be explained."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated."),
-    click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]"),
+    click.option("--delimiter", metavar="CHARACTER", help="Delimiter of text files.  [default: read off the header]"),
     click.option("--decimal", metavar="CHARACTER",
-                 help="Decimal sign of text files.  [default: what each column shows]"),
+                 help="Decimal sign of text files.  [default: inferred for each column]"),
     click.option("--na-values", metavar="TEXT", multiple=True,
                  help="Stands for a missing value, beside NA, ?, empty cells and the like; may be repeated."),
     click.option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",

@@ -56,7 +56,7 @@ def run(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Find the variables in the file DATA that tell about a target.
+    """Find the variables in the file DATA that are informative about a target.
 
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
