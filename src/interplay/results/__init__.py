@@ -3,6 +3,7 @@
 ::
 
     selection.py       Selection: table, summary, plots, report
+    selection_summary.py       Selection → a few lines of text
     arms.py            p-values of all tests → how each variable was found
     synergy_table.py   tuples that explain relevant variables → a table, a graph
     verdicts.py        is a tuple of a selection an interaction, additive, or neither shown?

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,14 +13,13 @@ import numpy as np
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.chi_squared import log_chi2_tail
-from interplay.plain_text import printable
 from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test, weighted_arms
 from interplay.results.retests import Retest
+from interplay.results.selection_summary import summary_html, summary_text
 from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
 from interplay.results.tested_tuples import TestedTuples
 from interplay.results.verdicts import UNTESTED, Verdict, verdicts_of
-from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
@@ -492,11 +490,7 @@ class Selection:
 
     def _partners(self) -> list[tuple[str, ...]]:
         """The other members of the best tuple of each variable."""
-        if self.tests:
-            best = [self.tests[number].tuples[v] for v, number in enumerate(self._strongest.tolist())]
-        else:
-            of_runs = [run.gains.tuples for run in self.runs]
-            best = [of_runs[number][v] for v, number in enumerate(self.best_run.tolist())]
+        best = (self.best_tuple(v) for v in range(len(self.names)))
         return [self._names_of(members[members != v]) for v, members in enumerate(best)]
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
@@ -698,56 +692,13 @@ class Selection:
 
     def summary(self) -> str:
         """Return the result in words."""
-        s, n = self.settings, len(self.names)
-        n_comparisons = len(self.comparisons)
-        runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
-        searched = "+".join(map(str, self.dimensions))
-        found = f"{len(self.ranked)} of {n} variables relevant"
-        lines = [
-            f"{found} ({searched}D{runs}, {self.adjustment}-adjusted p < {s['level']:g})",
-            f"{self.provenance['n_samples']} samples; {self._classes()}; {self._strata()}"
-            + _counted(s["discretizations"], "discretisation")
-            + f" into {s['divisions'] + 1} levels; {self._null_in_words()}; "
-            + ("exact p-values; " if self.runs[0].null_fit.is_exact and not self.tests else "")
-            + f"seed {s['random_state']}",
-        ]
-        if len(self.ranked):
-            top = self.ranked[:20]
-            how = ["found"] if self.tests else []
-            columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
-            columns += ["verdict", "p_interaction"] if self.dimensions[-1] > 1 else []
-            shown = self._table.iloc[top][columns]
-            shown = shown.assign(
-                variable=[printable(name) for name in shown["variable"]],
-                partners=[", ".join(map(printable, names)) for names in shown["partners"]],
-            )
-            lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
-            if len(self.ranked) > len(top):
-                lines.append(f"… and {len(self.ranked) - len(top)} more in .table")
-        lines += self._retests_in_words()
-        of_tuples = [run for run in self.runs if run.dimensions > 1]
-        if not len(self.ranked) and of_tuples:
-            smallest = min(run.dimensions for run in of_tuples)
-            of_smallest = [run for run in of_tuples if run.dimensions == smallest]
-            run = min(of_smallest, key=lambda run: int(run.class_sizes.min()))
-            note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
-            lines += [note] if note else []
-        if cautions := self.cautions:
-            listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
-            more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
-            lines += ["", "caution, leave out what is no variable (--drop):", *listed, *more]
-        return "\n".join(lines)
+        return summary_text(self)
 
     def __repr__(self) -> str:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        heading, details, *_ = self.summary().splitlines()
-        shown = self._table.iloc[self.ranked[:20]].drop(columns=["relevant"])
-        more = len(self.ranked) - len(shown)
-        rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
-        rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
-        return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+        return summary_html(self)
 
     @property
     def class_sizes(self) -> dict[str, int]:
@@ -758,41 +709,6 @@ class Selection:
         for run in self.runs:
             sizes.update(zip(run.class_labels[first:], run.class_sizes[first:].tolist(), strict=True))
         return sizes
-
-    def _classes(self) -> str:
-        """The classes and their sizes, in one line."""
-        sizes = self.class_sizes
-        listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(sizes.items())[:6])
-        return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
-
-    def _strata(self) -> str:
-        # Results saved by earlier versions do not say.
-        n_strata = len(self.provenance.get("strata", {}))
-        return f"within {n_strata} strata; " if n_strata else ""
-
-    def _retests_in_words(self) -> list[str]:
-        """What second tests left of the finds, a line each."""
-        lines = []
-        for retest in self.retests:
-            failed = [printable(self.names[v]) for v in retest.failed(self.settings["level"])]
-            listed = ", ".join(failed[:6]) + ", …" * (len(failed) > 6)
-            n_held = len(retest.variable) - len(failed)
-            if retest.kind == "covariates" and len(retest.variable):
-                what = f"{n_held} of {len(retest.variable)} hold with covariates ({', '.join(retest.about)})"
-                lines.append(f"{what}; not: {listed}" if failed else what)
-            elif retest.kind == "log_rank" and failed:
-                lines.append(f"{len(failed)} left out that the log-rank test does not confirm: {listed}")
-        return lines
-
-    def _null_in_words(self) -> str:
-        """What p-values come from, in a few words."""
-        fit = self.runs[0].null_fit
-        n_groups = self.provenance.get("groups", {}).get("n_groups")  # earlier files do not say
-        of_groups = f" of {n_groups} groups" if n_groups else ""
-        if fit.is_permuted:
-            return f"{_counted(len(fit.permuted_max), 'permutation')}{of_groups}"
-        inflated = f", gains divided by {fit.inflation:.3g}" if n_groups else ""
-        return f"{_counted(self.settings['n_contrast'], 'contrast variable')}{of_groups}{inflated}"
 
     def label_of(self, run: Run) -> str:
         """Return what tells a run from others: the classes it compares, the size of its tuples, or both."""
@@ -834,7 +750,3 @@ def smallest_log_p(runs: Sequence[Run]) -> FloatArray:
     """Return ln p of each variable over comparisons of classes: the smallest p times their number; of one, plain p."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,108 @@
+"""A Selection → a few lines of text, as it prints itself, and the same for notebooks."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from interplay.plain_text import printable
+from interplay.statistics.few_samples import note_on_sparse_tuples
+
+if TYPE_CHECKING:
+    from interplay.results.selection import Selection
+
+
+def summary_text(selection: Selection) -> str:
+    """Return the result in words."""
+    s, n = selection.settings, len(selection.names)
+    n_comparisons = len(selection.comparisons)
+    runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
+    searched = "+".join(map(str, selection.dimensions))
+    found = f"{len(selection.ranked)} of {n} variables relevant"
+    lines = [
+        f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
+        f"{selection.provenance['n_samples']} samples; {_classes(selection)}; {_strata(selection)}"
+        + _counted(s["discretizations"], "discretisation")
+        + f" into {s['divisions'] + 1} levels; {_null_in_words(selection)}; "
+        + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
+        + f"seed {s['random_state']}",
+    ]
+    if len(selection.ranked):
+        top = selection.ranked[:20]
+        how = ["found"] if selection.tests else []
+        columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
+        columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
+        shown = selection.table.iloc[top][columns]
+        shown = shown.assign(
+            variable=[printable(name) for name in shown["variable"]],
+            partners=[", ".join(map(printable, names)) for names in shown["partners"]],
+        )
+        lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
+        if len(selection.ranked) > len(top):
+            lines.append(f"… and {len(selection.ranked) - len(top)} more in .table")
+    lines += _retests_in_words(selection)
+    of_tuples = [run for run in selection.runs if run.dimensions > 1]
+    if not len(selection.ranked) and of_tuples:
+        smallest = min(run.dimensions for run in of_tuples)
+        of_smallest = [run for run in of_tuples if run.dimensions == smallest]
+        run = min(of_smallest, key=lambda run: int(run.class_sizes.min()))
+        note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
+        lines += [note] if note else []
+    if cautions := selection.cautions:
+        listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
+        more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
+        lines += ["", "caution, leave out what is no variable (--drop):", *listed, *more]
+    return "\n".join(lines)
+
+
+def summary_html(selection: Selection) -> str:
+    """Return it for notebooks, with the table."""
+    heading, details, *_ = summary_text(selection).splitlines()
+    shown = selection.table.iloc[selection.ranked[:20]].drop(columns=["relevant"])
+    more = len(selection.ranked) - len(shown)
+    rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
+    rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
+    return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+
+
+def _classes(selection: Selection) -> str:
+    """The classes and their sizes, in one line."""
+    sizes = selection.class_sizes
+    listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(sizes.items())[:6])
+    return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
+
+
+def _strata(selection: Selection) -> str:
+    # Results saved by earlier versions do not say.
+    n_strata = len(selection.provenance.get("strata", {}))
+    return f"within {n_strata} strata; " if n_strata else ""
+
+
+def _retests_in_words(selection: Selection) -> list[str]:
+    """What second tests left of the finds, a line each."""
+    lines = []
+    for retest in selection.retests:
+        failed = [printable(selection.names[v]) for v in retest.failed(selection.settings["level"])]
+        listed = ", ".join(failed[:6]) + ", …" * (len(failed) > 6)
+        n_held = len(retest.variable) - len(failed)
+        if retest.kind == "covariates" and len(retest.variable):
+            what = f"{n_held} of {len(retest.variable)} hold with covariates ({', '.join(retest.about)})"
+            lines.append(f"{what}; not: {listed}" if failed else what)
+        elif retest.kind == "log_rank" and failed:
+            lines.append(f"{len(failed)} left out that the log-rank test does not confirm: {listed}")
+    return lines
+
+
+def _null_in_words(selection: Selection) -> str:
+    """What p-values come from, in a few words."""
+    fit = selection.runs[0].null_fit
+    n_groups = selection.provenance.get("groups", {}).get("n_groups")  # earlier files do not say
+    of_groups = f" of {n_groups} groups" if n_groups else ""
+    if fit.is_permuted:
+        return f"{_counted(len(fit.permuted_max), 'permutation')}{of_groups}"
+    inflated = f", gains divided by {fit.inflation:.3g}" if n_groups else ""
+    return f"{_counted(selection.settings['n_contrast'], 'contrast variable')}{of_groups}{inflated}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
