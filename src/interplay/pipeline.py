@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -224,7 +225,8 @@ def select(
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.n_threads)
     task = with_fitting_dimensions(task, coders)
-    with keeping(kept, lambda: task.about):
+    fingerprint = partial(task.fingerprint, n_threads=choice.n_threads)
+    with keeping(kept, lambda like: task.about(fingerprint(like))):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(
         searched,
@@ -235,7 +237,7 @@ def select(
             "target": task.target,
             "n_samples": task.table.n_samples,
             "n_vars": task.table.n_vars,
-            "data_fingerprint": task.fingerprint,
+            "data_fingerprint": fingerprint(),
             "strata": task.strata_sizes,
             "groups": task.exchanged,
             **task.study,

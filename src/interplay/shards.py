@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, get_type_hints
 
@@ -24,7 +25,8 @@ from interplay.results.loaded import are_log_p_of
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
-from interplay.search.provenance import data_fingerprint, now, versions
+from interplay.search.fingerprint import data_fingerprint
+from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, search_runs, with_fitting_dimensions
 from interplay.search.score_tests import ScoreTests
 from interplay.search.settings import SelectionSettings
@@ -390,7 +392,8 @@ def search_shard(
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.n_threads)
     task = with_fitting_dimensions(task, coders)
-    with keeping(kept, lambda: task.about | {"shard": str(which)}):
+    fingerprint = partial(task.fingerprint, n_threads=choice.n_threads)
+    with keeping(kept, lambda like: task.about(fingerprint(like)) | {"shard": str(which)}):
         runs, loops = zip(
             *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True
         )
@@ -398,7 +401,11 @@ def search_shard(
         shard=which,
         names=list(task.table.names),
         about=as_json(
-            {"interplay": versions()["interplay"], **task.about, "tiles": [loop.layout for loop in loops]},
+            {
+                "interplay": versions()["interplay"],
+                **task.about(fingerprint()),
+                "tiles": [loop.layout for loop in loops],
+            },
         ),
         settings=as_json(task.settings.to_dict()),
         provenance={
@@ -556,7 +563,9 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
     groups = Groups(part.group_codes) if len(part.group_codes) else None
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
-    if not same_shape or data_fingerprint(table, classes, strata, groups) != part.about["data fingerprint"]:
+    recorded = part.about["data fingerprint"]
+    hashed = partial(data_fingerprint, table, classes, strata, groups, like=recorded, n_threads=n_threads)
+    if not same_shape or hashed() != recorded:
         raise ValueError("X is not the table that the parts were made from: give that one, or none")
     comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
     return SearchedData(

@@ -140,7 +140,7 @@ def find_in_groups(
         provenance={
             "n_samples": data.table.n_samples,
             "n_vars": data.table.n_vars,
-            "data_fingerprint": data.fingerprint,
+            "data_fingerprint": data.fingerprint(n_threads=choice.n_threads),
             "strata": data.strata_sizes,
             "groups": about | {"permutations_done": len(smallest)},
             "engine": screen.engine.describe(),

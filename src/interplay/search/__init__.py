@@ -21,7 +21,8 @@
     tuple_screen.py  a comparison            → ScreenedTuples  those of all tuples that may interact: `screen_tuples`
     screen_loop.py   tiles                   → tuples          the same for a search that lists
     checkpoint.py    a search in progress    → a file from which the same call goes on
-    provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other
+    fingerprint.py   table and outcome       → a hash          by which checkpoints and shards know each other
+    provenance.py    when and with which versions a search was made
 
 Engines search the tiles; this package decides which tiles, in which order, and what is kept.
 """

@@ -134,6 +134,11 @@ class Checkpoint:
         """The seed of the search that the file holds, so that a call with ``random_state=None`` goes on with it."""
         return None if self._about is None else self._about.get("random_state")
 
+    @property
+    def data_fingerprint(self) -> str | None:
+        """That of the data that the file is about, if there is one yet."""
+        return None if self._about is None else self._about.get("data fingerprint")
+
     @contextmanager
     def keeping(self, about: Mapping[str, Any]) -> Iterator[None]:
         """Keep the searches that are done meanwhile, and let nobody else use the file; `about` as in `begin`."""
@@ -270,12 +275,15 @@ def as_checkpoint(checkpoint: AsCheckpoint) -> Checkpoint | None:
 
 
 @contextmanager
-def keeping(checkpoint: Checkpoint | None, about: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
-    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in."""
+def keeping(checkpoint: Checkpoint | None, about: Callable[[str | None], Mapping[str, Any]]) -> Iterator[None]:
+    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in.
+
+    `about` says what they are about, with a fingerprint of the data in the form of the one it is given: the file's.
+    """
     if checkpoint is None:
         yield
     else:
-        with checkpoint.keeping(about()):
+        with checkpoint.keeping(about(checkpoint.data_fingerprint)):
             yield
 
 

@@ -16,7 +16,7 @@ from interplay.engines.routing import tile_costs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint, keeping
 from interplay.search.coders import coder_for, contrast_coder
-from interplay.search.provenance import data_fingerprint
+from interplay.search.fingerprint import data_fingerprint
 from interplay.search.settings import (
     Discrete,
     SearchSettings,
@@ -187,9 +187,10 @@ def max_information_gain(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
 
-    def about() -> dict[str, Any]:
-        return about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within)) | {
-            "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+    def about(like: str | None) -> dict[str, Any]:
+        fingerprint = partial(data_fingerprint, like=like, n_threads=choice.n_threads)
+        return about_search(table, classes, settings, fingerprint=fingerprint(table, classes, within)) | {
+            "contrast fingerprint": None if contrast_table is None else fingerprint(contrast_table, classes),
             "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
             "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
             "require": require,

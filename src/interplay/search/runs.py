@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -17,9 +16,9 @@ from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.coders import Coders, coder_for, contrast_coder
 from interplay.search.exact_p_values import ExactPValues
+from interplay.search.fingerprint import data_fingerprint
 from interplay.search.gains import PreparedSearch, about_search, prepare_search
 from interplay.search.permuted_gains import about_relabelings, allowed_relabelings, search_permuted
-from interplay.search.provenance import data_fingerprint
 from interplay.search.score_tests import ScoreTests, run_score_tests
 from interplay.search.settings import SelectionSettings, check_selection_settings
 from interplay.search.tile_loop import Shard, TileLoop
@@ -80,9 +79,9 @@ class SelectionTask:
     covariates: Covariates | None = None
     survival: Survival | None = None
 
-    @cached_property
-    def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes, self.strata, self.groups)
+    def fingerprint(self, like: str | None = None, *, n_threads: int) -> str:
+        """Return the hash of all data; see `data_fingerprint`."""
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups, like=like, n_threads=n_threads)
 
     @property
     def strata_sizes(self) -> dict[str, int]:
@@ -90,11 +89,10 @@ class SelectionTask:
         strata = self.strata
         return {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True))
 
-    @property
-    def about(self) -> dict[str, Any]:
-        """What decides the gains; how they are judged may change."""
+    def about(self, fingerprint: str) -> dict[str, Any]:
+        """Return what decides the gains; how they are judged may change."""
         settings = self.settings
-        search = about_search(self.table, self.classes, settings, fingerprint=self.fingerprint)
+        search = about_search(self.table, self.classes, settings, fingerprint=fingerprint)
         search |= {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
         if settings.permutations:
             search["permutations"] = settings.n_permutations
