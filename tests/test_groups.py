@@ -12,9 +12,9 @@ from gpu_mark import ENGINES
 from interplay.arrays import DecisionClasses
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
+from interplay.parts import Part
 from interplay.search.permuted_gains import permuted_classes
 from interplay.search.settings import MAX_PERMUTED_TUPLES, check_selection_settings
-from interplay.shards import Part
 from interplay.steps.comparisons import Comparison
 from interplay.steps.group_orders import GroupOrders
 from interplay.steps.groups import Groups, make_groups

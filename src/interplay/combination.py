@@ -10,7 +10,7 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray, MaxGains
 from interplay.chi_squared import log_chi2_tail
 from interplay.results.arms import ArmPValues, arm_names
-from interplay.results.selection import Run
+from interplay.results.run import Run
 from interplay.search.runs import SearchedRun
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.arms import ArmTest, tests_of

@@ -18,13 +18,15 @@ from interplay.engines.searcher_counts import summed_counts
 from interplay.looked_up import SearchedData, looked_up, retests
 from interplay.progress import Progress, check_progress
 from interplay.results.arms import ArmPValues, log_p_of_all
-from interplay.results.selection import Run, Selection, smallest_log_p
+from interplay.results.run import Run, smallest_log_p
+from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.dimensions import Dimensions
 from interplay.search.provenance import now, versions
-from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs, with_fitting_dimensions
+from interplay.search.runs import SearchedRun, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
+from interplay.search.task import SelectionTask, check_selection, with_fitting_dimensions
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null

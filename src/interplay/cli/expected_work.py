@@ -14,7 +14,8 @@ from interplay.engines.choice import check_engine
 from interplay.pipeline import task_of
 from interplay.search.coders import Coders
 from interplay.search.permuted_gains import allowed_relabelings
-from interplay.search.runs import n_tuples_of, prepare_largest, with_fitting_dimensions
+from interplay.search.runs import prepare_largest
+from interplay.search.task import n_tuples_of, with_fitting_dimensions
 from interplay.search.tile_loop import Shard
 
 #: The sample stops growing when it has taken this long.

@@ -19,7 +19,8 @@ from interplay.results.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.results.selection import Run, Selection
+    from interplay.results.run import Run
+    from interplay.results.selection import Selection
 
 
 _VERDICT_TITLES = {

@@ -7,7 +7,8 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray
 from interplay.results.arms import ArmPValues
 from interplay.results.loaded_interactions import are_classes_of, are_tests_of, is_cut_of
-from interplay.results.selection import Run, Selection
+from interplay.results.run import Run
+from interplay.results.selection import Selection
 from interplay.statistics.null_fit import MODES
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.steps.tuple_counts import TupleCounts
