@@ -36,6 +36,21 @@ def test_the_version_is_that_of_pyproject(file: str, pattern: str) -> None:
     assert re.findall(pattern, text_of(file), flags=re.MULTILINE) == [PROJECT["version"]]
 
 
+def test_the_changelog_begins_with_this_version() -> None:
+    """Above it stands only what is not released yet; the date of the release is that of the citation."""
+    headings = re.findall(r"^## (.+)$", text_of("CHANGELOG.md"), flags=re.MULTILINE)
+    (date,) = re.findall(r"^date-released: (\S+)$", text_of("CITATION.cff"), flags=re.MULTILINE)
+    assert headings[:2] == ["Unreleased", f"{PROJECT['version']} ({date})"]
+    (details, *_) = re.findall(r"^## (.+)$", text_of("docs", "changes_in_detail.md"), flags=re.MULTILINE)
+    assert details == PROJECT["version"]
+
+
+def test_a_user_reads_what_is_new_in_two_minutes() -> None:
+    """Two minutes are about 550 words in short sentences. What needs more belongs into docs/changes_in_detail.md."""
+    newest = re.split(r"^## ", text_of("CHANGELOG.md"), flags=re.MULTILINE)[2]
+    assert len(re.findall(r"\w[\w.'-]*", newest)) <= 550
+
+
 def test_the_conda_recipe_has_the_bounds_of_pyproject() -> None:
     recipe = text_of("recipe", "recipe.yaml")
     for text in PROJECT["dependencies"]:

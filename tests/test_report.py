@@ -114,8 +114,9 @@ def test_summary_in_words(xor) -> None:
 def test_methods_name_every_choice_and_cite(xor) -> None:
     text = methods_paragraph(xor)
     for part in (
-        "Mnich and Rudnicki, 2017; Piliszek et al., 2019", "interplay 0.1.0", "400 samples and 22 variables",
-        "into 2 levels", "All pairs", "231 tuples", "pseudocount 0.25", "300 contrast variables", "Holm",
+        "Mnich and Rudnicki, 2017; Piliszek et al., 2019", f"interplay {interplay.__version__}",
+        "400 samples and 22 variables", "into 2 levels", "All pairs", "231 tuples", "pseudocount 0.25",
+        "300 contrast variables", "Holm",
         "adjusted p < 0.05", "seed was 0",
     ):  # fmt: skip
         assert part in text
