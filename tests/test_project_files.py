@@ -97,8 +97,6 @@ def test_the_other_figures_of_the_paper_are_those_of_the_studies() -> None:
     size = re.search(r"(\d+) cells and ([\d,]+) searches", study)
     assert f"a study of {size[1]} kinds of data and {size[2]} searches" in paper
     share = re.search(r"tables of noise \(([\d.]+)%\).*above 5 % by more than chance: 0", study)
-        r"tables of noise \(([\d.]+)%\).*above 5 % by more than chance: 0", text_of("docs", "calibration.md")
-    )
     assert f"select something in {float(share[1]):.0f} % of the tables of noise" in paper
     rows = [row.strip("| ").split(" | ") for row in text_of("docs", "power_table.md").splitlines()]
     found = {row[0]: dict(zip(rows[0], row, strict=False)) for row in rows if len(row) > 4}
