@@ -1,6 +1,7 @@
 // products of a part → the bound on each tuple's gain from one cell of the prefix
 #pragma once
 
+#include "packed_bound.cuh"
 #include "part_products.cuh"
 #include "prefix_counts.cuh"
 
@@ -64,6 +65,11 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
     for (int level = 0; level < kRowLevels; ++level) {
       float counts[kClasses], n = 0;
       level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level, counts);
+      if (kPacked) {
+        const u32 both = packed_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
+        rows.four(cell, row, level) = make_packed_row(both, pseudo);
+        continue;
+      }
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         n += counts[q];
@@ -194,9 +200,18 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
                                            const PartProducts& products, int c, int cell, const Shared& shared,
                                            const StripRows& rows, int first_column, const float (&pseudo)[kClasses]) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kClasses;
+  const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kMarginWords;
   ColumnCounts columns[2 * kColumnFragments][2];
-  if (kClasses == 2) {
+  PackedColumn packed_columns[2 * kColumnFragments][2];
+  if (kPacked) {
+#pragma unroll
+    for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+      for (int b = 0; b < kColumnLevels - 1; ++b) {
+        const uint2 two = *reinterpret_cast<const uint2*>(margins + j * 8 + b * kBlockColumns);
+        packed_columns[j][0].of[b] = two.x, packed_columns[j][1].of[b] = two.y;
+      }
+  } else if (kClasses == 2) {
 #pragma unroll
     for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
@@ -212,7 +227,11 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
     for (int half = 0; half < 2; ++half) {
       const int row = i * 16 + half * 8 + g;
       DividedCell cells[kRowLevels];
-      if (kClasses == 2) {
+      float4 packed_rows[kRowLevels];
+      if (kPacked) {
+#pragma unroll
+        for (int level = 0; level < kRowLevels; ++level) packed_rows[level] = rows.four(cell, row, level);
+      } else if (kClasses == 2) {
 #pragma unroll
         for (int level = 0; level < kRowLevels; ++level) {
           const float4 four = rows.four(cell, row, level);
@@ -224,7 +243,9 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
           const CellCounts counts = products.of_tuple(c, i, j, half * 2 + side);
-          if (kClasses == 2) {
+          if (kPacked) {
+            add_packed_bound(bound[i][j][half * 2 + side], counts, packed_rows, packed_columns[j][side], pseudo);
+          } else if (kClasses == 2) {
             add_bound(bound[i][j][half * 2 + side], counts, cells, columns[j][side], pseudo);
           } else {
             bound[i][j][half * 2 + side] +=

@@ -142,9 +142,7 @@ class WorkPlan:
             which = among[self._kind[among] == kind]
             if not len(which):
                 continue
-            # By all tiles of the kind: a list comes in segments, which should not each have kernels of their own.
-            of_kind = np.flatnonzero(self._kind == kind)
-            worth_it, n_samples = self._is_worth_compiling([kind]), self._planes.n_samples
+            n_samples = self._planes.n_samples
             of_levels = [i for i, levels in enumerate(self._kinds) if levels[:2] == (row_levels, column_levels)]
             two_levels = row_levels == column_levels == 2
             if n_samples >= _MAX_SAMPLES or not (two_levels or self._is_worth_compiling(of_levels)):
@@ -159,22 +157,25 @@ class WorkPlan:
                 counting=self._limits.counting,
                 every_member=self._every_member,
             )
-            # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
-            few = not worth_it and not two_levels
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
-            if few or (products is not None and n_samples >= many):
+            if products is not None and n_samples >= many:
                 yield which, products
                 continue
+            # Where one kind of these levels is a few tiles, one kernel serves all.
+            apart = two_levels or all(self._is_worth_compiling([i]) for i in of_levels)
+            rows_among_columns = rows_among_columns and apart
+            kinds = [kind] if apart else of_levels
             choose = partial(
                 choose_variant,
                 dimensions=self._k,
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
-                prefix_levels=self._unrolled_prefix_levels([kind]),
-                n_cells=self._n_prefix_cells(of_kind),
+                # By all tiles of the kinds: a list comes in segments, which should not each have kernels of their own.
+                prefix_levels=self._unrolled_prefix_levels(kinds),
+                n_cells=self._n_prefix_cells(np.flatnonzero(np.isin(self._kind, kinds))),
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
-                compile_for_steps=worth_it,
+                compile_for_steps=self._is_worth_compiling([kind]),
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
