@@ -10,6 +10,7 @@ Who calls whom::
         DeviceTuples        device_tuples.py   launches: bound all tuples, or take all; score what is left
           make_*, upload_*  layout.py          planes and tiles as they lie on the device
           choose_variant    kernels.py         what the kernels are compiled for
+          compiled          kernel_loader.py   their source → functions on the device
         best_of_each, …     candidates.py      tuples that reached a maximum → MaxGains
 
 The kernels are in ``core/cuda``.

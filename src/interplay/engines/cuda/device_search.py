@@ -7,7 +7,9 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import best_of_each, merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
-from interplay.engines.cuda.kernels import SearchVariant, compiled
+from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.kernel_plan import GAINS, list_options, score_options
+from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import TileRecords
 from interplay.engines.cuda.product_plan import ProductVariant
 
@@ -101,7 +103,7 @@ class DeviceSearch(DeviceTuples):
         return int(n_found)
 
     def _keep(self, first: int, end: int) -> None:
-        kernel = compiled("information_gain.cu", "keep_candidates", self._score_options())
+        kernel = compiled(GAINS[0], "keep_candidates", score_options(self._plan))
         arguments = (
             self._candidate_slots,
             self._candidate_tuples,
@@ -144,7 +146,7 @@ class DeviceSearch(DeviceTuples):
             self._counters[:2].set(np.array([len(part), 0], dtype=np.uint32))
             self._score(tiles)
         start = self._cupy.asarray(self._plan.choices_before(tiles.which))
-        kernel = compiled("tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",))
+        kernel = compiled("tuple_list.cu", "sample_tuples", list_options(self._plan))
         # Where samples are many, scoring a tuple by itself is dear.
         sample = min(_SAMPLE, max(_SAMPLE * _SAMPLE_STEPS // self._n_steps, _SMALLEST_SAMPLE))
         n_tries = int(min(sample, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))

@@ -8,7 +8,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from interplay.engines.cuda.kernels import compiled, default_counting
+from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.kernels import default_counting
 
 _INSTALL = 'pip install "interplay[cuda]"'
 

@@ -83,6 +83,9 @@ class WorkPlan:
 
     Attributes
     ----------
+    dimensions : int
+    every_member : bool
+        Whether tuples are sought of which every member gains.
     pseudocounts : (n_classes,) float64
         Of a cell of the whole tuple.
     max_cells : int
@@ -104,10 +107,10 @@ class WorkPlan:
         limits: DeviceLimits,
         every_member: bool = False,
     ) -> None:
-        self._every_member = every_member
+        self.every_member = every_member
         self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
-        self._k = tiles.dimensions
+        self.dimensions = self._k = tiles.dimensions
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         n_classes = len(self.pseudocounts)
         self.max_cells = int(records.n_cells.max())
@@ -157,7 +160,7 @@ class WorkPlan:
                 class_sizes=self._planes.class_sizes,
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
-                every_member=self._every_member,
+                every_member=self.every_member,
             )
             # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
             few = not worth_it and not two_levels
@@ -178,10 +181,11 @@ class WorkPlan:
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
-                every_member=self._every_member,
+                every_member=self.every_member,
             )
-            # Where those of one block do not fit, rows and columns may be cut into several.
-            variant = choose(rows_among_columns=True) if rows_among_columns else None
+            # Where those of one block do not fit, rows and columns may be cut into several. What takes these takes
+            # all: in a small search it is the only kernel to be compiled.
+            variant = choose(rows_among_columns=True) if rows_among_columns and worth_it else None
             yield which, variant or choose(rows_among_columns=False) or products
 
     def _is_worth_compiling(self, kinds: list[int]) -> bool:
