@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 import interplay
 from interplay.arrays import DecisionClasses
+from interplay.search import provenance
 from interplay.search.provenance import data_fingerprint
 from interplay.steps.table import Table, as_table
 
@@ -22,6 +23,14 @@ CLASSES = DecisionClasses(np.arange(N) % 2, [0, 1])
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(-1000, 1000, size=(N, 5))
 LARGE = 2**60 + RNG.integers(0, 200, size=(N, 5))  # apart by less than a float64 can tell
+
+
+@pytest.fixture(autouse=True, params=["in one hash", "by blocks"])
+def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Hash tables as they are hashed by their size, and all as large ones are."""
+    if request.param == "by blocks":
+        monkeypatch.setattr(provenance, "_VALUES_IN_ONE_HASH", 0)
+    return str(request.param)
 
 
 def fingerprint(X: Any) -> str:
@@ -134,8 +143,20 @@ def test_labels_are_no_numbers() -> None:
         pd.DataFrame({"a": SMALL[:, 0], "b": ["u", "v", "w"] * (N // 3), "c": SMALL[:, 0] > 0}),
     ],
 )
-def test_where_nothing_was_lost_the_fingerprint_is_what_it_was(X: Any) -> None:
-    assert fingerprint(X) == old_fingerprint(as_table(X))
+def test_where_nothing_was_lost_the_fingerprint_is_what_it_was(X: Any, how: str) -> None:
+    assert (fingerprint(X) == old_fingerprint(as_table(X))) == (how == "in one hash")
+
+
+def test_blocks_are_hashed_in_threads_each_in_its_place() -> None:
+    genotypes = RNG.integers(0, 3, size=(N, 300)).astype(np.int8)
+    expected = fingerprint(genotypes)
+    assert data_fingerprint(as_table(genotypes), CLASSES, n_jobs=4) == expected == fingerprint(genotypes.astype(float))
+    moved = np.concatenate([genotypes[:, 64:128], genotypes[:, :64], genotypes[:, 128:]], axis=1)
+    assert fingerprint(moved) != expected
+    for other in (3, 127, 128, 300, 0.5, np.nan):
+        changed_there = genotypes.astype(float)
+        changed_there[N - 1, 299] = other
+        assert fingerprint(changed_there) != expected
 
 
 def stamps(seed: int) -> tuple[np.ndarray, np.ndarray]:

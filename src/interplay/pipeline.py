@@ -223,7 +223,7 @@ def select(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.n_threads)
-    task = with_fitting_dimensions(task, coders)
+    task = with_fitting_dimensions(replace(task, n_threads=choice.n_threads), coders)
     with keeping(kept, lambda: task.about):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(

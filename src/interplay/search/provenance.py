@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import DecisionClasses
+from interplay.arrays import DecisionClasses, FloatArray
+from interplay.jobs import map_in_threads
 from interplay.steps.column_survey import FEW_VALUES
 from interplay.steps.columns import EXACT_FLOAT_LIMIT, ColumnKind
 from interplay.steps.groups import Groups
@@ -23,43 +24,88 @@ Values = npt.NDArray[Any]
 
 _COLUMNS_AT_ONCE = 64
 
+#: The values of larger tables are hashed block by block, in threads: one hash of them all would take seconds.
+_VALUES_IN_ONE_HASH = 2**24
+
 
 def data_fingerprint(
-    table: Table, classes: DecisionClasses, strata: Strata | None = None, groups: Groups | None = None
+    table: Table,
+    classes: DecisionClasses,
+    strata: Strata | None = None,
+    groups: Groups | None = None,
+    *,
+    n_jobs: int = 1,
 ) -> str:
     """Return a hash of names, values, decision, strata and groups.
 
     The same values in another container or dtype have the same one; values that differ have another, however large.
     First comes every value as a float64. What a float64 cannot tell (whole numbers beyond 2**53, the last digits of a
     long double, labels from numbers) follows, where there is such a thing: the fingerprints of all other tables are
-    those of earlier versions, whose checkpoints and parts so stay good.
+    those of earlier versions, whose checkpoints and parts so stay good, unless the table is large. Then the hashes of
+    its blocks are hashed, which `n_jobs` threads make.
     """
     digest = hashlib.blake2b(digest_size=16)
-    beyond = hashlib.blake2b(digest_size=16)
-    nothing_beyond = beyond.digest()
     digest.update("\0".join(table.names).encode())
     digest.update(classes.codes.tobytes())
     if strata is not None:
         digest.update(strata.codes.tobytes())
     if groups is not None:
         digest.update(b"groups" + groups.codes.tobytes())
-    for start in range(0, table.n_vars, _COLUMNS_AT_ONCE):
-        block = table.block(start, min(start + _COLUMNS_AT_ONCE, table.n_vars))
-        with np.errstate(over="ignore"):  # of long doubles; the exponent follows
-            values = block.astype(np.float64)
-        values += 0.0  # −0 and 0 are the same value
-        values[np.isnan(values)] = np.nan  # and so are all NaNs
-        digest.update(values.tobytes())
-        for row in range(len(block)):
-            v = start + row
-            if content := _beyond_float64(block[row]):
-                beyond.update(v.to_bytes(8, "little") + content)
-            # Where numbers have so few values, they are taken as labels too.
-            if table.kinds[v] == ColumnKind.LABEL and np.nanmax(values[row], initial=0) >= FEW_VALUES:
-                beyond.update(v.to_bytes(8, "little") + b"label")
+    starts = range(0, table.n_vars, _COLUMNS_AT_ONCE)
+    if table.n_vars * table.n_samples > _VALUES_IN_ONE_HASH:
+        for of_block in map_in_threads(lambda start: _block_digest(table, start), starts, n_jobs):
+            digest.update(of_block)
+        return digest.hexdigest()
+    beyond = hashlib.blake2b(digest_size=16)
+    nothing_beyond = beyond.digest()
+    for start in starts:
+        block = _block(table, start)
+        digest.update(_as_float64(block).tobytes())
+        beyond.update(_beyond_values(table, start, block))
     if beyond.digest() != nothing_beyond:
         digest.update(beyond.digest())
     return digest.hexdigest()
+
+
+def _block(table: Table, start: int) -> Values:
+    return table.block(start, min(start + _COLUMNS_AT_ONCE, table.n_vars))
+
+
+def _block_digest(table: Table, start: int) -> bytes:
+    """Return a hash of a block: of its values as int8 where these are such, as genotypes are, else as float64."""
+    block = _block(table, start)
+    with np.errstate(invalid="ignore"):
+        small = block.astype(np.int8)
+    if (small == block).all():
+        content, beyond = b"int8" + small.tobytes(), b""
+        if (table.kinds[start : start + len(block)] == ColumnKind.LABEL).any():
+            beyond = _beyond_values(table, start, block)
+    else:
+        content, beyond = b"float64" + _as_float64(block).tobytes(), _beyond_values(table, start, block)
+    return hashlib.blake2b(content + beyond, digest_size=16).digest()
+
+
+def _as_float64(block: Values) -> FloatArray:
+    with np.errstate(over="ignore"):  # of long doubles; the exponent follows
+        values = block.astype(np.float64)
+    values += 0.0  # −0 and 0 are the same value
+    values[np.isnan(values)] = np.nan  # and so are all NaNs
+    return values
+
+
+def _beyond_values(table: Table, start: int, block: Values) -> bytes:
+    """Return what tells the columns of a block from others that are the same as float64."""
+    is_label = table.kinds[start : start + len(block)] == ColumnKind.LABEL
+    may_exceed = block.dtype.kind in "iuf" and block.dtype.itemsize >= 8 and block.dtype != np.float64
+    found = []
+    for row in range(len(block)) if may_exceed else np.flatnonzero(is_label).tolist():
+        number = (start + row).to_bytes(8, "little")
+        if may_exceed and (content := _beyond_float64(block[row])):
+            found.append(number + content)
+        # Where numbers have so few values, they are taken as labels too.
+        if is_label[row] and np.nanmax(block[row].astype(np.float64), initial=0) >= FEW_VALUES:
+            found.append(number + b"label")
+    return b"".join(found)
 
 
 def _beyond_float64(column: Values) -> bytes:

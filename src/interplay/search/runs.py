@@ -66,6 +66,8 @@ class SelectionTask:
         With which the variables that are found are tested again.
     survival : Survival, optional
         The times, where the decision is made of such.
+    n_threads : int
+        Threads that read the table once more, for its fingerprint.
     """
 
     table: Table
@@ -79,10 +81,11 @@ class SelectionTask:
     has_auto_dimensions: bool
     covariates: Covariates | None = None
     survival: Survival | None = None
+    n_threads: int = 1
 
     @cached_property
     def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes, self.strata, self.groups)
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups, n_jobs=self.n_threads)
 
     @property
     def strata_sizes(self) -> dict[str, int]:

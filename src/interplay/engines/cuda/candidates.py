@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray, MaxGains
+from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 
 
-def best_of_each(slots: Any, gains: Any, tuples: Any, xp: Any = np) -> Any:
+def best_of_each(slots: IntArray, gains: FloatArray, tuples: IntArray) -> IntArray:
     """Return which candidate of each slot has the largest gain and then the lowest tuple, slot by slot.
 
     Parameters
@@ -18,22 +16,27 @@ def best_of_each(slots: Any, gains: Any, tuples: Any, xp: Any = np) -> Any:
     gains : (n,) float64 array
     tuples : (n, k) array of integers
         Members in ascending order.
-    xp : module
-        NumPy, or CuPy for arrays on the device.
 
     Examples
     --------
     >>> best_of_each(np.array([7, 3, 7]), np.array([2.0, 9.0, 2.0]), np.array([[1, 5], [2, 4], [1, 3]]))
     array([1, 2])
     """
-    # As whole numbers of this form gains sort like themselves.
-    bits = gains.view(np.int64)
-    ascending = xp.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
-    order = xp.lexsort(xp.stack([*tuples.astype(np.int64).T[::-1], ~ascending, slots.astype(np.int64)]))
-    sorted_slots = slots[order]
-    is_first = xp.ones(len(order), dtype=bool)
-    is_first[1:] = sorted_slots[1:] != sorted_slots[:-1]
-    return order[is_first]
+    by_slot = np.argsort(slots, kind="stable")
+    begins = _begins(slots[by_slot])
+    # Most slots have one candidate: only the others are put in order by all there is.
+    is_alone = begins & np.append(begins[1:], True)
+    several = by_slot[~is_alone]
+    order = several[np.lexsort([*tuples[several].T[::-1], -gains[several], slots[several]])]
+    chosen = np.concatenate([by_slot[is_alone], order[_begins(slots[order])]])
+    return np.asarray(chosen[np.argsort(slots[chosen], kind="stable")])
+
+
+def _begins(in_order: IntArray) -> BoolArray:
+    """Say where another value begins."""
+    begins = np.ones(len(in_order), dtype=bool)
+    begins[1:] = in_order[1:] != in_order[:-1]
+    return begins
 
 
 def merge_candidates(
