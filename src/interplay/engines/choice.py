@@ -233,8 +233,9 @@ def count_tuples(n_vars: int, n_asked: int, dimensions: int, require: str) -> in
     return comb(n_vars, dimensions) - comb(n_vars - n_asked, dimensions)
 
 
-#: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.
-_GPU_START_SECONDS = 1.5
+#: The processor gets what it does in so many times as long as a GPU takes to begin. Below the second number, in
+#: seconds, nobody looks how long that is.
+_WORTH_STARTS, _WORTH_ANY_START = 2.0, 0.2
 
 #: A thread's seconds per tuple, cell and sample, and what a tuple costs at least. A rough fit to benchmarks/results.
 _CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
@@ -244,10 +245,11 @@ _CPU_SECONDS_PER_TUPLE = 2e-9
 def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
     """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
     per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
-    if work.n_tuples * per_tuple / n_threads < 2 * _GPU_START_SECONDS:
+    seconds = work.n_tuples * per_tuple / n_threads
+    if seconds < _WORTH_ANY_START or find_spec("cupy") is None:
         return False
-    if find_spec("cupy") is None:  # looked for only now: importing CuPy takes a second itself
-        return False
-    from interplay.engines.cuda import why_no_cuda
+    from interplay.engines.cuda import start_seconds, why_no_cuda
 
-    return why_no_cuda() is None
+    if seconds < _WORTH_STARTS * start_seconds():
+        return False
+    return why_no_cuda() is None  # looked for only now: importing CuPy takes a second itself

@@ -18,5 +18,6 @@ The kernels are in ``core/cuda``.
 
 from interplay.engines.cuda.devices import cuda_devices, why_no_cuda
 from interplay.engines.cuda.engine import CudaEngine
+from interplay.engines.cuda.kernel_loader import start_seconds
 
-__all__ = ["CudaEngine", "cuda_devices", "why_no_cuda"]
+__all__ = ["CudaEngine", "cuda_devices", "start_seconds", "why_no_cuda"]
