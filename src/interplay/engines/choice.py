@@ -17,7 +17,7 @@ from interplay.checks import shown
 from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.jobs import resolve_n_jobs
+from interplay.jobs import n_cores, resolve_n_jobs
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -78,7 +78,7 @@ def check_engine(
             raise ValueError(f"engine {found.name!r} cannot {what} tuples: use engine={others}")
         found = CpuEngine(n_threads=n_threads)
     if n_jobs is None and found is not None and found.name == "cuda":
-        n_threads = max(n_threads, min(resolve_n_jobs(-1), _READING_THREADS))
+        n_threads = max(n_threads, min(n_cores(), _READING_THREADS))
     return EngineChoice(found, n_threads)
 
 
