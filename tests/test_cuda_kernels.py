@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting, source_of
+from interplay.engines.cuda.kernel_loader import source_of
+from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
 from interplay.engines.cuda.product_plan import ProductVariant, choose_products
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"

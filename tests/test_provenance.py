@@ -168,6 +168,20 @@ def test_small_whole_numbers_are_told_apart(dtype: type) -> None:
         assert len(seen) == (4 if dtype is np.int8 else 7)
 
 
+def test_blocks_are_hashed_in_threads_each_in_its_place() -> None:
+    genotypes = RNG.integers(0, 3, size=(N, 300)).astype(np.int8)
+    expected = fingerprint(genotypes)
+    assert (
+        data_fingerprint(as_table(genotypes), CLASSES, n_threads=4) == expected == fingerprint(genotypes.astype(float))
+    )
+    moved = np.concatenate([genotypes[:, 64:128], genotypes[:, :64], genotypes[:, 128:]], axis=1)
+    assert fingerprint(moved) != expected
+    for other in (3, 127, 128, 300, 0.5, np.nan):
+        changed_there = genotypes.astype(float)
+        changed_there[N - 1, 299] = other
+        assert fingerprint(changed_there) != expected
+
+
 def stamps(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Nanoseconds: as float64 they are all the same."""
     rng = np.random.default_rng(seed)

@@ -10,7 +10,9 @@ import numpy.typing as npt
 from interplay.arrays import IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
-from interplay.engines.cuda.kernels import SearchVariant, compiled
+from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.kernel_plan import GAINS, list_options, score_options
+from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import TileRecords
 from interplay.engines.cuda.product_plan import ProductVariant
 
@@ -81,7 +83,7 @@ class DeviceSearch(DeviceTuples):
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
         self._launch_gains(tiles, best_is_fixed=False)
-        kernel = compiled("information_gain.cu", "keep_best", self._score_options())
+        kernel = compiled(GAINS[0], "keep_best", score_options(self._plan))
         arguments = (
             self._candidate_slots,
             self._candidate_tuples,
@@ -120,7 +122,7 @@ class DeviceSearch(DeviceTuples):
 
     def _warm_with(self, function: str, tiles: ChosenTiles, of_what: tuple[Any, ...], n_tries: int) -> None:
         """Score the tuples that a kernel chooses, as many at a time as there is room for."""
-        kernel = compiled("tuple_list.cu", function, (f"-DDIMENSIONS={self._k}",))
+        kernel = compiled("tuple_list.cu", function, list_options(self._plan))
         for begin in range(0, n_tries, self._capacity):
             end = min(begin + self._capacity, n_tries)
             self._clear_counters()

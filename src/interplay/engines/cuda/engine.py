@@ -45,7 +45,7 @@ _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and 
 
 @dataclass(frozen=True)
 class CudaEngine(Engine):
-    """All tiles on this machine's GPUs.
+    """All tiles on this machine's GPUs, but those of single variables: counting these takes less than to copy them.
 
     Attributes
     ----------
@@ -99,6 +99,16 @@ class CudaEngine(Engine):
         start = MaxGains.none_yet(planes, tiles) if known is None else known
         if not len(tiles):
             return start
+        if tiles.dimensions == 1:
+            return self._cpu().max_gains(
+                planes,
+                tiles,
+                pseudocount=pseudocount,
+                discretization=discretization,
+                known=start,
+                on_progress=on_progress,
+                searched=searched,
+            )
         tables = make_information_tables(planes, tiles, pseudocount)
         search = SharedSearch(
             SearchData(planes, tables, pseudocount, self._limits()),
@@ -160,18 +170,19 @@ class CudaEngine(Engine):
     ) -> TupleRows:
         """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
         report = _Report(on_progress)
-        try:
-            return self._listed(
-                planes,
-                tiles,
-                report,
-                pseudocount=pseudocount,
-                min_value=min_value,
-                formula=formula,
-                max_rows=max_rows,
-            )
-        except _ToCpu as why:
-            _warn_of_cpu(f"{why}: they are listed")
+        if tiles.dimensions > 1:
+            try:
+                return self._listed(
+                    planes,
+                    tiles,
+                    report,
+                    pseudocount=pseudocount,
+                    min_value=min_value,
+                    formula=formula,
+                    max_rows=max_rows,
+                )
+            except _ToCpu as why:
+                _warn_of_cpu(f"{why}: they are listed")
         return self._cpu().interesting_tuples(
             planes,
             tiles,

@@ -1,17 +1,11 @@
-"""Kernels' source → functions on the device, compiled for what the data are like."""
+"""What the kernels are compiled for: the shape of a search by what the data are like."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-from interplay import _core
-from interplay.jobs import map_in_threads
+from interplay.engines.cuda.kernel_loader import Kernel
 
 #: Accumulators that a thread can hold beside all else: with 16 warps on a multiprocessor, with 12, and with 8.
 _MAX_ACCUMULATORS = 64
@@ -213,66 +207,3 @@ def choose_variant(
             if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:
                 return variant
     return None
-
-
-def source_of(name: str) -> str:
-    """Return a kernel's source with its own headers in place of their #include lines.
-
-    Then the source is all there is to know of a kernel, and what is compiled from it can be kept by it.
-    """
-    folder = Path(str(_core.__file__)).parent / "cuda"
-    if not folder.is_dir():  # not installed but built where it stands
-        folder = Path(__file__).resolve().parents[4] / "core" / "cuda"
-    included: set[str] = set()
-
-    def text_of(file: str) -> str:
-        if file in included:
-            return ""
-        included.add(file)
-        text = (folder / file).read_text(encoding="utf-8").replace("#pragma once", "")
-        return re.sub(r'#include "([^"]+)"', lambda found: text_of(found[1]), text)
-
-    return text_of(name)
-
-
-#: A file, a function in it, and the compiler's options.
-Kernel = tuple[str, str, tuple[str, ...]]
-
-#: What was asked for ahead of time.
-_ahead: set[tuple[str, tuple[str, ...]]] = set()
-
-
-def compile_ahead(kernels: Iterable[Kernel]) -> None:
-    """Compile what a search will need, all at once: the compiler takes a second or more for each, and runs in threads.
-
-    What is in CuPy's cache on disk is only read.
-    """
-    import cupy
-
-    by_source: dict[tuple[str, tuple[str, ...]], Kernel] = {}
-    for file, function, options in kernels:
-        if (file, options) not in _ahead:
-            by_source.setdefault((file, options), (file, function, options))
-    if not by_source:
-        return
-    device = cupy.cuda.Device()
-
-    def compile_one(kernel: Kernel) -> None:
-        with device:
-            compiled(*kernel)
-
-    map_in_threads(compile_one, by_source.values(), len(by_source))
-    _ahead.update(by_source)
-
-
-@lru_cache(maxsize=64)
-def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
-    """Compile a kernel, or take it from CuPy's cache."""
-    return _module(file, options).get_function(function)
-
-
-@lru_cache(maxsize=64)
-def _module(file: str, options: tuple[str, ...]) -> Any:
-    import cupy
-
-    return cupy.RawModule(code=source_of(file), options=("-std=c++17", *options))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
-from interplay.engines.cuda.kernels import compiled
+from interplay.engines.cuda.kernel_loader import compiled
 from interplay.jobs import map_in_threads
 
 #: Rows of a fragment, as in tuple_counts.cuh.

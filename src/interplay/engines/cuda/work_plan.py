@@ -83,6 +83,9 @@ class WorkPlan:
 
     Attributes
     ----------
+    dimensions : int
+    every_member : bool
+        Whether tuples are sought of which every member gains.
     pseudocounts : (n_classes,) float64
         Of a cell of the whole tuple.
     max_cells : int
@@ -104,10 +107,10 @@ class WorkPlan:
         limits: DeviceLimits,
         every_member: bool = False,
     ) -> None:
-        self._every_member = every_member
+        self.every_member = every_member
         self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
-        self._k = tiles.dimensions
+        self.dimensions = self._k = tiles.dimensions
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         n_classes = len(self.pseudocounts)
         self.max_cells = int(records.n_cells.max())
@@ -155,7 +158,7 @@ class WorkPlan:
                 class_sizes=self._planes.class_sizes,
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
-                every_member=self._every_member,
+                every_member=self.every_member,
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
             if products is not None and n_samples >= many:
@@ -163,7 +166,8 @@ class WorkPlan:
                 continue
             # Where one kind of these levels is a few tiles, one kernel serves all.
             apart = two_levels or all(self._is_worth_compiling([i]) for i in of_levels)
-            rows_among_columns = rows_among_columns and apart
+            worth_it = self._is_worth_compiling([kind])
+            rows_among_columns = rows_among_columns and apart and worth_it
             kinds = [kind] if apart else of_levels
             choose = partial(
                 choose_variant,
@@ -175,13 +179,14 @@ class WorkPlan:
                 prefix_levels=self._unrolled_prefix_levels(kinds),
                 n_cells=self._n_prefix_cells(np.flatnonzero(np.isin(self._kind, kinds))),
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
-                compile_for_steps=self._is_worth_compiling([kind]),
+                compile_for_steps=worth_it,
                 small_cells_need_care=self._small_cells_need_care(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
-                every_member=self._every_member,
+                every_member=self.every_member,
             )
-            # Where those of one block do not fit, rows and columns may be cut into several.
+            # Where those of one block do not fit, rows and columns may be cut into several. What takes these takes
+            # all: in a small search it is the only kernel to be compiled.
             variant = choose(rows_among_columns=True) if rows_among_columns else None
             yield which, variant or choose(rows_among_columns=False) or products
 
