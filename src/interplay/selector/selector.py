@@ -81,7 +81,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
         A variable is relevant if its adjusted p-value is below this level.
-    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.

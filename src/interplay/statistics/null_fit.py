@@ -28,14 +28,15 @@ from interplay.statistics.p_values import (
     with_df,
     with_gain,
 )
+from interplay.statistics.shape_posterior import ShapePosterior
 
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
 MODES = ("auto", "raw", "lin", "exp")
 FITS = ("auto", "lsq", *LIKELIHOOD_FITS, "union")
 
-#: "auto" trusts the two parameters of "weibull" to no fewer contrast variables.
-MIN_CONTRAST_FOR_WEIBULL = 30
+#: "auto" trusts the two parameters of a Weibull tail to no fewer contrast variables.
+MIN_CONTRAST_FOR_SHAPE = 30
 
 #: "auto" does not trust a fit whose reference variables are this unlike it. Mostly these are then of several kinds,
 #: such as many constant or rare columns among others, and no one distribution holds for all.
@@ -55,6 +56,7 @@ def fit_null(
     contrast_df: float | npt.ArrayLike | None = None,
     mode: str = "auto",
     fit: str = "auto",
+    auto_fit: str = "weibull",
     df: float | npt.ArrayLike | None = None,
     n_irrelevant: int | None = None,
     n_ignored: int | None = None,
@@ -82,7 +84,7 @@ def fit_null(
         "raw": p = V, the χ² tail probability. "lin": p = V/α, at most 1. "exp": p = 1 − (1 − V)^(1/α). "auto": in 1D
         with one discretisation "raw"; for "union" "lin"; for "lsq" in 1D with ``divisions · discretizations`` < 12
         "lin"; else "exp".
-    fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+    fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
         How γ = 1/α is found. In 1D with one discretisation nothing needs to be fitted, whatever is said here.
 
         - "lsq": the original method, weighted least squares, with a search for the variables to ignore (low gains)
@@ -91,12 +93,17 @@ def fit_null(
         - "tail": the same from the lowest fifth of V; of the others it only counts that they are larger (censored).
         - "weibull": −ln(1 − V) is Weibull distributed with a shape δ ≤ 1; the overlap between tuples makes it smaller
           than 1. Maximum likelihood, the highest values of V (a quarter of them, half of them if many) censored.
+        - "predictive": the same with any shape, of the lowest quarter of V. p is the mean over all γ and δ that these
+          values allow, so that it includes the uncertainty of the fit, which grows beyond the reference variables. The
+          quarter has nearly the shape of the tail, where all values together often have not: gains of rare levels or
+          few samples have a lighter tail than χ², and "weibull" gives them p-values that are far too large. The default
+          of `select` with several dimensions.
         - "union": no fit; γ is the number of tests of a variable, C(n_vars − 1, dimensions − 1) · discretizations,
           and p = γ·V. Every discretisation is one more test of each tuple. The bound holds however the tests
           depend on each other, and is the more conservative the more alike they are.
 
-        "mle", "tail" and "weibull" without contrast variables use the irrelevant variables that the search of "lsq"
-        finds, as if these were a complete sample.
+        "mle", "tail", "weibull" and "predictive" without contrast variables use the irrelevant variables that the
+        search of "lsq" finds, as if these were a complete sample.
 
         "auto" puts calibration first. On noise (13 settings with 1,000 data sets each, other than those on which the
         rules were chosen: 1D to 3D, 36 to 200 variables, 100 to 600 samples, classes from 50/50 to 10/90, 1 to 30
@@ -108,12 +115,14 @@ def fit_null(
         "lsq", too, where `mode` rules out the others. Where the fit fails or its Kolmogorov–Smirnov p is below 0.01
         (many constant or rare columns, all gains the same), "union". The page on calibration in the documentation
         has a larger study, with the same outcome.
+    auto_fit : {"lsq", "mle", "weibull", "tail", "predictive"}
+        What "auto" fits to at least 30 contrast variables in 2D and more.
     df : float or (n_vars,) array_like, optional
         Degrees of freedom; (n_classes − 1)·divisions·(divisions + 1)^(dimensions − 1) if not given. 0 (a variable
         with one level) gives p = 1.
     n_irrelevant, n_ignored : int, optional
-        Set the numbers instead of searching for them. "mle", "tail" and "weibull" ignore no contrast variables
-        unless told to.
+        Set the numbers instead of searching for them. "mle", "tail", "weibull" and "predictive" ignore no contrast
+        variables unless told to.
     min_irrelevant, max_ignored : int, optional
         Bounds of the search; for n reference variables min(n // 3, 30) and n // 3.
     search_points : int
@@ -152,6 +161,7 @@ def fit_null(
     check_choice("unit", unit, CHI2_PER_UNIT)
     check_choice("mode", mode, MODES)
     check_choice("fit", fit, FITS)
+    check_choice("auto_fit", auto_fit, ("lsq", *LIKELIHOOD_FITS))
 
     statistic = chi2_statistic(gains, unit=unit)
     if df is None:
@@ -172,6 +182,7 @@ def fit_null(
     fit, mode = _resolve(
         fit,
         mode,
+        auto_fit=auto_fit,
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
@@ -213,17 +224,16 @@ def fit_null(
         except ValueError:
             if not may_fall_back:
                 raise
-    if found is not None and may_fall_back and mode != "raw":
-        fitted_p = null_p_values(reference, df_reference, mode=mode, gamma=found.gamma, delta=found.delta)
-        if not _goodness_of_fit(fitted_p, found) >= MIN_KS_P:
-            found = None
+    is_checked = found is not None and may_fall_back and mode != "raw"
+    if is_checked and not _goodness_of_fit(reference, df_reference, found, mode=mode) >= MIN_KS_P:
+        found = None
     if found is None:
         # Asked for, or what "auto" falls back on: nothing is fitted, so nothing can be fitted badly.
         fit, mode = "union", "raw" if mode == "raw" else "lin"
         n_tests = _number_of_tests(n_vars, dimensions=dimensions, discretizations=discretizations)
         found = _Found(gamma=1.0 if mode == "raw" else n_tests, n_irrelevant=n if has_contrast else 0)
 
-    reference_p = null_p_values(reference, df_reference, mode=mode, gamma=found.gamma, delta=found.delta)
+    reference_p = found.p_values(reference, df_reference, mode=mode)
     return NullFit(
         alpha=1.0 / found.gamma,
         alpha_error=found.gamma_error / found.gamma**2,
@@ -239,13 +249,15 @@ def fit_null(
         max_ignored=found.max_ignored,
         n_reference=n,
         n_contrast=n if has_contrast else 0,
-        ks_p=_goodness_of_fit(reference_p, found),
+        ks_p=_goodness_of_fit(reference, df_reference, found, mode=mode),
         df=df_real,
         unit=unit,
         statistic=statistic,
         chi2_p=chi2_tail(statistic, df_real),
         reference_p=reference_p[found.n_ignored :][: found.n_irrelevant] if found.n_irrelevant else reference_p,
         sq_dev=found.sq_dev,
+        n_uncensored=found.n_uncensored or 0,
+        shapes=np.empty((3, 0)) if found.posterior is None else found.posterior.to_array(),
     )
 
 
@@ -262,6 +274,11 @@ class _Found(NamedTuple):
     max_ignored: int = 0
     n_uncensored: int | None = None
     sq_dev: FloatArray = np.empty(0)
+    posterior: ShapePosterior | None = None
+    half_gap: float = 0.0
+
+    def p_values(self, statistic: FloatArray, df: float | FloatArray, *, mode: str) -> FloatArray:
+        return null_p_values(statistic, df, mode=mode, gamma=self.gamma, delta=self.delta, posterior=self.posterior)
 
 
 def _fit_reference(
@@ -301,7 +318,7 @@ def _fit_reference(
 
 
 def _resolve(
-    fit: str, mode: str, *, dimensions: int, divisions: int, discretizations: int, n_contrast: int
+    fit: str, mode: str, *, auto_fit: str, dimensions: int, divisions: int, discretizations: int, n_contrast: int
 ) -> tuple[str, str]:
     """Turn "auto" into a fit and a mode; the reasons are in the docstring of `fit_null`."""
     allowed = {"union": ("auto", "lin")} | dict.fromkeys(LIKELIHOOD_FITS, ("auto", "exp"))
@@ -311,8 +328,8 @@ def _resolve(
     if fit == "auto":
         if needs_no_fit or mode == "lin":
             fit = "lsq"
-        elif dimensions > 1 and n_contrast >= MIN_CONTRAST_FOR_WEIBULL:
-            fit = "weibull"
+        elif dimensions > 1 and n_contrast >= MIN_CONTRAST_FOR_SHAPE:
+            fit = auto_fit
         elif mode == "auto" and (dimensions == 1 or n_contrast > 0):
             fit = "union"
         else:
@@ -339,8 +356,9 @@ def _df_of_contrast(df: float | FloatArray, contrast_df: float | npt.ArrayLike |
     return df
 
 
-def _goodness_of_fit(reference_p: FloatArray, found: _Found) -> float:
+def _goodness_of_fit(reference: FloatArray, df: float | FloatArray, found: _Found, *, mode: str) -> float:
     """Kolmogorov–Smirnov p of the fitted variables' p-values."""
+    reference_p = found.p_values(reference, df, mode=mode)
     window = reference_p[found.n_ignored :][: found.n_irrelevant]
     if len(window) < MIN_REFERENCE_VARIABLES:
         return math.nan
@@ -349,15 +367,24 @@ def _goodness_of_fit(reference_p: FloatArray, found: _Found) -> float:
         return _ks_uniform(reference_p[found.n_ignored :][: found.n_irrelevant + 1])
     # Given the largest of the uncensored p-values, the smaller ones are uniform below it.
     seen = np.sort(window)[: found.n_uncensored]
+    if found.half_gap and found.posterior is not None:
+        # Each value stands for all of its cluster, down to the lower end of the gap below.
+        at_lower_ends = found._replace(posterior=found.posterior.shifted(-2 * found.half_gap))
+        lower = np.sort(at_lower_ends.p_values(reference, df, mode=mode)[found.n_ignored :][: found.n_irrelevant])
+        return _ks_uniform(seen[:-1] / seen[-1], lower[: found.n_uncensored - 1] / seen[-1])
     return _ks_uniform(window) if found.n_uncensored == len(window) else _ks_uniform(seen[:-1] / seen[-1])
 
 
-def _ks_uniform(sample: FloatArray) -> float:
-    """Two-sided; exact for fewer than 100 values without ties, as in R."""
+def _ks_uniform(sample: FloatArray, lower: FloatArray | None = None) -> float:
+    """Two-sided; exact for fewer than 100 values without ties, as in R.
+
+    Values that are only known to lie between `lower` and `sample`, both ascending, count where they are nearest.
+    """
     ordered = np.sort(sample)
     n = len(ordered)
     rank = np.arange(n)
-    distance = float(max((ordered - rank / n).max(), ((rank + 1) / n - ordered).max()))
+    above = ordered if lower is None else lower
+    distance = float(max((above - rank / n).max(), ((rank + 1) / n - ordered).max()))
     if n < 100 and (np.diff(ordered) > 0).all():
         from scipy.stats import kstwo
 
