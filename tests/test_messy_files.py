@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from hostile.commands import Done, run_command
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
 from interplay.readers.written_dates import AmbiguousDatesError, read_dates
+from interplay.report.words import methods_paragraph
 from interplay.steps.number_texts import doubt_about_labels, stands_for_missing
+from interplay.steps.table import as_table
 
 N = 120
 MARKERS = [
@@ -259,6 +262,7 @@ def test_a_missing_target(tmp_path: Path) -> None:
         assert "these samples are left out" in str(caught[-1].message)
         found = interplay.max_information_gain(X, y)
         np.testing.assert_array_equal(found.gain, expected.gain)
+        assert as_table(X).samples_left_out == 2
     with pytest.raises(ValueError, match="missing_target must be one of 'error', 'drop', not 'keep'"):
         read_data(tmp_path / "data.csv", target="y", missing_target="keep")
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1")
@@ -266,7 +270,43 @@ def test_a_missing_target(tmp_path: Path) -> None:
     assert "use --missing-target drop to leave" in done.err
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1", "--missing-target", "drop")
     assert done.code == 0
-    assert "118 samples" in done.out
+    assert "118 samples (2 left out)" in done.out
+
+
+@pytest.mark.parametrize("ending", ["csv", "feather", "parquet", "npz"])
+def test_results_say_how_many_samples_were_left_out(tmp_path: Path, ending: str) -> None:
+    y = np.where(np.roll(numbers(), 3) > 0, 1.0, 0.0)
+    y[[7, 9, 30]] = np.nan
+    path = tmp_path / f"data.{ending}"
+    frame = pd.DataFrame({"a": numbers(), "b": numbers()[::-1], "batch": np.arange(N) % 2, "y": y})
+    if ending == "npz":
+        np.savez(path, X=frame[["a", "b", "batch"]].to_numpy(), y=y)
+    else:
+        {"csv": partial(frame.to_csv, index=False), "feather": frame.to_feather, "parquet": frame.to_parquet}[ending](
+            path
+        )
+    target = None if ending == "npz" else "y"
+    with pytest.warns(UserWarning, match="3 of 120 values are missing"):
+        X, y = read_data(path, target=target, missing_target="drop")
+    result = interplay.select(X, y, dimensions=1, strata=None if ending == "npz" else "batch", random_state=0)
+    assert result.provenance["samples_left_out"] == 3
+    assert "117 samples (3 left out)" in result.summary()
+    assert "comprised 117 samples" in methods_paragraph(result)
+    assert "after 3 samples were left out" in methods_paragraph(result)
+    result.save(tmp_path / "run.interplay")
+    interplay.load(tmp_path / "run.interplay").to_html(tmp_path / "report.html")
+    assert "117 (3 left out)" in (tmp_path / "report.html").read_text()
+    pairs = interplay.interactions(X, y)
+    assert pairs.details().startswith("117 samples (3 left out); ")
+    pairs.to_html(tmp_path / "pairs.html")
+    assert "117 samples (3 left out)" in (tmp_path / "pairs.html").read_text()
+
+
+def test_nothing_is_said_of_samples_where_none_was_left_out() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    result = interplay.select(X, X[:, 0] > 0, dimensions=1, random_state=0)
+    assert result.provenance["samples_left_out"] == 0
+    assert "left out" not in result.summary() + methods_paragraph(result)
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

@@ -413,6 +413,7 @@ class TestTargetFile:
         assert re.search(r"1 of 76 samples of '.*traits\.csv' are not in '.*data\.csv' \('extra'\)", words[-1])
         assert words[-1].endswith("75 samples are in both and are used")
         assert table.place(0) == f"sample {ids[kept[0]]!r}"
+        assert table.samples_left_out == 5
         interplay.select(X, y, strata="batch", random_state=0)
 
     def test_a_missing_trait(self, tmp_path: Path) -> None:
@@ -426,6 +427,7 @@ class TestTargetFile:
             said(lambda: read_data(path, **options))
         (X, y), words = said(lambda: read_data(path, missing_target="drop", **options))
         assert as_table(X).n_samples == len(list(y)) == 39
+        assert as_table(X).samples_left_out == 1
         assert words[-1].endswith("this sample is left out")
 
     def test_a_bed_file(self, tmp_path: Path) -> None:

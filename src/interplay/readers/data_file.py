@@ -52,7 +52,8 @@ def read_data(
         Texts or numbers that stand for missing values, such as "-999" or "n.d.", beside the usual ones: empty cells,
         NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash.
     missing_target : {"error", "drop"}
-        Samples whose outcome is missing are refused, or left out with a warning.
+        Samples whose outcome is missing are refused, or left out with a warning. The result of `select` and its report
+        say how many samples were left out.
     sheet : str, optional
         Name of the sheet of a spreadsheet; the first if not given.
     transpose : bool

@@ -57,6 +57,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
     found = columns.iloc[[place_of[name] for name in known]]
     table.index = pd.Index(ids, name="sample")
     joined: Table = table if len(rows) == table.n_samples else RowSubset(table, rows)
+    joined.samples_left_out = table.n_samples - len(rows)
     joined.sample_columns = {str(name): found[name].reset_index(drop=True) for name in found.columns}
     return joined
 

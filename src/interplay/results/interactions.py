@@ -318,9 +318,9 @@ class Interactions:
         classes = (
             f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
         )
-        n_strata = len(self.provenance.get("strata", {}))
+        n_strata, left_out = len(self.provenance.get("strata", {})), self.provenance.get("samples_left_out")
         return (
-            f"{sum(self.class_sizes.values())} samples; {classes}; "
+            f"{sum(self.class_sizes.values())} samples{f' ({left_out} left out)' if left_out else ''}; {classes}; "
             + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
             + (f"p-values from {self.permutations_in_words()}; " if self.is_permuted else "")

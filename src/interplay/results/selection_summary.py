@@ -21,7 +21,7 @@ def summary_text(selection: Selection) -> str:
     found = f"{len(selection.ranked)} of {n} variables relevant"
     lines = [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-        f"{selection.provenance['n_samples']} samples; {_classes(selection)}; {_strata(selection)}"
+        f"{_samples(selection)}; {_classes(selection)}; {_strata(selection)}"
         + _counted(s["discretizations"], "discretisation")
         + f" into {s['divisions'] + 1} levels; {_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
@@ -63,6 +63,11 @@ def summary_html(selection: Selection) -> str:
     rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
     rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
     return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+
+
+def _samples(selection: Selection) -> str:
+    left_out = selection.provenance.get("samples_left_out")  # earlier files do not say
+    return f"{selection.provenance['n_samples']} samples" + (f" ({left_out} left out)" if left_out else "")
 
 
 def _classes(selection: Selection) -> str:
