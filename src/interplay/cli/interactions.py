@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
+from interplay.cli.config import config_options, record_command
+from interplay.cli.data_options import data_options, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
-from interplay.cli.run import check_shard, files_in_words
+from interplay.cli.run import check_shard, files_in_words, show_work
 from interplay.readers.data_file import read_data
 from interplay.steps.discrete_codes import MISSING_CHOICES
 
@@ -70,25 +72,22 @@ def _interaction_options(command: Command) -> Command:
 
 @click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples that interact: more than their parts.")
 @click.argument("data")
-@click.option("--target", metavar="COLUMN", help="The column to be explained.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
-@click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
+@data_options
 @_interaction_options
 @output_options
 @click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
+@config_options
 @click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
 def interactions(
     data: str,
-    target: str | None,
-    drop: tuple[str, ...],
-    delimiter: str | None,
-    decimal: str | None,
     out: str | None,
     format_: str | None,
     report: str | None,
     save: str | None,
     shard: str | None,
+    config: str | None,
+    config_out: str | None,
+    dry_run: bool,
     quiet: bool,
     **values: Any,
 ) -> None:
@@ -103,11 +102,20 @@ def interactions(
     """  # noqa: D301 - click looks for that character
     check_format(out, format_)
     if shard is not None:
-        check_shard(shard, save, {"out": out, "format": format_, "report": report})
-    outputs = {"out": None if out == "-" else out, "report": report, "save": save, "checkpoint": values["checkpoint"]}
-    inputs = [data, values["positions"]]
+        check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
+    outputs = {
+        "out": None if out == "-" else out,
+        "report": report,
+        "save": save,
+        "write-config": config_out,
+        "checkpoint": values["checkpoint"],
+    }
+    inputs = [data, config, values["positions"], values["target_file"]]
     check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
+    how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
+    as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
+    record = {"data": data, **to_record(how_to_read), **as_typed}
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
     if values["positions"] is not None:
@@ -118,7 +126,18 @@ def interactions(
         arguments["random_state"] = 0  # the same for all parts
     if quiet:
         arguments["progress"] = False
-    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
+    X, y = read_data(data, **how_to_read)
+
+    if dry_run:
+        from interplay.cli.expected_interactions import expected_interactions
+
+        work = expected_interactions(X, y, shard=shard, **arguments)
+        show_work(
+            work, format_=format_, shard=shard, notes=["tests    of the tuples that the search leaves: not included"]
+        )
+        if config_out is not None:
+            record_command(config_out, "interactions", record)
+        return
 
     from interplay.interacting.find import interactions as find_interactions
 
@@ -126,7 +145,18 @@ def interactions(
     if shard is not None:
         write_all({"save": (str(save), found.save)}, quiet=quiet)
         return
-    write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
+    recorded = record | {"random_state": found.settings["random_state"]}
+    write_selection(
+        found,
+        out=out,
+        format_=format_,
+        report=report,
+        save=save,
+        quiet=quiet,
+        others={}
+        if config_out is None
+        else {"write-config": (config_out, lambda path: record_command(path, "interactions", recorded))},
+    )
 
 
 def _listed(given: tuple[str, ...]) -> list[str] | None:
