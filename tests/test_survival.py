@@ -124,7 +124,7 @@ class TestSelect:
             assert "x2" not in found.relevant
             n_screened += found.p_adjusted[2] < 0.05
             if found.p_adjusted[2] < 0.05:
-                assert "left out that the log-rank test does not confirm: x2" in found.summary()
+                assert "left out because the log-rank test does not confirm them: x2" in found.summary()
         assert n_screened >= 5  # the residuals alone would have called it relevant
 
     def test_ways_to_give_it(self, tmp_path):

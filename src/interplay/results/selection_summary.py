@@ -51,7 +51,12 @@ def summary_text(selection: Selection) -> str:
     if cautions := selection.cautions:
         listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
         more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
-        lines += ["", "caution, leave out what is no variable (--drop):", *listed, *more]
+        lines += [
+            "",
+            "Caution: check these columns, and leave out (--drop) those that should not be used:",
+            *listed,
+            *more,
+        ]
     return "\n".join(lines)
 
 
@@ -91,10 +96,13 @@ def _retests_in_words(selection: Selection) -> list[str]:
         listed = ", ".join(failed[:6]) + ", …" * (len(failed) > 6)
         n_held = len(retest.variable) - len(failed)
         if retest.kind == "covariates" and len(retest.variable):
-            what = f"{n_held} of {len(retest.variable)} hold with covariates ({', '.join(retest.about)})"
-            lines.append(f"{what}; not: {listed}" if failed else what)
+            what = (
+                f"{n_held} of {len(retest.variable)} relevant variables remain significant with covariates "
+                f"({', '.join(retest.about)})"
+            )
+            lines.append(f"{what}; not significant: {listed}" if failed else what)
         elif retest.kind == "log_rank" and failed:
-            lines.append(f"{len(failed)} left out that the log-rank test does not confirm: {listed}")
+            lines.append(f"{len(failed)} left out because the log-rank test does not confirm them: {listed}")
     return lines
 
 

@@ -116,6 +116,6 @@ LIKELIHOOD_FITS = {
     "tail": LikelihoodMethod(
         lambda n: n // 5,
         _fit_exponential,
-        "by maximum likelihood to the lowest fifth of its tail probabilities",
+        "by maximum likelihood in the upper tail (the lowest fifth of the tail probabilities)",
     ),
 }
