@@ -57,7 +57,7 @@ def test_merged_parts_are_the_result_of_one_run(command, data: Path) -> None:
     ("arguments", "message"),
     [
         (["merge", "part1"], "2 of 2 is missing"),
-        (["merge", "part1", "part1"], "1/2 is there twice"),
+        (["merge", "part1", "part1"], "1/2 is given twice"),
         (["merge", "part1", "other2"], "of another search than 'part1' (dimensions: 1 in 'part1', 2 in 'other2',"),
         (["merge", "part1", "data.parquet"], "'data.parquet' is not a part of interplay"),
         (["merge", "nowhere"], "'nowhere'"),

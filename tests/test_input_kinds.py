@@ -263,7 +263,7 @@ class TestAnnData:
         assert adata.var["mdfs_relevant"].dtype == bool
         assert adata.var_names[adata.var["mdfs_relevant"]].tolist() == ["snp5", "snp13"]
         assert adata.var["mdfs_p_value"].isna().sum() == N_VARS - 17
-        with pytest.raises(ValueError, match="none of the variables of this selection"):
+        with pytest.raises(ValueError, match="does not contain any variable of this selection"):
             interplay.select(X, y, dimensions=1).annotate(adata)
 
     def test_blocks_of_a_file(self, tmp_path: Path) -> None:

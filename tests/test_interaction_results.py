@@ -266,7 +266,10 @@ def test_codes_of_new_columns():
     ("change", "words"),
     [
         (lambda X, y: (X.drop(columns="g3"), y), "X lacks the variable 'g3'"),
-        (lambda X, y: (X, np.where(y == "ill", "dead", y)), "y has the class 'dead', which the first samples have not"),
+        (
+            lambda X, y: (X, np.where(y == "ill", "dead", y)),
+            "y has the class 'dead', which the first samples do not have",
+        ),
         (lambda X, y: (X, np.full(len(y), "ill")), "y has one class only"),
         (lambda X, y: (X, y[:-1]), "y must have one value per sample"),
     ],

@@ -162,7 +162,7 @@ def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: lis
         (["12:30", "13:45"], "although '12:30' (line 2) looks like a date"),
         ([f"p{i}" for i in range(30)], "although it has 30 different texts in 30 values, such as 'p0' and 'p1'"),
         ([f"{i} mg" if i % 2 else f"{i} g" for i in range(30)], "although it has 30 different texts"),
-        (["low", "Low", "high"] * 5, "of which 'low' (line 2) and 'Low' (line 3) differ in capitals only, and are two"),
+        (["low", "Low", "high"] * 5, "of which 'low' (line 2) and 'Low' (line 3) differ only in capital letters and count as two"),
     ],
 )
 def test_what_is_not_read_is_named(tmp_path: Path, texts: list[str], said: str) -> None:
@@ -181,7 +181,7 @@ def test_many_columns_are_told_in_a_few_lines(tmp_path: Path) -> None:
     columns = {f"c{v}": ["bad", *map(str, range(29))] for v in range(50)}
     _, said = read(tmp_path, table(["?", *range(29)], **columns))
     assert len(said) == 7
-    assert said[-1].startswith("45 more columns are taken as labels for reasons like these: 'c5', 'c6'")
+    assert said[-1].startswith("45 more columns are taken as labels for similar reasons: 'c5', 'c6'")
     assert said[-1].endswith(" and 40 more")
 
 
@@ -316,7 +316,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(table(values, y=y))
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1")
     assert "Warning: column 'a' is taken as labels because of 'n.d.' in line 42" in done.err
-    assert "say --na-values 'n.d.' if" in done.err
+    assert "use --na-values 'n.d.' if" in done.err
     options = ["--target", "y", "-k", "1", "--na-values", "n.d.", "--na-values", "-9", "--missing", "impute"]
     done = run("run", tmp_path / "data.csv", *options, "--write-config", tmp_path / "run.toml", "--seed", "1")
     assert done.code == 0
@@ -328,7 +328,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 def test_na_values_of_other_formats_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet(tmp_path / "data.parquet")
-    with pytest.raises(ValueError, match=r"^na_values is not for \.parquet files"):
+    with pytest.raises(ValueError, match=r"^na_values cannot be used with \.parquet files"):
         read_data(tmp_path / "data.parquet", target="y", na_values=["1"])
 
 
@@ -362,7 +362,7 @@ def test_what_the_user_calls_categorical_is_labels() -> None:
 def test_odd_classes_are_named() -> None:
     X = numbers().reshape(-1, 2)
     y = ["ill", "well", "?"] * 20
-    with pytest.warns(UserWarning, match=r"^y has a class '\?', which mostly stands for a missing value"):
+    with pytest.warns(UserWarning, match=r"^y has a class '\?', which usually stands for a missing value"):
         interplay.max_information_gain(X, y)
     with pytest.warns(
         UserWarning, match=r"^y is text and taken as classes, although 67 % of its 60 values are numbers"

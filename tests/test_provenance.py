@@ -169,5 +169,5 @@ def test_parts_of_other_large_numbers_are_not_merged() -> None:
         interplay.merge_parts(parts)
     whole = [interplay.search_shard(other, y, dimensions=2, shard=(i, 2), random_state=0) for i in (1, 2)]
     assert interplay.merge_parts(whole, X=other).relevant == ["x0"]
-    with pytest.raises(ValueError, match="X is not the table that the parts were made from"):
+    with pytest.raises(ValueError, match="X is not the table from which the parts were made"):
         interplay.merge_parts(whole, X=X)

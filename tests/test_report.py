@@ -152,7 +152,7 @@ def test_nothing_found() -> None:
     assert data["correlation"]["rows"] == data["network"]["nodes"] == data["tuples"] == data["groups"] == []
 
 
-@pytest.mark.filterwarnings("ignore:column 'v3' of X tells y apart completely")
+@pytest.mark.filterwarnings("ignore:column 'v3' of X determines y completely")
 def test_alone() -> None:
     X, _ = xor_table()
     result = interplay.select(X, X["v3"] > 0.3, dimensions=1, random_state=0)
@@ -162,7 +162,7 @@ def test_alone() -> None:
     assert embedded(page)["network"]["nodes"] == []
 
 
-@pytest.mark.filterwarnings("ignore:column 'v3' of X tells y apart completely")
+@pytest.mark.filterwarnings("ignore:column 'v3' of X determines y completely")
 @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
 def test_several_classes(multiclass: str) -> None:
     X, _ = xor_table()

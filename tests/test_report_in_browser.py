@@ -284,16 +284,16 @@ def test_variables_that_call_for_caution_are_marked(visit, tmp_path: Path, width
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.5
     X = pd.DataFrame(rng.normal(size=(300, 12)), columns=[f"gene{v}" for v in range(12)])
-    with pytest.warns(UserWarning, match="'diagnosis' of X tells y apart completely"):
+    with pytest.warns(UserWarning, match="'diagnosis' of X determines y completely"):
         result = interplay.select(X.assign(diagnosis=np.where(y, "C34", "none")), y, random_state=0)
     result.to_html(tmp_path / "report.html")
     page = visit(tmp_path / "report.html", accept_downloads=True, viewport={"width": width, "height": 740})
     assert page.locator("#table thead th").all_inner_texts()[-1] == "Caution"
     row = column(page, 1).index("diagnosis")
-    assert page.locator("#table tbody tr").nth(row).locator("td").last.inner_text() == "tells y apart completely"
+    assert page.locator("#table tbody tr").nth(row).locator("td").last.inner_text() == "determines y completely"
     assert no_sideways_scroll(page)
     page.locator("#table tbody tr").nth(row).get_by_role("button").first.click()
-    assert "tells y apart completely" in page.locator("#details-body dl").inner_text()
+    assert "determines y completely" in page.locator("#details-body dl").inner_text()
     page.locator("#details-close").click()
     with page.expect_download() as waiting:
         page.locator("#download-variables").click()

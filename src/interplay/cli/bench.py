@@ -59,7 +59,10 @@ def bench(
     ]
     for name, k, n in shapes:
         if math.comb(n, k) > _MAX_TUPLES.get(name, max(_MAX_TUPLES.values())):
-            raise click.UsageError(f"{n} variables in {k}D are {math.comb(n, k):.2g} tuples, too many for a quick look")
+            raise click.UsageError(
+                f"{n} variables in {k}D are {math.comb(n, k):.2g} tuples, too many for a quick benchmark: lower one of "
+                "them"
+            )
     here = machine(jobs)
     if format_ == "table":
         told = versions()

@@ -34,13 +34,15 @@ def read_config(path: str, known: set[str]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path!r} is not a TOML file: {error}") from None
     except RecursionError:
-        raise ValueError(f"{path!r} is not a file of settings: it is nested too deep") from None
+        raise ValueError(f"{path!r} is not a file of settings: its tables are nested too deeply") from None
     settings = {}
     for key, value in content.items():
         name = _ALIASES.get(key, key.replace("-", "_"))
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            raise ValueError(f"{path!r} sets {key!r}, which there is not" + (f": {near[0]!r}?" if near else ""))
+            raise ValueError(
+                f"{path!r} sets {key!r}, which is not an option" + (f": did you mean {near[0]!r}?" if near else "")
+            )
         if isinstance(value, dict):
             raise ValueError(f"{path!r}: {key!r} must be a value, not a table")
         # As text, so that a 2.5 where a whole number belongs is seen and not cut.

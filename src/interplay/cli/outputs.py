@@ -38,7 +38,9 @@ def output_options(command: Command) -> Command:
 def check_format(out: str | None, format_: str | None) -> None:
     """Refuse two ways of saying what the table should be."""
     if format_ is not None and out not in (None, "-"):
-        raise click.UsageError("--format is for the table on stdout: leave it out, the ending of --out says it")
+        raise click.UsageError(
+            "--format is for the table on stdout: leave it out, because the file extension of --out gives the format"
+        )
 
 
 def write_selection(

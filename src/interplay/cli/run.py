@@ -123,9 +123,11 @@ def run(
 
 def _check_times(target: str | None, time: str | None, event: str | None) -> None:
     if (time is None) != (event is None):
-        raise click.UsageError("--time and --event belong together: times, and whether the event was seen at them")
+        raise click.UsageError(
+            "--time and --event belong together: give both, the time and whether the event was observed"
+        )
     if time is not None and target is not None:
-        raise click.UsageError("--target does not go with --time and --event: what is explained is the time")
+        raise click.UsageError("--target does not go with --time and --event: the time is the outcome")
 
 
 def show_work(work: ExpectedWork, *, format_: str | None, shard: str | None, notes: Sequence[str] = ()) -> None:
@@ -143,7 +145,7 @@ def check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
 
     Shard.parse(shard)
     if save is None:
-        raise click.UsageError("--shard makes a part of a result: say with --save where to put it")
+        raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
     for name, value in not_yet.items():
         if value is not None:
-            raise click.UsageError(f"--{name} needs the whole result: give it to `interplay merge`, not with --shard")
+            raise click.UsageError(f"--{name} needs the whole result: use it with `interplay merge`, not with --shard")

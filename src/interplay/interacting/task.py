@@ -152,7 +152,7 @@ def check_interactions(
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
     if known is not None and (part is not None or holdout is not None):
         other = "holdout" if part is None else "shard"
-        raise ValueError(f"covariates and {other} cannot be given together: tuples are tested again in a whole result")
+        raise ValueError(f"covariates and {other} cannot be given together: the second tests need the whole result")
     split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
     asked = {
         "missing": missing,

@@ -174,8 +174,8 @@ class Interactions:
             if len(self) and counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
                 return counts
         raise ValueError(
-            f"the cells of row {shown(row)} were not kept: they are for the first 300 tuples, if a tuple has no more "
-            "than 2048 cells times classes"
+            f"the cells of row {shown(row)} are not stored: a result stores them for the first 300 tuples, if a tuple "
+            "has at most 2048 cells times classes"
         )
 
     def graph(self, *, only_significant: bool = True) -> nx.Graph:
