@@ -172,6 +172,7 @@ class TestBed:
             interplay.select(study, "phenotype", dimensions=2)
         known = read_bed(tmp_path / "gaps.bed", samples="phenotyped")
         assert known.n_samples == N_SAMPLES - 4
+        assert known.samples_left_out == 4
         with pytest.raises(ValueError, match=r"^X has 16 missing values in 1 column \('snp7'\)"):
             interplay.select(known, "phenotype", dimensions=2)
         values = np.where(X == -127, np.nan, X)[4:]

@@ -162,7 +162,10 @@ def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: lis
         (["12:30", "13:45"], "although '12:30' (line 2) looks like a date"),
         ([f"p{i}" for i in range(30)], "although it has 30 different texts in 30 values, such as 'p0' and 'p1'"),
         ([f"{i} mg" if i % 2 else f"{i} g" for i in range(30)], "although it has 30 different texts"),
-        (["low", "Low", "high"] * 5, "of which 'low' (line 2) and 'Low' (line 3) differ only in capital letters and count as two"),
+        (
+            ["low", "Low", "high"] * 5,
+            "of which 'low' (line 2) and 'Low' (line 3) differ only in capital letters and count as two",
+        ),
     ],
 )
 def test_what_is_not_read_is_named(tmp_path: Path, texts: list[str], said: str) -> None:

@@ -32,7 +32,7 @@ Exit codes:
   2    bad usage or bad input; the message says what to do
   3    the result could not be written (no space left), or memory or threads ran out
   70   an error in interplay itself; INTERPLAY_TRACEBACK=1 shows where
-  130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output went away
+  130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output closed the pipe
 """
 
 

@@ -30,28 +30,30 @@ _OWN = (
     click.option("-k", "--dimensions", type=int, default=2, show_default=True,
                  help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
     click.option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error", show_default=True,
-                 help="Missing values: refuse, a level of their own, draw from the others, or leave the sample out of "
-                 "the tests of the tuple."),
+                 help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "
+                 "the sample out of the tests of the tuple."),
     click.option("--variables", metavar="NAME|@FILE", multiple=True,
-                 help="Only tuples with one of these variables; may be repeated; @FILE names one a line."),
+                 help="Only tuples with one of these variables; may be repeated; @FILE has one name per line."),
     click.option("--require", type=click.Choice(["any", "all"]), default="any", show_default=True,
-                 help="Whether a tuple must have one of --variables, or consist of them."),
+                 help="Whether a tuple must contain one of --variables, or consist of them."),
     click.option("--partners", metavar="NAME|@FILE", multiple=True,
-                 help="With --variables: the other members of a tuple must be of these."),
+                 help="With --variables: the other members of a tuple must be among these."),
     click.option("--min-distance", type=float, metavar="N",
-                 help="Leave out tuples with members on one chromosome that are nearer than this."),
+                 help="Leave out tuples with two members on one chromosome that are closer than this."),
     click.option("--positions", metavar="FILE",
-                 help="For --min-distance: .bim, or a table with the columns variable, position and chromosome.  "
-                 "[default: those of a .bed]"),
+                 help="For --min-distance: a .bim file, or a table with the columns variable, position and chromosome. "
+                 " [default: positions of the .bed file]"),
     click.option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
                  metavar="METHOD", default="holm", show_default=True,
-                 help="holm, hochberg, bonferroni, BH, BY or none; for all tuples that are searched."),
-    click.option("--level", type=float, default=0.05, show_default=True, help="Significant: adjusted p below this."),
-    click.option("--max-p", type=float, help="List all tuples with p, not adjusted, up to this; 1 lists all.  "
-                 "[default: what is significant]"),
-    click.option("--top", type=int, metavar="N", help="List the N tuples with the smallest p."),
-    click.option("--holdout", metavar="SHARE|N", help="Search without this share, or number, of the samples, and test "
-                 "in them what is found."),
+                 help="Adjustment for all tuples of the search: holm, hochberg, bonferroni, BH, BY or none."),
+    click.option("--level", type=float, default=0.05, show_default=True,
+                 help="Significance level: significant tuples have an adjusted p-value below it."),
+    click.option("--max-p", type=float, help="List all tuples with an unadjusted p-value up to this; 1 lists all.  "
+                 "[default: significant tuples]"),
+    click.option("--top", type=int, metavar="N", help="List the N tuples with the smallest p-values."),
+    click.option("--holdout", metavar="SHARE|N",
+                 help="Keep this share, or number, of the samples out of the search, and test "
+                 "the found tuples in them."),
 )  # fmt: skip
 
 
@@ -70,14 +72,16 @@ def _interaction_options(command: Command) -> Command:
     return command
 
 
-@click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples that interact: more than their parts.")
+@click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples of variables that interact.")
 @click.argument("data")
 @data_options
 @_interaction_options
 @output_options
-@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
+@click.option(
+    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
+)
 @config_options
-@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 def interactions(
     data: str,
     out: str | None,
@@ -91,9 +95,9 @@ def interactions(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Find the tuples of variables in the file DATA that interact about a target.
+    """Find the tuples of variables in the file DATA that interact in their effect on the outcome.
 
-    An interaction is an effect that no sum of effects of the parts of a tuple explains. Without --out or --format, a
+    An interaction is an effect of a tuple beyond the sum of the effects of its parts. Without --out or --format, a
     summary goes to stdout. Progress and notes go to stderr.
 
     \b

@@ -21,10 +21,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Write = Callable[[str], Any]
 
 _OUTPUT_OPTIONS = (
-    click.option("--out", metavar="FILE", help="Table of all variables: .csv, .tsv, .parquet or .json; - is stdout."),
-    click.option("--format", "format_", type=click.Choice(["csv", "tsv", "json"]), help="The table, to stdout."),
-    click.option("--report", metavar="FILE", help="HTML report."),
-    click.option("--save", metavar="FILE", help="The whole result, for `interplay report` and interplay.load()."),
+    click.option(
+        "--out", metavar="FILE", help="Write the table of all variables: .csv, .tsv, .parquet or .json; - is stdout."
+    ),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["csv", "tsv", "json"]),
+        help="Print the table to stdout in this format.",
+    ),
+    click.option("--report", metavar="FILE", help="Write an HTML report."),
+    click.option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
 )
 
 

@@ -25,23 +25,25 @@ if TYPE_CHECKING:
 
 def files_in_words() -> str:
     """Say what files are read, for the help: one paragraph per format, in two columns."""
-    lines = ["\b", "DATA is a file, known by its ending:"]
+    lines = ["\b", "DATA is a file; its extension gives the format:"]
     for known in FORMATS:
         rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")
         lines += [f"  {endings:17}  {words}".rstrip() for endings, words in rows]
-    return "\n".join([*lines, "Results replace existing files, at the end and as a whole.", "", ""])
+    return "\n".join([*lines, "Results replace existing files. Each is written as a whole, after the search.", "", ""])
 
 
 @click.command(epilog=files_in_words() + EXIT_CODES)
 @click.argument("data")
 @data_options
-@click.option("--time", metavar="COLUMN", help="Instead of --target: times to an event, some of them censored.")
-@click.option("--event", metavar="COLUMN", help="With --time: 1 where the event was seen, 0 where it was not.")
+@click.option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring.")
+@click.option("--event", metavar="COLUMN", help="With --time: 1 if the event was observed, 0 if the time is censored.")
 @select_options
 @output_options
-@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
+@click.option(
+    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
+)
 @config_options
-@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 def run(
     data: str,
     time: str | None,
@@ -57,7 +59,7 @@ def run(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Find the variables in the file DATA that are informative about a target.
+    """Find the variables in the file DATA that are informative about the outcome.
 
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
