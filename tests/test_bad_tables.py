@@ -53,7 +53,7 @@ BAD_TABLES = {
     "all None": (with_column(empty=None), "column 'empty' of X has only missing values: leave it out"),
     "some missing": (
         with_column(gaps=[np.nan] + [1.0] * (N - 1)),
-        r"X has 1 missing value in 1 column \('gaps'\): fill them in, or use missing='level' or missing='impute'",
+        r"X has 1 missing value in 1 column \('gaps'\): fill the gaps, or use missing='level' or missing='impute'",
     ),
     "no rows": (good_frame()[0].iloc[:0], "X has no samples: give at least one row"),
     "no columns": (good_frame()[0][[]], "X has no variables: give at least one column"),

@@ -175,7 +175,7 @@ class TestSelect:
         (pd.DataFrame({"sex": ["f"] * 600}), "column 'sex' has one value only"),
         ("nowhere", "covariates names 'nowhere', which is not a column of X"),
         (["x1", "nowhere"], "covariates names 'nowhere'"),
-        ([f"p{i}" for i in range(600)], "covariates make 599 columns of a model"),
+        ([f"p{i}" for i in range(600)], "covariates give a model with 599 columns"),
         (np.zeros((600, 2, 2)), "covariates"),
     ],
 )

@@ -390,7 +390,7 @@ TEXT = pd.DataFrame({"id": [f"p{i}" for i in range(300)], "x": np.arange(300.0)}
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [
-        (GAPS, {}, r"X has 3 missing values in 2 columns \('x1', 'x2'\): fill them in, or use missing='level' or"),
+        (GAPS, {}, r"X has 3 missing values in 2 columns \('x1', 'x2'\): fill the gaps, or use missing='level' or"),
         (GAPS[:, [0, 2]], {}, r"X has 1 missing value in 1 column \('x1'\)"),
         (np.full((3, 9), nan), {}, r"column 'x0' of X \(and 8 more\) has only missing values: leave it out"),
         (

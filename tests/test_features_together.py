@@ -112,7 +112,7 @@ def test_a_selector_says_that_it_takes_no_names(frame):
 
 def test_strata_that_tell_two_classes_apart_are_named_with_them(frame, variables):
     y = frame["ill"].where(frame["batch"] > 0, "unknown")
-    with pytest.raises(ValueError, match="strata tells the classes of 'ill vs unknown' apart by itself"):
+    with pytest.raises(ValueError, match="strata determines the classes of 'ill vs unknown'"):
         interplay.select(variables, y, strata=(frame["batch"] > 0), multiclass="ovo", **FEW)
 
 

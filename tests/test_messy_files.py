@@ -98,7 +98,7 @@ def test_markers_among_labels(tmp_path: Path) -> None:
     assert said == [
         "read as missing values: '?' in column 'kind' (6 values, the first in line 4), ' ' in column 'kind' (6 values, "
         "the first in line 6)",
-        "column 'allele' is taken as labels and '-' (10 values, the first in line 4) as one of them: say "
+        "column 'allele' is taken as labels and '-' (10 values, the first in line 4) as one of them: use "
         "na_values=['-'] if it stands for a missing value",
     ]
     frame, said = read(tmp_path, table(list(range(30)), strand=strand, allele=allele), na_values=["-"])
@@ -121,8 +121,8 @@ def test_na_values_are_numbers_and_texts(tmp_path: Path) -> None:
     frame, said = read(tmp_path, table(values))
     assert frame["a"].tolist() == values
     assert said == [
-        "may stand for missing values: -999 in column 'a' (8 values, the others are 1.5 to 4.5): say "
-        "na_values=['-999'] if so"
+        "may stand for missing values: -999 in column 'a' (8 values, the others are 1.5 to 4.5): if so, "
+        "use na_values=['-999']"
     ]
     assert not read(tmp_path, table([-1, 0, 1, 2] * 5))[1]
     assert not read(tmp_path, table([99, 98, 97, 60, 3] * 5))[1]
@@ -343,7 +343,7 @@ def test_dataframes_are_not_taken_silently(library: Any) -> None:
     with pytest.warns(
         UserWarning,
         match=r"^column 'a' of X is text and taken as labels, although 98 % of its 120 values are numbers, the others "
-        r"are '\?' \(2\): make it numbers",
+        r"are '\?' \(2\): convert it to numbers",
     ):
         interplay.max_information_gain(library({"a": texts, "b": list(range(N))}), y, dimensions=1)
     with pytest.warns(UserWarning, match="although its 120 values are numbers kept as text, such as '"):

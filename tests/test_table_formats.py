@@ -279,7 +279,7 @@ class TestZip:
                 r"data\.zip' must hold one table, and it holds 2 files \('a\.csv', 'b\.csv'\)",
             ),
             ({}, "it holds no file"),
-            ({"a.parquet": b""}, r"data\.zip/a\.parquet' is read by parts"),
+            ({"a.parquet": b""}, r"data\.zip/a\.parquet' is read in blocks"),
             ({"a.csv": b"a,y\n1\n"}, r"data\.zip/a\.csv', first row: 1 field"),
             ({"a.docx": b"a"}, r"data\.zip/a\.docx' has an unknown file extension"),
         ):

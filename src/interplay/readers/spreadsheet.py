@@ -44,7 +44,7 @@ def read_spreadsheet(
     name, cells = _cells(path, sheet)
     rows = [(number, row) for number, row in enumerate(cells, start=1) if any(cell != "" for cell in row)]
     if len(rows) < 2:
-        what = "is empty" if not rows else "has a header and no rows"
+        what = "is empty" if not rows else "has a header but no rows"
         raise ValueError(f"{shown}, sheet {shown_value(name)}, {what}: its first row must name the columns")
     filled = [
         place

@@ -66,9 +66,7 @@ def checked_array(X: Any, *, must_be_finite: bool) -> Any:
     except ValueError as error:
         if "contains NaN" not in str(error):
             raise
-        raise ValueError(
-            "X contains NaN: fill in the missing values, or use missing='level' or missing='impute'"
-        ) from None
+        raise ValueError("X contains NaN: fill the gaps, or use missing='level' or missing='impute'") from None
 
 
 def with_own_types(X: Any) -> Any:

@@ -211,7 +211,7 @@ class ColumnSurvey:
             values = f"{count} missing value{'s' * (count > 1)}"
             columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
             raise ValueError(
-                f"X has {values} in {columns} ({listed}): fill them in, or use missing='level' or missing='impute' "
+                f"X has {values} in {columns} ({listed}): fill the gaps, or use missing='level' or missing='impute' "
                 f"({self._first_gap(int(gaps[0]))})"
             )
         if len(empty) and self._missing == "impute":
