@@ -112,7 +112,7 @@ def test_a_selector_says_that_it_takes_no_names(frame):
 
 def test_strata_that_tell_two_classes_apart_are_named_with_them(frame, variables):
     y = frame["ill"].where(frame["batch"] > 0, "unknown")
-    with pytest.raises(ValueError, match="strata tells the classes of 'ill vs unknown' apart by itself"):
+    with pytest.raises(ValueError, match="strata determines the classes of 'ill vs unknown'"):
         interplay.select(variables, y, strata=(frame["batch"] > 0), multiclass="ovo", **FEW)
 
 
@@ -142,7 +142,7 @@ def test_measurements_of_few_samples_are_not_taken_for_the_decision_in_other_wor
     found = interplay.select(table, dose, **FEW)  # a warning would be an error
     assert sorted(found.relevant) == ["gene1", "gene4"]
     for same in (table["gene2"] ** 3, -table["gene2"]):
-        with pytest.warns(UserWarning, match="column 'gene2' of X tells y apart completely"):
+        with pytest.warns(UserWarning, match="column 'gene2' of X determines y completely"):
             interplay.select(table, same.rename("dose"), **FEW)
 
 

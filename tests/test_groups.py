@@ -376,7 +376,7 @@ class TestBadInput:
 
     def test_the_error_about_strata_leads_to_groups(self):
         X, y, donor = donors()
-        with pytest.raises(ValueError, match="if its values are donors or families, give them as groups= instead"):
+        with pytest.raises(ValueError, match="if the strata are donors or families, give them as groups="):
             interplay.select(X, y, strata=donor)
 
     def test_groups_of_several_columns(self):

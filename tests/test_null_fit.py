@@ -436,7 +436,7 @@ def test_degrees_of_freedom_can_differ():
         assert (np.diff(null.p_values()[order]) >= 0).all()
     np.testing.assert_array_equal(null.p_values(gains[:5], df=df[:5]), null.p_values()[:5])
     np.testing.assert_allclose(null.p_values(gains[::2], df=2), null.p_values()[::2])
-    with pytest.raises(ValueError, match="df must be given with these gains"):
+    with pytest.raises(ValueError, match="df is needed for these gains"):
         null.p_values(gains[:5])
     with pytest.raises(ValueError, match="contrast_df must be given"):
         fit_null(gains, dimensions=2, df=df, contrast_gain=gains)
@@ -454,14 +454,14 @@ def test_ks_is_scipys(n):
 
 def test_warns_when_too_many_low_gains_would_have_to_be_ignored():
     gains = np.append(np.zeros(33), null_statistic(np.random.default_rng(17), 67, gamma=1000.0))
-    with pytest.warns(UserWarning, match=r"ignores 31 variables of low gain, the most it may.*union"):
+    with pytest.warns(UserWarning, match=r"ignores 31 variables of low gain, the largest number allowed.*union"):
         fit_null(gains, dimensions=2, unit="chi2", fit="lsq")
 
 
 def test_warns_when_hardly_any_variable_is_irrelevant():
     rng = np.random.default_rng(18)
     gains = np.append(null_statistic(rng, 25, gamma=50.0), rng.uniform(60, 500, size=200))
-    with pytest.warns(UserWarning, match=r"only 30 variables as irrelevant, the fewest it may.*contrast"):
+    with pytest.warns(UserWarning, match=r"only 30 variables as irrelevant, the smallest number allowed.*contrast"):
         null = fit_null(gains, dimensions=2, unit="chi2", n_ignored=0)
     assert null.n_irrelevant == 30
 

@@ -364,7 +364,7 @@ def _store(folder: Path, X: ShortArray, y: Labels) -> None:
                 file.write(text.encode("ascii"))
     except OSError as error:
         warnings.warn(
-            f"Madelon was not kept in {folder} ({error}): set cache_dir to a folder that can be written",
+            f"Madelon was not stored in {folder} ({error}): set cache_dir to a folder that can be written",
             UserWarning,
             stacklevel=3,
         )

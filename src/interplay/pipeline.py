@@ -238,6 +238,7 @@ def select(
             "date": now(),
             "target": task.target,
             "n_samples": task.table.n_samples,
+            "samples_left_out": task.table.samples_left_out,
             "n_vars": task.table.n_vars,
             "data_fingerprint": fingerprint(),
             "strata": task.strata_sizes,

@@ -280,20 +280,19 @@ def merge_parts(
         else:
             _check_same_search(part, name, first, first_name)
             if part.shard.number in name_of:
-                doubled = f"{part.shard} is there twice: {name_of[part.shard.number]} and {name}"
+                doubled = f"{part.shard} is given twice, as {name_of[part.shard.number]} and as {name}"
                 raise ValueError(f"parts: {doubled}: leave one out")
             merged = tuple(_merged(a, b) for a, b in zip(merged, part.runs, strict=True))
         name_of[part.shard.number] = name
         provenances.append(part.provenance)
     if first is None:
-        raise ValueError("parts must name at least one part; there is none")
+        raise ValueError("parts is empty: give at least one part")
     if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
         verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
     if X is None and first.survival is not None:
         raise ValueError(
-            "X is needed to merge parts of a search for times (--data on the command line): what they found has to "
-            "pass a log-rank test"
+            "X is needed to merge parts of a search with times (--data on the command line): the log-rank test uses it"
         )
     settings = SelectionSettings.of(first.settings)
     return selection_from(
@@ -368,7 +367,7 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     recorded = part.about["data fingerprint"]
     hashed = partial(data_fingerprint, table, classes, strata, groups, like=recorded, n_threads=n_threads)
     if not same_shape or hashed() != recorded:
-        raise ValueError("X is not the table that the parts were made from: give that one, or none")
+        raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")
     comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
     return SearchedData(
         table,

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import Any
 
-from interplay.checks import check_choice, check_int, check_list, check_real
 from interplay.engines.choice import AsEngine, check_engine
-from interplay.interacting.data import InteractionData
-from interplay.interacting.in_groups import check_groups, find_in_groups
+from interplay.interacting.in_groups import find_in_groups
 from interplay.interacting.search import find_interactions
+from interplay.interacting.task import InteractionTask, check_interactions
 from interplay.progress import Progress, check_progress
 from interplay.results.interactions import Interactions
 from interplay.results.replication import replicate_in
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
-from interplay.search.p_value_caps import PValueCaps, check_listed_method
-from interplay.search.settings import MAX_PERMUTATIONS, Discrete, check_search_settings
-from interplay.search.tile_loop import Shard
-from interplay.search.tuple_family import make_family
-from interplay.steps.clustered_samples import warn_of_clusters
-from interplay.steps.covariates import make_covariates
-from interplay.steps.decision import decision_classes
-from interplay.steps.discrete_codes import MISSING_CHOICES
-from interplay.steps.groups import make_groups
-from interplay.steps.named_columns import take_named
-from interplay.steps.sample_split import split_samples
-from interplay.steps.strata import check_strata, make_strata
-from interplay.steps.table import Table
+from interplay.search.settings import Discrete
 
 
 def interactions(
@@ -221,97 +209,74 @@ def interactions(
     [('x4', 'x7')]
     """
     kept = as_checkpoint(checkpoint)
-    dimensions = check_int("dimensions", dimensions, low=2)
-    check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
-    named = [given for given in (y, strata, covariates) if isinstance(given, str)]
-    named += covariates if isinstance(covariates, list) else []
-    table, (y, strata, groups, covariates) = take_named(X, y=y, strata=strata, groups=groups, covariates=covariates)
-    known = make_covariates(covariates, n_samples=table.n_samples)
-    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    within = make_strata(strata, n_samples=table.n_samples)
-    if within is not None:
-        check_strata(within, classes)
-    together = make_groups(groups, n_samples=table.n_samples)
-    settings = check_search_settings(
-        table,
+    task = check_interactions(
+        X,
+        y,
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
         range_=range_,
-        pseudocount=0.0,
-        discrete=discrete,
-        missing="level" if missing == "omit" else missing,
-        random_state=kept.seed if random_state is None and kept is not None else random_state,
-    )
-    family = make_family(
-        table,
-        dimensions,
         variables=variables,
         require=require,
         partners=partners,
-        positions=positions,
         min_distance=min_distance,
+        positions=positions,
+        p_adjust=p_adjust,
+        level=level,
+        max_p=max_p,
+        top=top,
+        holdout=holdout,
+        shard=shard,
+        strata=strata,
+        groups=groups,
+        n_permutations=n_permutations,
+        covariates=covariates,
+        decision=decision,
+        decision_divisions=decision_divisions,
+        discrete=discrete,
+        missing=missing,
+        random_state=kept.seed if random_state is None and kept is not None else random_state,
+        checkpoint=checkpoint,
     )
-    caps = PValueCaps(
-        method=check_listed_method(p_adjust),
-        level=check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True),
-        n_tests=family.n_tuples(),
-        max_p=None if max_p is None else check_real("max_p", max_p, low=0.0, high=1.0, low_open=True),
-        top=None if top is None else check_int("top", top, low=1),
-    )
-    caps.check()
-    part = None if shard is None else Shard.parse(shard)
-    if part is not None and holdout is not None:
-        raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
-    if known is not None and (part is not None or holdout is not None):
-        other = "holdout" if part is None else "shard"
-        raise ValueError(f"covariates and {other} cannot be given together: tuples are tested again in a whole result")
-    split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
     check_progress(progress)
-    choice = check_engine(
-        engine, n_jobs=n_jobs, to_screen=True
-    )  # refused, if it is not there, before a file is written
-    asked = {
-        "missing": missing,
-        "decision": classes.kind,
-        "decision_divisions": decision_divisions,
-        "variables": _names(table, variables, "variables"),
-        "require": require,
-        "partners": _names(table, partners, "partners"),
-        "min_distance": min_distance,
-        "p_adjust": p_adjust,
-        "level": level,
-        "max_p": max_p,
-        "top": top,
-        "holdout": holdout,
-        "shard": None if part is None else str(part),
-    }
-    data = InteractionData(table, y, within, classes, family, together)
-    if together is not None:
-        beside = {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
-        n_permutations = check_groups(data, caps, n_permutations=n_permutations, given=beside)
+    # An engine that is not there is refused before a file is written.
+    choice = check_engine(engine, n_jobs=n_jobs, to_screen=True)
+    if task.data.groups is not None:
         return find_in_groups(
-            data,
-            settings,
-            caps,
+            task.data,
+            task.settings,
+            task.caps,
             choice,
-            n_permutations=n_permutations,
-            asked=asked,
+            n_permutations=task.n_permutations,
+            asked=task.asked,
             progress=progress,
-            covariates=known,
+            covariates=task.covariates,
         )
-    check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
-    warn_of_clusters(table, classes, within, taken=named)
-    how: dict[str, Any] = {"asked": asked, "checkpoint": kept, "progress": progress}
-    if split is None:
-        return find_interactions(data, settings, caps, choice, covariates=known, **how)
-    searched, held_out = (data.of_samples(rows, decision, decision_divisions) for rows in split)
-    found = find_interactions(searched, settings, caps, choice, **how)
-    return replicate_in(found, held_out.table, held_out.y, held_out.strata)
+    found = find_interactions(
+        task.searched,
+        task.settings,
+        task.caps,
+        choice,
+        asked=task.asked,
+        checkpoint=kept,
+        progress=progress,
+        covariates=task.covariates,
+    )
+    if task.split is None:
+        return found
+    rest = task.held_out
+    return replicate_in(found, rest.table, rest.y, rest.strata)
 
 
-def _names(table: Table, chosen: Iterable[Any] | None, argument: str) -> list[str] | None:
-    """Return what a list of names and numbers names, for the record."""
-    if chosen is None:
-        return None
-    return [table.names[v] for v in table.numbers_of(check_list(argument, chosen), argument)]
+_DEFAULTS = {
+    name: argument.default for name, argument in signature(interactions).parameters.items() if name not in ("X", "y")
+}
+
+#: Arguments of `interactions` that do not decide its result.
+_HOW = ("engine", "n_jobs", "progress")
+
+
+def task_of(X: Any, y: Any, **arguments: Any) -> InteractionTask:
+    """Check arguments of `interactions`, with its defaults for those that are not given."""
+    given = _DEFAULTS | arguments
+    return check_interactions(X, y, **{name: value for name, value in given.items() if name not in _HOW})

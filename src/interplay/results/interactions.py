@@ -174,8 +174,8 @@ class Interactions:
             if len(self) and counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
                 return counts
         raise ValueError(
-            f"the cells of row {shown(row)} were not kept: they are for the first 300 tuples, if a tuple has no more "
-            "than 2048 cells times classes"
+            f"the cells of row {shown(row)} are not stored: a result stores them for the first 300 tuples, if a tuple "
+            "has at most 2048 cells times classes"
         )
 
     def graph(self, *, only_significant: bool = True) -> nx.Graph:
@@ -268,10 +268,9 @@ class Interactions:
         notes = []
         tested = self.tested
         if self.first is None and self.is_significant.any():
-            elsewhere = "new samples" if self.is_permuted else "replicate() in new samples, or holdout=,"
+            how = "from new samples" if self.is_permuted else "from new samples (replicate() or holdout=)"
             notes.append(
-                "Effects of tuples that were found because they are significant come out too large: "
-                f"{elsewhere} give{'s' * (not self.is_permuted)} estimates that do not."
+                f"Effects of tuples that were selected by significance are overestimated: get unbiased estimates {how}."
             )
         n_sparse = int((tested.method == METHODS.index(SPARSE)).sum())
         if n_sparse:
@@ -283,8 +282,8 @@ class Interactions:
         if again is not None and self.is_significant.any():
             n_held, n_found = int(again.holds(self.settings["level"]).sum()), int(self.is_significant.sum())
             notes.append(
-                f"{n_held} of {n_found} significant tuples interact beside covariates ({', '.join(again.about[:6])}"
-                f"{', …' * (len(again.about) > 6)}) too; the search itself does not use these."
+                f"{n_held} of {n_found} significant tuples remain significant with covariates "
+                f"({', '.join(again.about[:6])}{', …' * (len(again.about) > 6)}); the search itself does not use these."
             )
         cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
         if (
@@ -293,8 +292,8 @@ class Interactions:
             and cut.intersection(tested.tuples.ravel())
         ):
             notes.append(
-                f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can make an interaction of "
-                "effects that add up before they are cut: look at these tuples with the numbers themselves."
+                f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can create an interaction of "
+                "the levels from effects that add up in the numbers: check these tuples with the numbers themselves."
             )
         return notes
 
@@ -318,9 +317,9 @@ class Interactions:
         classes = (
             f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
         )
-        n_strata = len(self.provenance.get("strata", {}))
+        n_strata, left_out = len(self.provenance.get("strata", {})), self.provenance.get("samples_left_out")
         return (
-            f"{sum(self.class_sizes.values())} samples; {classes}; "
+            f"{sum(self.class_sizes.values())} samples{f' ({left_out} left out)' if left_out else ''}; {classes}; "
             + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
             + (f"p-values from {self.permutations_in_words()}; " if self.is_permuted else "")
@@ -332,7 +331,7 @@ class Interactions:
         """Say what p-values come from, where samples belong to groups."""
         about = self._groups
         done, planned = about.get("permutations_done"), about.get("n_permutations")
-        early = "" if done == planned else f", of which {done} show that nothing is significant"
+        early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
         every = "all " if about.get("all_permutations") else ""
         return f"{every}{planned} permutations of the {about.get('exchanged', 'labels')}{early}"
 
@@ -351,13 +350,15 @@ class Interactions:
                 lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
         elif self.first is None and "searched_up_to_p" in self.provenance:
             lines.append(
-                f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, which it takes with so many tuples; "
-                "top=10 lists the smallest."
+                f"With so many tuples, a significant p-value must be below {self.provenance['searched_up_to_p']:.2g}, "
+                "and "
+                "none is; top=10 lists the smallest."
             )
         elif self.is_permuted:
             lines.append(
-                f"In more than {self.settings['level']:.0%} of the permutations some tuple interacts as much as any "
-                "here; top=10 lists those with the smallest p-values."
+                f"In more than {self.settings['level']:.0%} of the permutations, some tuple has an interaction as "
+                "strong as "
+                "the strongest in the data; top=10 lists the tuples with the smallest p-values."
             )
         return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
 

@@ -396,9 +396,9 @@ class Selection:
             if counts.is_of(members, run, discretization):
                 return counts
         raise ValueError(
-            f"the cells of the best tuple of {shown(self.names[number])} were not kept: they are for the first 300 "
-            "relevant variables, if the tuple has no more than 2048 cells times classes, and not in files of older "
-            "versions or parts merged without X"
+            f"the cells of the best tuple of {shown(self.names[number])} are not stored: a result stores them for the "
+            "first 300 relevant variables, if the tuple has at most 2048 cells times classes, but not in files of "
+            "older versions or with parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -464,8 +464,8 @@ class Selection:
         threshold = check_real("threshold", threshold, low=0.0, high=1.0)
         if len(self.correlation) != len(self.ranked):
             raise ValueError(
-                f"clusters are not available: correlations of {len(self.ranked)} variables were not kept, as there are "
-                "more than 3000 or parts were merged without X"
+                f"clusters are not available: correlations of {len(self.ranked)} variables are not stored, because "
+                "there are more than 3000 or parts were merged without X"
             )
         if len(self.ranked) == 0:
             return []

@@ -68,7 +68,9 @@ def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
         raise TypeError(f"adata must be an AnnData, not {type(adata).__name__}")
     table = selection.table.set_index("variable")
     if not any(name in table.index for name in adata.var_names):
-        raise ValueError("adata has none of the variables of this selection among its var_names")
+        raise ValueError(
+            "adata does not contain any variable of this selection: its var_names must be the names of the variables"
+        )
     table["partners"] = [", ".join(partners) for partners in table["partners"]]
     table = table.reindex([str(name) for name in adata.var_names])
     for name in table.columns[table.columns.str.match("relevant|holds_")]:

@@ -97,7 +97,7 @@ class Checkpoint:
     >>> interplay.max_information_gain(X, y, dimensions=3, checkpoint=file)
     Traceback (most recent call last):
         ...
-    ValueError: checkpoint '...run.ckpt' is of another search (dimensions: 2 there, 3 here): repeat the call ...
+    ValueError: checkpoint '...run.ckpt' belongs to another search (dimensions: 2 there, 3 here): repeat the call ...
     """
 
     path: str | os.PathLike[str]
@@ -163,7 +163,8 @@ class Checkpoint:
             self.write()  # a file that cannot be written is found out now, not after a minute's work
         elif difference := describe_difference(self._about, wanted):
             raise ValueError(
-                f"checkpoint {os.fspath(self.path)!r} is of another search ({difference}): repeat the call it was made "
+                f"checkpoint {os.fspath(self.path)!r} belongs to another search ({difference}): repeat the call it was "
+                "made "
                 "with, name another file, or remove it to start afresh"
             )
 
@@ -181,7 +182,7 @@ class Checkpoint:
         if not (same_tiles and _of_same_search(state, fresh)):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
-                "go on with the version it was made with, or remove it to start afresh"
+                "use the version that wrote it, or remove it to start afresh"
             )
         return state
 
@@ -249,12 +250,14 @@ class Checkpoint:
                 damaged = damaged or error
                 continue
             if damaged is not None:
-                warnings.warn(f"{damaged}: going on from {os.fspath(path)!r}, written before it", stacklevel=4)
+                warnings.warn(
+                    f"{damaged}: resuming from {os.fspath(path)!r}, which was written before it", stacklevel=4
+                )
                 # Not to take the place of the good one at the next write.
                 self._file.unlink()
             return
         if damaged is not None:
-            raise ValueError(f"checkpoint: {damaged}, and there is none before it: name another file, or remove it")
+            raise ValueError(f"checkpoint: {damaged}, and there is no earlier one: name another file, or remove it")
 
     def _state_of_file(self) -> tuple[int, ...] | None:
         """Tell one state of the file from others, as far as the folder knows."""

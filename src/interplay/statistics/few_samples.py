@@ -34,6 +34,6 @@ def note_on_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: In
         return ""
     return (
         f"class {shown(class_labels[smallest])} has {class_sizes[smallest]} samples, too few for the tables of "
-        f"dimensions={dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects missed; "
-        "lower dimensions or divisions, merge rare classes, or gather more samples"
+        f"dimensions={dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects are "
+        "missed; lower dimensions or divisions, merge rare classes, or gather more samples"
     )

@@ -165,7 +165,7 @@ LIKELIHOOD_FITS = {
     "tail": LikelihoodMethod(
         lambda n: n // 5,
         _fit_exponential,
-        "by maximum likelihood to the lowest fifth of its tail probabilities",
+        "by maximum likelihood in the upper tail (the lowest fifth of the tail probabilities)",
     ),
     "predictive": LikelihoodMethod(
         # The lowest quarter has about the shape of what lies beyond; the median has not. Small samples need more of it.

@@ -173,7 +173,9 @@ class NullFit:
         if df is not None:
             return with_df("df", statistic, df)
         if isinstance(self.df, np.ndarray) and len(self.df) != len(statistic):
-            raise ValueError("df must be given with these gains: the fit has one per variable of its own")
+            raise ValueError(
+                "df is needed for these gains: the degrees of freedom of the fit are those of its own variables"
+            )
         return statistic, self.df
 
     def _log_permuted_p(self, evidence: FloatArray) -> FloatArray:

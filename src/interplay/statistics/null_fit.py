@@ -398,13 +398,15 @@ def _warn_at_borders(lsq: LsqFit, *, has_contrast: bool) -> None:
     kind = "contrast variables" if has_contrast else "variables"
     if lsq.ignored_at_border:
         warnings.warn(
-            f"the null fit ignores {lsq.n_ignored} {kind} of low gain, the most it may, so it may be off: remove "
+            f"the null fit ignores {lsq.n_ignored} {kind} of low gain, the largest number allowed, so it may be "
+            "inaccurate: remove "
             "constant and nearly constant columns, raise max_ignored, or use fit='union'",
             stacklevel=4,
         )
     if lsq.irrelevant_at_border:
         warnings.warn(
-            f"the null fit takes only {lsq.n_irrelevant} variables as irrelevant, the fewest it may, so it may be off: "
+            f"the null fit takes only {lsq.n_irrelevant} variables as irrelevant, the smallest number allowed, so it "
+            "may be inaccurate: "
             "use contrast variables, lower min_irrelevant, or use fit='union'",
             stacklevel=4,
         )
