@@ -5,8 +5,8 @@
 Each table of noise is searched with more contrast variables than select() takes. Fits see as many of them as it would;
 the others, and the variables themselves, are what their p-values are tried on. Counted are p-values below 0.05, 0.005
 and 0.0005, tables in which anything is selected at Holm 0.05 by one statistic, and by the default call with its
-combination of all. The tables differ in shape and in seed from those on which "predictive" was chosen. At the end the rows are
-saved and docs/null_fits_table.md is written. About 0.6 processor seconds a table.
+combination of all. The tables differ in shape and in seed from those on which "predictive" was chosen. At the end the
+rows are saved and docs/null_fits_table.md is written. About 0.6 processor seconds a table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from interplay.statistics.p_values import adjust
 from machine import RESULTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "null_fits_table.md"
-RESULT = RESULTS / "null_fits.parquet"
+RESULT = RESULTS / "null_fits.csv.gz"
 
 #: Repetitions from here on were used for no choice.
 FIRST_TABLE = 1_000_000
@@ -130,8 +130,9 @@ def rows_of(cell: Cell, repetition: int) -> Iterator[dict[str, Any]]:
             strata=strata,
             random_state=repetition,
         )
-    of_tests = dict(zip([test.name for test in result.tests if test.dimensions > 1], arms.calls, strict=True))
-    of_searches = {f"gain {call['dimensions']}": call for call in searches.calls if call["dimensions"] == 3}
+    fitted_here = [test.name for test in result.tests if test.name.startswith(("synergy", "product"))]
+    of_tests = dict(zip(fitted_here, arms.calls, strict=True))
+    of_searches = {f"gain {call['dimensions']}": call for call in searches.calls if call["dimensions"] > 1}
     log_p: dict[tuple[str, str], np.ndarray] = {}
     for statistic, call in (of_searches | of_tests).items():
         for name, how in FITS.items():
@@ -215,31 +216,31 @@ def shown(line: pd.Series, prefix: str) -> str:
 
 
 def in_markdown(rows: pd.DataFrame) -> str:
-    """Two tables: statistics by fit, with the ratios at all α; and what is selected, by kind of data."""
-    fitted = [name for name in FITS if not name.startswith("auto")]
+    """Ratios by kind of data and fit, of one statistic each; then what the default call selects, by kind of data."""
+    fits = [name for name in FITS if not name.startswith("auto")]
+    rows = rows.assign(what=rows["statistic"].str.split().str[0].map({"gain": "gains"}).fillna("synergies, products"))
     single = rows[rows["statistic"] != COMBINED]
-    by_kind = ratios(single, ["kind", "fit"]).set_index(["kind", "fit"])
-    overall = ratios(single, ["fit"]).set_index("fit")
-    lines = ["| data | " + " | ".join(f"`{name}`" for name in fitted) + " |", "|---|" + "---:|" * len(fitted)]
-    for kind in by_kind.index.get_level_values("kind").unique():
-        cells = [shown(by_kind.loc[(kind, name)], "held_") for name in fitted]
-        lines.append(f"| {kind} | " + " | ".join(cells) + " |")
-    lines.append("| *all* | " + " | ".join(shown(overall.loc[name], "held_") for name in fitted) + " |")
+    lines = ["| | data | " + " | ".join(f"`{name}`" for name in fits) + " |", "|---|---|" + "---:|" * len(fits)]
+    for what, part in sorted(single.groupby("what"), reverse=True):
+        by_kind = ratios(part, ["kind", "fit"]).set_index(["kind", "fit"])
+        overall = ratios(part, ["fit"]).set_index("fit")
+        for kind in KINDS:
+            if kind in by_kind.index:
+                cells = [shown(by_kind.loc[(kind, name)], "held_") for name in fits]
+                lines.append(f"| {what} | {kind} | " + " | ".join(cells) + " |")
+        lines.append(f"| {what} | *all* | " + " | ".join(shown(overall.loc[name], "held_") for name in fits) + " |")
     errors = " / ".join(f"{overall.loc['predictive', f'held_{alpha:g}_error']:.2f}" for alpha in ALPHAS)
-    one_kind = by_kind.xs("predictive", level="fit")[[f"held_{alpha:g}_error" for alpha in ALPHAS]].median()
-    lines.append(f"\nStandard errors: {errors} of all, about {' / '.join(f'{e:.2f}' for e in one_kind)} of a line.\n")
+    of_line = by_kind.xs("predictive", level="fit")[[f"held_{alpha:g}_error" for alpha in ALPHAS]].median()
+    lines.append(f"\nStandard errors: {errors} of all, about {' / '.join(f'{e:.2f}' for e in of_line)} of a line.\n")
     call = rows[rows["statistic"] == COMBINED]
     autos = [name for name in FITS if name.startswith("auto")]
-    lines += ["| data | tables | " + " | ".join(f"any selected: {name} | ratios" for name in autos) + " |"]
-    lines += ["|---|---:|" + "---:|" * 2 * len(autos)]
-    combined = ratios(call, ["kind", "fit"]).set_index(["kind", "fit"])
-    any_selected = call.groupby(["kind", "fit"])["any"].mean()
-    for kind in combined.index.get_level_values("kind").unique():
-        cells = [f"{any_selected[kind, name]:.1%} | {shown(combined.loc[(kind, name)], '')}" for name in autos]
-        lines.append(f"| {kind} | {combined.loc[(kind, autos[0]), 'tables']} | " + " | ".join(cells) + " |")
-    overall, any_of_all = ratios(call, ["fit"]).set_index("fit"), call.groupby("fit")["any"].mean()
-    cells = [f"{any_of_all[name]:.1%} | {shown(overall.loc[name], '')}" for name in autos]
-    lines.append(f"| *all* | {overall.loc[autos[0], 'tables']} | " + " | ".join(cells) + " |")
+    lines.append("| data | tables | " + " | ".join(f"{name}: any selected | ratios" for name in autos) + " |")
+    lines.append("|---|---:|" + "---:|" * 2 * len(autos))
+    for title, part in [*((kind, call[call["kind"] == kind]) for kind in KINDS), ("*all*", call)]:
+        if len(part):
+            found, any_selected = ratios(part, ["fit"]).set_index("fit"), part.groupby("fit")["any"].mean()
+            cells = [f"{any_selected[name]:.1%} | {shown(found.loc[name], '')}" for name in autos]
+            lines.append(f"| {title} | {found.loc[autos[0], 'tables']} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -262,8 +263,7 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(arguments.jobs) as pool:
         rows = pd.DataFrame([row for part in pool.imap_unordered(run_table, work, chunksize=4) for row in part])
     rows = rows.sort_values(["kind", "cell", "repetition"], kind="stable").reset_index(drop=True)
-    arguments.save.parent.mkdir(parents=True, exist_ok=True)
-    rows.to_parquet(arguments.save, compression="zstd")
+    rows.to_csv(arguments.save, index=False)
     text = in_markdown(rows)
     arguments.page.write_text(text)
     print(text)

@@ -13,7 +13,7 @@ from interplay.results.arms import ArmPValues, arm_names
 from interplay.results.run import Run
 from interplay.search.runs import SearchedRun
 from interplay.search.settings import SelectionSettings
-from interplay.statistics.arms import FIT_OF_ARMS, ArmTest, tests_of
+from interplay.statistics.arms import FIT_OF_SYNERGIES, ArmTest, tests_of
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import CHI2_PER_UNIT
 
@@ -100,11 +100,7 @@ class _Comparison:
 
     def _gain(self, k: int) -> _Result:
         run = self._runs[k]
-        gains, null_fit = run.gains, run.null_fit
-        if k > 1 and self._settings.fit == "auto":  # which is another one in a search of one size
-            gain, df = _rows(gains, "gain"), _rows(gains, "df").astype(np.float64)
-            null_fit = self._fitted(gain, df, dimensions=k, discretizations=self._settings.discretizations)
-        return null_fit.log_p_values(), gains.tuples, null_fit
+        return run.null_fit.log_p_values(), run.gains.tuples, run.null_fit
 
     def _synergy(self, k: int) -> _Result:
         """Test the gain beyond that alone: the largest by its tail probability, of all degrees of freedom."""
@@ -138,20 +134,18 @@ class _Comparison:
             contrast_df=df[n_vars:] if has_contrast else None,
             df=df[:n_vars],
             fit=settings.fit,
-            auto_fit=FIT_OF_ARMS,
+            auto_fit=FIT_OF_SYNERGIES,
+            free_shape=True,
             n_classes=self._n_classes,
         )
-
-
-def _rows(gains: MaxGains, name: str) -> FloatArray:
-    """Return an attribute of the variables and the contrast variables after them."""
-    return np.concatenate([getattr(gains, name), getattr(gains, f"contrast_{name}")])
 
 
 def _synergies(gains: MaxGains, alone: MaxGains) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return the gain beyond that alone of every row, its degrees of freedom, and the group of tuples it is from."""
     rows = np.arange(len(gains.gain_by_group))
-    alone_gain, alone_df = _rows(alone, "gain"), _rows(alone, "df")
+    alone_gain, alone_df = (
+        np.concatenate([getattr(alone, name), getattr(alone, f"contrast_{name}")]) for name in ("gain", "df")
+    )
     synergy = gains.gain_by_group - alone_gain[:, np.newaxis]
     df = np.maximum(gains.df_by_group - alone_df[:, np.newaxis], 0).astype(np.float64)
     log_tail = log_chi2_tail(CHI2_PER_UNIT["bits"] * synergy, np.maximum(df, 1))

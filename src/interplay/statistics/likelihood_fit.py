@@ -54,43 +54,41 @@ class LikelihoodMethod(NamedTuple):
     n_uncensored : callable
         How many of n reference variables are fitted by value, those with the smallest V; the others are censored.
     estimate : callable
-        From ln T, ascending, and how many of them are uncensored.
+        From ln T, ascending, how many of them are uncensored, and the largest shape.
     in_words : str
         Completes the report's sentence "the distribution ..., fitted ...".
     """
 
     n_uncensored: Callable[[int], int]
-    estimate: Callable[[FloatArray, int], LikelihoodFit]
+    estimate: Callable[[FloatArray, int, float], LikelihoodFit]
     in_words: str
 
 
-def fit_likelihood(log_hazard: FloatArray, *, fit: str) -> LikelihoodFit:
-    """Fit γ, and δ where the shape is free, to the logarithms of T in any order."""
+def fit_likelihood(log_hazard: FloatArray, *, fit: str, max_delta: float = 1.0) -> LikelihoodFit:
+    """Fit γ, and δ where the shape is free, to the logarithms of T in any order.
+
+    Overlap between tests can only make the tail of a maximum gain heavier than exponential: a shape above 1 is then
+    sampling noise, or does not last, and would make p-values too small. Only "predictive" goes up to `max_delta`.
+    """
     method = LIKELIHOOD_FITS[fit]
     log_t = np.sort(np.minimum(log_hazard, math.log(_MAX_HAZARD)))
     n_seen = min(len(log_t), max(_MIN_UNCENSORED, method.n_uncensored(len(log_t))))
-    return method.estimate(log_t, n_seen)
+    return method.estimate(log_t, n_seen, max_delta)
 
 
-def _fit_exponential(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
+def _fit_exponential(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    del max_delta  # the shape is 1
     gamma = n_seen / float(np.exp(np.minimum(log_t, log_t[n_seen - 1])).sum())
     return LikelihoodFit(gamma, gamma / math.sqrt(n_seen), 1.0, math.nan, n_seen)
 
 
-def _fit_weibull(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
-    """Fit with a shape of at most 1.
-
-    A larger one is taken for sampling noise, as overlap can only make the tail heavier than exponential, and would make
-    p-values too small: then δ = 1.
-    """
+def _fit_weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    del max_delta  # taken for the truth, a shape above 1 is too bold wherever it is noise
     return _weibull(np.minimum(log_t, log_t[n_seen - 1]), n_seen, max_delta=1.0)
 
 
-def _fit_predictive(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
-    """Fit with any shape, and keep what is known about it.
-
-    A shape above 1 is no mistake where tuples have fewer degrees of freedom than cells: with rare levels or few samples
-    in a cell, gains fall short of χ² and their tail is lighter. It is safe as the uncertainty is in the p-values.
+def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    """Fit the same, and keep what is known about the shape.
 
     Columns of two levels and few samples give gains that come in clusters, which stand for all values down to the next
     cluster. If the point of censoring fell somewhere in a cluster, the shape would be off by as much as the clusters
@@ -104,8 +102,9 @@ def _fit_predictive(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
         n_seen, half_gap = first + widest, float(gaps[widest]) / 2
     censored = log_t.copy()
     censored[n_seen:] = log_t[n_seen - 1] + half_gap
-    fitted = _weibull(censored, n_seen)
-    posterior = shape_posterior(censored, n_seen, delta=fitted.delta, delta_error=fitted.delta_error)
+    fitted = _weibull(censored, n_seen, max_delta)
+    error = fitted.delta_error
+    posterior = shape_posterior(censored, n_seen, delta=fitted.delta, delta_error=error, max_delta=max_delta)
     return fitted._replace(
         gamma=fitted.gamma * math.exp(fitted.delta * half_gap),
         gamma_error=fitted.gamma_error * math.exp(fitted.delta * half_gap),
@@ -114,7 +113,7 @@ def _fit_predictive(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
     )
 
 
-def _weibull(log_t: FloatArray, n_seen: int, *, max_delta: float = math.inf) -> LikelihoodFit:
+def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
     """Solve the profile likelihood for δ by Newton's method; γ follows.
 
     The log-likelihood is r·ln γ + r·ln δ + (δ − 1)·Σ_seen ln T − γ·Σ T^δ, where r variables are seen and the others
@@ -168,8 +167,8 @@ LIKELIHOOD_FITS = {
         "by maximum likelihood in the upper tail (the lowest fifth of the tail probabilities)",
     ),
     "predictive": LikelihoodMethod(
-        # The lowest quarter has about the shape of what lies beyond; the median has not. Small samples need more of it.
-        lambda n: max(n // 4, min(3 * n // 4, 50)),
+        # The lowest quarter has nearly the shape of what lies beyond; the median has not.
+        lambda n: n // 4,
         _fit_predictive,
         "to the lowest quarter of its tail probabilities, averaged over all shapes (Weibull) that these allow,",
     ),

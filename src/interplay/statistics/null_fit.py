@@ -35,8 +35,8 @@ __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 MODES = ("auto", "raw", "lin", "exp")
 FITS = ("auto", "lsq", *LIKELIHOOD_FITS, "union")
 
-#: "auto" trusts the two parameters of a Weibull tail to no fewer contrast variables.
-MIN_CONTRAST_FOR_SHAPE = 30
+#: "auto" trusts a fit to no fewer contrast variables: "weibull" is fitted to most of them, "predictive" to a quarter.
+MIN_CONTRAST = {"weibull": 30, "predictive": 200}
 
 #: "auto" does not trust a fit whose reference variables are this unlike it. Mostly these are then of several kinds,
 #: such as many constant or rare columns among others, and no one distribution holds for all.
@@ -57,6 +57,7 @@ def fit_null(
     mode: str = "auto",
     fit: str = "auto",
     auto_fit: str = "weibull",
+    free_shape: bool = False,
     df: float | npt.ArrayLike | None = None,
     n_irrelevant: int | None = None,
     n_ignored: int | None = None,
@@ -91,13 +92,11 @@ def fit_null(
           and, without contrast variables, for the irrelevant ones.
         - "mle": γ = −n / Σ ln(1 − V). Sensitive to columns of little variety, whose V is close to 1.
         - "tail": the same from the lowest fifth of V; of the others it only counts that they are larger (censored).
-        - "weibull": −ln(1 − V) is Weibull distributed with a shape δ ≤ 1; the overlap between tuples makes it smaller
+        - "weibull": −ln(1 − V) is Weibull distributed with a shape δ ≤ 1: the overlap between tuples makes it smaller
           than 1. Maximum likelihood, the highest values of V (a quarter of them, half of them if many) censored.
-        - "predictive": the same with any shape, of the lowest quarter of V. p is the mean over all γ and δ that these
-          values allow, so that it includes the uncertainty of the fit, which grows beyond the reference variables. The
-          quarter has nearly the shape of the tail, where all values together often have not: gains of rare levels or
-          few samples have a lighter tail than χ², and "weibull" gives them p-values that are far too large. The default
-          of `select` with several dimensions.
+        - "predictive": the same from the lowest quarter of V, which has nearly the shape of the tail. p is the mean
+          over all γ and δ that these values allow, so that it includes the uncertainty of the fit, which grows beyond
+          the reference variables. `select` with several dimensions fits synergies and products in this way.
         - "union": no fit; γ is the number of tests of a variable, C(n_vars − 1, dimensions − 1) · discretizations,
           and p = γ·V. Every discretisation is one more test of each tuple. The bound holds however the tests
           depend on each other, and is the more conservative the more alike they are.
@@ -115,8 +114,12 @@ def fit_null(
         "lsq", too, where `mode` rules out the others. Where the fit fails or its Kolmogorov–Smirnov p is below 0.01
         (many constant or rare columns, all gains the same), "union". The page on calibration in the documentation
         has a larger study, with the same outcome.
-    auto_fit : {"lsq", "mle", "weibull", "tail", "predictive"}
-        What "auto" fits to at least 30 contrast variables in 2D and more.
+    auto_fit : {"weibull", "predictive"}
+        What "auto" fits to contrast variables in 2D and more: "predictive" to at least 200, "weibull" to at least 30.
+    free_shape : bool
+        Whether the shape δ of "predictive" may be larger than 1. Of maximum gains it may not: overlap only makes the
+        tail heavier, and what a variable tells alone has the tail of χ². What is beyond that (synergies) has a lighter
+        tail where levels are rare or samples few.
     df : float or (n_vars,) array_like, optional
         Degrees of freedom; (n_classes − 1)·divisions·(divisions + 1)^(dimensions − 1) if not given. 0 (a variable
         with one level) gives p = 1.
@@ -161,7 +164,7 @@ def fit_null(
     check_choice("unit", unit, CHI2_PER_UNIT)
     check_choice("mode", mode, MODES)
     check_choice("fit", fit, FITS)
-    check_choice("auto_fit", auto_fit, ("lsq", *LIKELIHOOD_FITS))
+    check_choice("auto_fit", auto_fit, MIN_CONTRAST)
 
     statistic = chi2_statistic(gains, unit=unit)
     if df is None:
@@ -220,13 +223,14 @@ def fit_null(
                 has_contrast=has_contrast,
                 bounds=bounds,
                 search_points=search_points,
+                max_delta=math.inf if free_shape else 1.0,
             )
         except ValueError:
             if not may_fall_back:
                 raise
-    is_checked = found is not None and may_fall_back and mode != "raw"
-    if is_checked and not _goodness_of_fit(reference, df_reference, found, mode=mode) >= MIN_KS_P:
-        found = None
+    if found is not None and may_fall_back and mode != "raw":
+        ks_p = _goodness_of_fit(reference, df_reference, found, mode=mode)
+        found = found if ks_p >= MIN_KS_P else None
     if found is None:
         # Asked for, or what "auto" falls back on: nothing is fitted, so nothing can be fitted badly.
         fit, mode = "union", "raw" if mode == "raw" else "lin"
@@ -290,6 +294,7 @@ def _fit_reference(
     has_contrast: bool,
     bounds: Bounds,
     search_points: int,
+    max_delta: float,
 ) -> _Found:
     """Find the irrelevant variables by the search of "lsq", then fit to them what was asked for."""
     lsq = fit_lsq(
@@ -313,7 +318,7 @@ def _fit_reference(
     if fit not in LIKELIHOOD_FITS or mode == "raw":
         return found
     window = slice(lsq.n_ignored, lsq.n_ignored + lsq.n_irrelevant)
-    likelihood = fit_likelihood(log_hazard(reference, df)[window], fit=fit)
+    likelihood = fit_likelihood(log_hazard(reference, df)[window], fit=fit, max_delta=max_delta)
     return found._replace(**likelihood._asdict(), sq_dev=np.empty(0))
 
 
@@ -328,8 +333,8 @@ def _resolve(
     if fit == "auto":
         if needs_no_fit or mode == "lin":
             fit = "lsq"
-        elif dimensions > 1 and n_contrast >= MIN_CONTRAST_FOR_SHAPE:
-            fit = auto_fit
+        elif dimensions > 1 and n_contrast >= MIN_CONTRAST["weibull"]:
+            fit = auto_fit if n_contrast >= MIN_CONTRAST[auto_fit] else "weibull"
         elif mode == "auto" and (dimensions == 1 or n_contrast > 0):
             fit = "union"
         else:

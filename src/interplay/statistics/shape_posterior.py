@@ -79,7 +79,9 @@ class ShapePosterior:
         return np.asarray(np.minimum(total, 0.0))
 
 
-def shape_posterior(log_t: FloatArray, n_seen: int, *, delta: float, delta_error: float) -> ShapePosterior:
+def shape_posterior(
+    log_t: FloatArray, n_seen: int, *, delta: float, delta_error: float, max_delta: float = np.inf
+) -> ShapePosterior:
     """Return the posterior of the shape around its most likely value.
 
     Parameters
@@ -89,12 +91,17 @@ def shape_posterior(log_t: FloatArray, n_seen: int, *, delta: float, delta_error
     n_seen : int
     delta, delta_error : float
         The most likely shape and its standard error.
+    max_delta : float
+        Larger shapes are ruled out.
     """
     cut = log_t[-1]
     x = log_t[:n_seen] - cut
-    nodes = delta * np.exp(np.linspace(-_N_ERRORS, _N_ERRORS, _N_NODES) * min(delta_error / delta, 0.5))
+    width = _N_ERRORS * min(delta_error / delta, 0.5)
+    highest = min(np.log(delta) + width, np.log(max_delta))
+    nodes = np.exp(np.linspace(np.log(delta) - width, highest, _N_NODES))
     log_sum = np.log(np.exp(np.multiply.outer(nodes, x)).sum(axis=1) + (len(log_t) - n_seen))
     # The invariant prior of ln T's location and scale is 1/(γ·δ²) in γ and δ; nodes are even in ln δ, hence one δ less.
     log_weight = (n_seen - 1) * np.log(nodes) + nodes * x.sum() - n_seen * log_sum
     weight = np.exp(log_weight - log_weight.max())
+    weight[[0, -1]] /= 2  # trapezoids
     return ShapePosterior(nodes, log_sum + nodes * cut, weight / weight.sum(), n_seen)
