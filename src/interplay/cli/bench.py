@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from typing import Any
 
@@ -79,6 +80,8 @@ def bench(
         told = versions()
         click.echo(f"interplay {told['interplay']}, Python {told['python']}, numpy {told['numpy']}")
         click.echo("; ".join(f"{name}: {value}" for name, value in here.items()))
+        if busy := _other_work():
+            click.echo(busy)
         click.echo(f"\n{_HEADER}")
     rows = []
     for name, k, n in shapes:
@@ -91,6 +94,17 @@ def bench(
         click.echo(json.dumps({"versions": versions(), "machine": here, "rows": rows}, indent=1))
     elif compared:
         click.echo("\nReference: " + "; ".join(f"{name}: {machine}" for name, machine in compared.items()))
+
+
+def _other_work() -> str:
+    """Say that the cores have other work, which makes every figure too low; Windows does not tell."""
+    try:
+        load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    except (AttributeError, OSError):
+        return ""
+    if load < cores / 2:
+        return ""
+    return f"Busy: load average {load:.1f} on {cores} cores at the start. These figures are too low: repeat them."
 
 
 def _line(row: dict[str, Any]) -> str:
