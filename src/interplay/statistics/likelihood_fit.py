@@ -23,8 +23,9 @@ _MAX_HAZARD = 745.0
 _MIN_UNCENSORED = 5
 
 #: "predictive": values come in clusters if ln T has a gap this many times as wide as those between neighbours are on
-#: average, around the point of censoring. Of values without clusters one sample in a hundred has such a gap.
-_WIDE_GAP = 8.0
+#: average, around the point of censoring. Of values without clusters one sample in a hundred has such a gap. One wider
+#: than the second number is no gap between clusters but between kinds of variables.
+_WIDE_GAP, _TOO_WIDE_GAP = 8.0, 2.0
 
 #: Where such a gap is looked for, in multiples of the number of uncensored values.
 _GAP_FROM, _GAP_TO = 0.6, 1.4
@@ -98,7 +99,7 @@ def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> Likelih
     gaps = np.diff(log_t[first - 1 : last + 1])
     widest = int(np.argmax(gaps)) if len(gaps) else 0
     half_gap = 0.0
-    if len(gaps) and gaps[widest] * (first + widest) > _WIDE_GAP:
+    if len(gaps) and _WIDE_GAP / (first + widest) < gaps[widest] < _TOO_WIDE_GAP:
         n_seen, half_gap = first + widest, float(gaps[widest]) / 2
     censored = log_t.copy()
     censored[n_seen:] = log_t[n_seen - 1] + half_gap

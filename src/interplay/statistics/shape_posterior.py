@@ -76,7 +76,7 @@ class ShapePosterior:
             log_p = np.where(log_u < -40.0, np.log(self.n_seen) + log_u, direct)
             with np.errstate(invalid="ignore"):  # NaN stands for a variable without a gain
                 total = np.logaddexp(total, log_w + log_p)
-        return np.asarray(np.minimum(total, 0.0))
+        return np.where(np.isposinf(log_t), 0.0, np.minimum(total, 0.0))  # V = 1 is no evidence at all
 
 
 def shape_posterior(
