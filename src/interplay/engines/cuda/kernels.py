@@ -73,6 +73,7 @@ class SearchVariant:
     counting: str
     held_steps: tuple[int, int] | None = None
     packed: bool = False
+    half_bound: bool = False
     every_member: bool = False
 
     def defines(self) -> tuple[str, ...]:
@@ -99,6 +100,8 @@ class SearchVariant:
             options += [f"-DHELD_STEPS={steps}", f"-DHELD_STEPS_OF_0={steps_of_0}"]
         if self.packed:
             options.append("-DPACKED_COUNTS")
+        if self.half_bound:
+            options.append("-DHALF_BOUND")
         if self.counting == "tensor":
             options.append("-DINTERPLAY_TENSOR_CORES")
         if self.every_member:
@@ -118,6 +121,8 @@ class SearchVariant:
         per_cell = of_rows + (1 if self.packed else self.n_classes) * (n_planes + 1)
         n_masks = -(-n_cells // 8) * 8
         by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
+        if self.half_bound:
+            by_variable += self.threads // 32 * 16 * self.row_fragments
         return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
 
 
@@ -133,6 +138,7 @@ def choose_variant(
     class_steps: tuple[int, ...],
     compile_for_steps: bool,
     small_cells_need_care: bool,
+    half_floats_suffice: bool,
     counting: str,
     max_shared_bytes: int,
     every_member: bool = False,
@@ -147,6 +153,8 @@ def choose_variant(
         Steps of 256 samples at which the classes begin, and the end of the last.
     compile_for_steps : bool
         Whether a kernel for just these steps is worth its compilation, where there is one.
+    half_floats_suffice : bool
+        Whether samples are few, and pseudocounts not too small, for half_bound.cuh.
     max_shared_bytes : int
         Shared memory of a multiprocessor.
     every_member : bool
@@ -207,6 +215,7 @@ def choose_variant(
                 counting=counting,
                 held_steps=held,
                 packed=packed,
+                half_bound=packed and half_floats_suffice,
                 every_member=every_member,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.

@@ -177,6 +177,7 @@ class WorkPlan:
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
                 compile_for_steps=self._is_worth_compiling([kind]),
                 small_cells_need_care=self._small_cells_need_care(),
+                half_floats_suffice=self._half_floats_suffice(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
                 every_member=self._every_member,
@@ -208,6 +209,12 @@ class WorkPlan:
     def _small_cells_need_care(self) -> bool:
         """Say whether differences of floats could lose the pseudocounts of an empty part."""
         return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
+
+    def _half_floats_suffice(self) -> bool:
+        """Say whether counts and pseudocounts are within what half_bound.cuh is made for."""
+        n_samples, of_0 = self._planes.n_samples, int(self._planes.class_sizes[0])
+        # Errors are a part of class 0: where that is most of all, they are large for what it has in excess.
+        return bool(n_samples <= 2047 and self.pseudocounts.sum() >= 0.5 and of_0 <= 0.6 * n_samples)
 
     def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
         """Cut tiles of one kind into batches of about so many counts at most."""
