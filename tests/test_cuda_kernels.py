@@ -212,15 +212,23 @@ def test_the_bound_in_half_floats_is_one(n_cells: int, n_levels: int, share: flo
 
     p = row_0 / row
     first, second = divergence_factors(p, row)
-    off = 3 * 2.0**-11 * (1 + 2.0**-7) * p
+    minus_share = (-16 * p).astype(half)
+    small = (
+        (of_0.sum(-1) < 500) & (sizes.sum(-1) < 1000) & (4 * pseudo_0 % 1 == 0) & (2 * (pseudo_0 + pseudo_1) % 1 == 0)
+    )
+    off = np.abs(minus_share.astype(np.float64) / 16 + p)
+    off += np.where(small, 2.0**-22, 2 * 2.0**-11 * (1 + 2.0**-7)) * p
     error = (row * off**2 * (first + second * off**2 * 1.33e5) + first * n_levels * 2.0**-20).sum((1, 2))
     deviation = x_0 / n - p[..., np.newaxis]
     in_float64 = n * deviation**2 * (first[..., np.newaxis] + second[..., np.newaxis] * deviation**2)
-    minus_share = (-16 * p).astype(half)[..., np.newaxis]
     with np.errstate(over="ignore"):
         first, second = (first * 1.0006).astype(half), (second * 1.07 / 256).astype(half)
     n_half = fma((sizes * 2.0**-24).astype(half), half(2.0**11), half((pseudo_0 + pseudo_1) * 2.0**-13))
-    excess = fma(minus_share, n_half, fma((of_0 * 2.0**-24).astype(half), half(2.0**15), half(pseudo_0 * 2.0**-9)))
+    excess = fma(
+        minus_share[..., np.newaxis],
+        n_half,
+        fma((of_0 * 2.0**-24).astype(half), half(2.0**15), half(pseudo_0 * 2.0**-9)),
+    )
     about = (np.uint16(0xF79A) - n_half.view(np.uint16)).view(half)
     minus_inverse = fma(about, fma(n_half, about, 1.0), about)
     deviation = fma(excess, minus_inverse, 0.0)
@@ -237,4 +245,4 @@ def test_the_bound_in_half_floats_is_one(n_cells: int, n_levels: int, share: flo
                 minus_told = np.zeros(n_tables, dtype=half)
     bound = (np.sqrt(told * 1.012) + np.sqrt(error)) ** 2
     assert not (bound < exact * (1 - 1e-9)).any()
-    assert share > 0.6 or np.median((bound / in_float64.sum((1, 2, 3)))[: n_tables // 2]) < 1.08
+    assert share > 0.6 or np.median((bound / in_float64.sum((1, 2, 3)))[: n_tables // 2]) < 1.12

@@ -5,10 +5,11 @@
 // A count of up to 2047, read as the bits of a half float, is the count · 2^-24, whether subnormal or not.
 //
 // Half floats round by up to u = 2^-11, so the bound is made good for that afterwards. With p the share and δ = q − p,
-// the δ that is computed is off by at most 3·u·p + 2·u·|δ|. By Minkowski's inequality the square root of what the parts
-// tell is then off by the square root of E = Σ R·A·(3·u·p)², over the cells R of (prefix, l); what is said of fourth
-// powers adds little, and their factor is 7 % larger than it need be. All else are relative errors: of n and its
-// reciprocal 0.4 %, of four products and of the sum of up to nine parts 0.7 %.
+// the δ that is computed is off by at most e + 2·u·|δ|: e is by how much p is rounded, and where counts are not whole
+// half floats either, 2·u·p more. By Minkowski's inequality the square root of what the parts tell is then off by the
+// square root of E = Σ R·A·e², over the cells R of (prefix, l); what is said of fourth powers adds little, and their
+// factor is 7 % larger than it need be. All else are relative errors: of n and its reciprocal 0.4 %, of four products
+// and of the sum of up to nine parts 0.7 %.
 // Limits: 2047 samples in all, and pseudocounts of at least 0.5 in a cell, of which the reciprocal starts.
 #pragma once
 
@@ -44,24 +45,31 @@ __device__ __forceinline__ float2 to_floats(u32 halves) {
   return result;
 }
 
-// Units: class 0, and what it has in excess, in 2^9 samples; both classes in 2^13. So deviations are 2^4 times as large,
-// and small ones keep their digits; what parts tell is in 2^5 bits.
+// Units: class 0, and what it has in excess, in 2^9 samples; both classes in 2^13. So deviations are 2^4 times as
+// large, and small ones keep their digits; what parts tell is in 2^5 bits.
 constexpr float kUnitOf0 = 0x1p-9f, kUnitOfBoth = 0x1p-13f, kDeviationUnit = 16.0f, kUnitOfTold = 32.0f;
 constexpr u32 kToUnitOf0 = 0x78007800u /* 2^15 */, kToUnitOfBoth = 0x68006800u /* 2^11 */, kHalfOnes = 0x3C003C00u;
 // Less the bits of a half float, this is about those of minus its reciprocal.
 constexpr u32 kMinusReciprocal = 0xF79AF79Au;
+
+// Whether class 0 has less than 512 samples of a cell less a few pseudocounts, and both have less than 1024.
+__device__ __forceinline__ bool row_is_small(u32 both) { return (both >> 16) < 500 && (both & 0xFFFF) < 1000; }
 
 // A cell of (prefix, l): its counts, minus its share of class 0, and two factors; error: what E has of it, is added to
 __device__ __forceinline__ float4 make_half_row(u32 both, const float (&pseudo)[kClasses], float& error) {
   const float4 row = make_packed_row(both, pseudo);
   const float n = fmaf(kColumnLevels, pseudo[0] + pseudo[kClasses - 1], (float)(both & 0xFFFF));
   const float first = row.z * kUnit, second = row.w * kUnit;
-  const float off = 3.0f * 0x1.02p-11f * row.y, squared = off * off;
+  // Counts below 512 and 1024 are half floats with a quarter and a half.
+  const float fours = 4.0f * pseudo[0], twos = 2.0f * (pseudo[0] + pseudo[kClasses - 1]);
+  const bool is_exact = row_is_small(both) && fours == rintf(fours) && twos == rintf(twos);
+  const u32 minus_share = two_halves(-kDeviationUnit * row.y);
+  const float off_share = fabsf(fmaf(to_floats(minus_share).x, 1.0f / kDeviationUnit, row.y));
+  const float off = off_share + (is_exact ? 0x1p-22f : 2.0f * 0x1.02p-11f) * row.y, squared = off * off;
   // Fourth powers of sums, with τ = 0.02: (x + y)⁴ ≤ (1 + τ)³·x⁴ + (1 + 1/τ)³·y⁴. Last, what numbers too small for
   // half floats may lack.
   error += n * squared * fmaf(second * squared, 1.33e5f, first) + first * (kColumnLevels * 0x1p-20f);
-  return make_float4(row.x, __uint_as_float(two_halves(-kDeviationUnit * row.y)),
-                     __uint_as_float(two_halves(first * 1.0006f)),
+  return make_float4(row.x, __uint_as_float(minus_share), __uint_as_float(two_halves(first * 1.0006f)),
                      __uint_as_float(two_halves(second * (1.07f / (kDeviationUnit * kDeviationUnit)))));
 }
 

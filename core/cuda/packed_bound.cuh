@@ -23,9 +23,7 @@ __device__ __forceinline__ float scaled(u32 count, float pseudocount) {
 }
 
 // In units; a part without pseudocounts is not quite empty, so that no reciprocal is infinite.
-__device__ __forceinline__ float samples_of_class_0(u32 both, float pseudo_0) {
-  return scaled(both >> 16, pseudo_0);
-}
+__device__ __forceinline__ float samples_of_class_0(u32 both, float pseudo_0) { return scaled(both >> 16, pseudo_0); }
 __device__ __forceinline__ float samples_of_both(u32 both, float pseudo_of_both) {
   return scaled(both & 0xFFFF, pseudo_of_both);
 }

@@ -251,7 +251,7 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
         const u32 pseudo_of_both = two_halves((pseudo[0] + pseudo[kClasses - 1]) * kUnitOfBoth);
 #pragma unroll
         for (int j = 0; j < 2 * kColumnFragments; ++j) {
-          float(&of_pair)[4] = bound[i][j];
+          float (&of_pair)[4] = bound[i][j];
           add_half_bounds(of_pair[half * 2], of_pair[half * 2 + 1], products.of_tuple(c, i, j, half * 2),
                           products.of_tuple(c, i, j, half * 2 + 1), packed_rows, packed_columns[j][0],
                           packed_columns[j][1], pseudo_0, pseudo_of_both);

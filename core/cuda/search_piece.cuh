@@ -82,7 +82,7 @@ struct Shared {
   // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
   // that member's maximum (the most, where every member must gain).
   float *information, *best, *rest;
-  float* prefix_best;  // [kPrefix]
+  float* prefix_best;    // [kPrefix]
   float* root_of_error;  // [kWarps][kWarpRows], where bounds are half floats
 
   __device__ Shared(unsigned char* memory, int n_cells, int n_steps) {

@@ -13,10 +13,14 @@ from typing import Any
 from interplay import _core
 from interplay.jobs import map_in_threads
 
-#: Accumulators that a thread can hold beside all else: with 16 warps on a multiprocessor, with 12, and with 8.
+#: Accumulators that a thread can hold beside all else, with 16 warps on a multiprocessor and with 8; and of packed
+#: counts with several cells.
 _MAX_ACCUMULATORS = 64
-_MAX_ACCUMULATORS_OF_12_WARPS = 96
 _MAX_ACCUMULATORS_AT_ALL = 144
+_MAX_ACCUMULATORS_OF_CELLS = 96
+
+#: Where a tuple has more cells, what half floats lack leaves too many survivors.
+_MAX_CELLS_OF_HALF_FLOATS = 81
 
 #: Steps of 256 samples whose counts fit into 16 bits.
 _MAX_PACKED_STEPS = 255
@@ -179,19 +183,20 @@ def choose_variant(
     ):
         held = (n_steps, class_steps[1])
     elif packed and n_cells > 1:
-        cells = max(1, min(n_cells, _MAX_ACCUMULATORS_OF_12_WARPS // accumulators))
+        cells = max(1, min(n_cells, _MAX_ACCUMULATORS_OF_CELLS // accumulators))
     elif n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
+    half_bound = packed and half_floats_suffice
+    half_bound = half_bound and n_cells * row_levels * column_levels <= _MAX_CELLS_OF_HALF_FLOATS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
     if held:
         shapes = [(128, 3), (256, 1)]
     elif packed and rows * cells * accumulators > _MAX_ACCUMULATORS:
-        few = rows * cells * accumulators <= _MAX_ACCUMULATORS_OF_12_WARPS
-        shapes = [(128, 3 if few else 2), (256, 1)]
+        shapes = [(128, 2), (256, 1)]
     elif accumulators <= _MAX_ACCUMULATORS:
         shapes = [(128, 4), (160, 3), (256, 2), (256, 1)]
     sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
@@ -215,7 +220,7 @@ def choose_variant(
                 counting=counting,
                 held_steps=held,
                 packed=packed,
-                half_bound=packed and half_floats_suffice,
+                half_bound=half_bound,
                 every_member=every_member,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.

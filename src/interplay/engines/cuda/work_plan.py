@@ -29,6 +29,9 @@ _MANY_SAMPLES_OF_TWO_LEVELS, _MANY_SAMPLES = 12_288, 6144
 #: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
 MIN_CAPACITY = 1 << 20
 
+#: Tuples of a run, about: some hundred microseconds.
+_TUPLES_OF_RUN = 1 << 18
+
 #: Counts are read as floats that hold no larger whole number.
 _MAX_SAMPLES = 1 << 23
 
@@ -231,8 +234,11 @@ class WorkPlan:
             return np.asarray(-(-(end[:, place] - begin[:, place] + shift) // size))
 
         n_prefixes = (end - begin)[:, :-2].prod(axis=1)
-        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
         n_rectangles = n_pieces(self._k - 2, variant.block_rows) * n_pieces(self._k - 1, variant.block_columns)
+        n_tuples = float(self._n_tuples[which].sum())
+        # All tuples of a run must fit, whatever survives; and a launch ends with the last of its runs.
+        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
+        per_run = int(np.clip(_TUPLES_OF_RUN * (n_rectangles * n_prefixes).sum() / n_tuples, 1, per_run))
         # There must be enough items for all.
         enough = 8 * self._limits.n_multiprocessors * variant.blocks_per_multiprocessor
         prefixes_per_item = int(np.clip((n_rectangles * n_prefixes).sum() // enough, 1, min(per_run, n_prefixes.max())))
@@ -245,7 +251,7 @@ class WorkPlan:
             items_per_run=int(np.clip(item_start[-1] // enough, 1, max(per_run // prefixes_per_item, 1))),
             prefixes_per_item=prefixes_per_item,
             n_cells=self._n_prefix_cells(which),
-            n_tuples=float(self._n_tuples[which].sum()),
+            n_tuples=n_tuples,
         )
 
     def check_choices(self, which: IntArray) -> None:
