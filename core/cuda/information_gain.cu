@@ -110,9 +110,9 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
   }
 }
 
-// Candidates that still are the best of their slots, into a table of one tuple for each slot: its gain, and its members'
-// rows in ascending order. Of equal gains the lowest tuple stays.
-// kept_gains, kept_tuples: at first all ones, no number and no row; locks: zeros
+// Candidates that still are the best of their slots, into a table of one tuple for each slot: its gain, and its
+// members' rows in ascending order. Of equal gains the lowest tuple stays. kept_gains, kept_tuples: at first all ones,
+// no number and no row; locks: zeros
 extern "C" __global__ void keep_best(const int* candidate_slots, const int* candidate_tuples,
                                      const double* candidate_gains, const u32* n_candidates, const double* best,
                                      const int* tuples, const int* order, volatile double* kept_gains,

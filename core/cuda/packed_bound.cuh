@@ -15,12 +15,17 @@ namespace interplay {
 
 constexpr float kFromBits = 0x1p126f, kUnit = 0x1p-23f, kInverseUnit = 0x1p23f;
 
-// In units; a part without pseudocounts is not quite empty, so that no reciprocal is infinite.
-__device__ __forceinline__ float samples_of_class_0(u32 both, float pseudo_0) {
-  return fmaf(__uint_as_float(both >> 16), kFromBits, pseudo_0);
+// By name: CuPy has the compiler take subnormal numbers for 0.
+__device__ __forceinline__ float scaled(u32 count, float pseudocount) {
+  float result;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(result) : "f"(__uint_as_float(count)), "f"(kFromBits), "f"(pseudocount));
+  return result;
 }
+
+// In units; a part without pseudocounts is not quite empty, so that no reciprocal is infinite.
+__device__ __forceinline__ float samples_of_class_0(u32 both, float pseudo_0) { return scaled(both >> 16, pseudo_0); }
 __device__ __forceinline__ float samples_of_both(u32 both, float pseudo_of_both) {
-  return fmaf(__uint_as_float(both & 0xFFFF), kFromBits, pseudo_of_both);
+  return scaled(both & 0xFFFF, pseudo_of_both);
 }
 
 // A cell of (prefix, l): its counts, the share of class 0, and the two factors of the bound.

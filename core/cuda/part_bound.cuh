@@ -1,6 +1,7 @@
 // products of a part → the bound on each tuple's gain from one cell of the prefix
 #pragma once
 
+#include "half_bound.cuh"
 #include "packed_bound.cuh"
 #include "part_products.cuh"
 #include "prefix_counts.cuh"
@@ -13,6 +14,7 @@ namespace interplay {
 struct StripRows {
   float* numbers;  // [n_cells][kWarpRows][kRowFloats]
   int n_cells;
+  float* root_of_error;  // [kWarpRows]
 
   __device__ __forceinline__ float4& four(int cell, int row, int level) const {
     return reinterpret_cast<float4*>(numbers)[(cell * kRowLevels + level) * kWarpRows + row];
@@ -58,6 +60,8 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
+  float error = 0;  // of one row: threads with the same are 16 apart, or the same
+  static_assert(!kHalf || kWarpRows == 16 || kWarpRows == 32, "");
   for (int i = threadIdx.x % 32; i < piece.cells() * kWarpRows; i += 32) {
     const int cell = i / kWarpRows, row = i % kWarpRows;
     const int margin = piece.row_margin + min(first + row, kBlockRows - 1);
@@ -67,7 +71,7 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
       level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level, counts);
       if (kPacked) {
         const u32 both = packed_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
-        rows.four(cell, row, level) = make_packed_row(both, pseudo);
+        rows.four(cell, row, level) = kHalf ? make_half_row(both, pseudo, error) : make_packed_row(both, pseudo);
         continue;
       }
 #pragma unroll
@@ -90,6 +94,10 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
         rows.of_classes(cell, row, level)[kClasses] = information - x_log_x(all);
       }
     }
+  }
+  if (kHalf) {
+    if (kWarpRows == 16) error += __shfl_xor_sync(~0u, error, 16);
+    rows.root_of_error[threadIdx.x % kWarpRows] = sqrtf(error) * 1.0001f;
   }
 }
 
@@ -237,6 +245,18 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
           const float4 four = rows.four(cell, row, level);
           cells[level] = {four.x, four.y, four.z, four.w, rows.fifth(cell, row, level)};
         }
+      }
+      if (kHalf) {
+        const u32 pseudo_0 = two_halves(pseudo[0] * kUnitOf0);
+        const u32 pseudo_of_both = two_halves((pseudo[0] + pseudo[kClasses - 1]) * kUnitOfBoth);
+#pragma unroll
+        for (int j = 0; j < 2 * kColumnFragments; ++j) {
+          float (&of_pair)[4] = bound[i][j];
+          add_half_bounds(of_pair[half * 2], of_pair[half * 2 + 1], products.of_tuple(c, i, j, half * 2),
+                          products.of_tuple(c, i, j, half * 2 + 1), packed_rows, packed_columns[j][0],
+                          packed_columns[j][1], pseudo_0, pseudo_of_both);
+        }
+        continue;
       }
 #pragma unroll
       for (int j = 0; j < 2 * kColumnFragments; ++j)

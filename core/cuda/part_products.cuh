@@ -80,6 +80,15 @@ struct PartProducts {
     }
   }
 
+  // The next of the cells takes the place of the first: so one piece of code serves all of them.
+  __device__ __forceinline__ void advance() {
+    constexpr int kSumsOfCell = sizeof(sums[0]) / sizeof(u32);
+#pragma unroll
+    for (int i = 0; i < (kCellsAtOnce - 1) * kSumsOfCell; ++i) {
+      (&sums[0][0][0][0][0][0])[i] = (&sums[0][0][0][0][0][0])[i + kSumsOfCell];
+    }
+  }
+
   __device__ __forceinline__ CellCounts of_tuple(int cell, int i, int j, int e) const {
     CellCounts counts;
 #pragma unroll

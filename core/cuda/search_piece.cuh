@@ -29,6 +29,13 @@ static_assert(CLASSES == 2, "a word has room for two counts");
 constexpr bool kPacked = false;
 #endif
 constexpr u32 kBothHalves = 0x10001u;
+// And few samples may be bounded in half floats, two tuples at a time (half_bound.cuh).
+#ifdef HALF_BOUND
+constexpr bool kHalf = true;
+static_assert(kPacked, "counts are packed");
+#else
+constexpr bool kHalf = false;
+#endif
 // Words of a count of all classes in a margin, and accumulators of a product.
 constexpr int kMarginWords = kPacked ? 1 : kClasses;
 // Per cell and row, for each level of l. Two classes: the samples, the share of class 0, and three factors of the
@@ -75,7 +82,8 @@ struct Shared {
   // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
   // that member's maximum (the most, where every member must gain).
   float *information, *best, *rest;
-  float* prefix_best;  // [kPrefix]
+  float* prefix_best;    // [kPrefix]
+  float* root_of_error;  // [kWarps][kWarpRows], where bounds are half floats
 
   __device__ Shared(unsigned char* memory, int n_cells, int n_steps) {
     const int n_masks = (n_cells + 7) / 8 * 8;
@@ -87,6 +95,7 @@ struct Shared {
     best = information + kVariables;
     rest = best + kVariables;
     prefix_best = rest + kVariables;
+    root_of_error = prefix_best + kDimensions;
   }
 };
 

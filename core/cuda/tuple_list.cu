@@ -67,10 +67,10 @@ extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const do
   }
 }
 
-// Tuples with every variable, a few for each place, as many as tries first … end give. tile_of: [place][position], a tile
-// that has the variable at that place, or −1; the other members are random.
-extern "C" __global__ void sample_with_all(const Tile<DIMENSIONS>* tiles, const int* tile_of, int n_positions, int first,
-                                           int end, int* tuples, u32* n_found, u32 capacity) {
+// Tuples with every variable, a few for each place, as many as tries first … end give. tile_of: [place][position], a
+// tile that has the variable at that place, or −1; the other members are random.
+extern "C" __global__ void sample_with_all(const Tile<DIMENSIONS>* tiles, const int* tile_of, int n_positions,
+                                           int first, int end, int* tuples, u32* n_found, u32 capacity) {
   const int stride = gridDim.x * blockDim.x;
   for (int attempt = first + blockIdx.x * blockDim.x + threadIdx.x; attempt < end; attempt += stride) {
     const int place = attempt % DIMENSIONS, position = attempt / DIMENSIONS % n_positions;

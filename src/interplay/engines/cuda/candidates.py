@@ -34,4 +34,4 @@ def merge_candidates(
     new.gain_by_group[row, group] = gain
     new.discretization_by_group[row, group] = discretization
     new.tuples_by_group[row, group] = tuples
-    return found.merge(new)
+    return found.merge(new) if (found.discretization_by_group >= 0).any() else new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,17 @@ from interplay.engines.cuda.product_plan import ProductVariant
 CAPACITY = 1 << 23
 
 #: Before all else some tuples with every variable are scored, and then a random sample of all tuples, so that the bound
-#: has maxima to compare with: so many for each variable, and in all.
+#: has maxima to compare with.
 _TUPLES_PER_VARIABLE = 16
 _TUPLES_FOR_ALL_VARIABLES = 1 << 19
-_SAMPLE_PER_VARIABLE, _SAMPLE = 128, 1 << 20
-_SAMPLE_SHARE = 0.02
-_SAMPLE_STEPS, _SMALLEST_SAMPLE = 16, 1 << 14
+_SAMPLE, _SMALLEST_SAMPLE = 1 << 22, 1 << 14
+_SAMPLE_SHARE, _SAMPLE_STEPS = 0.02, 16
 
-#: Survivors that the first launch should have; and how many there are for each that gains, since bounds are no gains.
+#: Tries for each tuple of the sample at most: some do not ascend.
+_TRIES_PER_TUPLE = 32.0
+
+#: Survivors that the first launch should have at most; and how many there are for each tuple that gains, since bounds
+#: are no gains.
 _FIRST_SURVIVORS, _SURVIVORS_PER_GAIN = 1 << 20, 4
 
 
@@ -113,12 +117,15 @@ class DeviceSearch(DeviceTuples):
         with_all = self._cupy.asarray(tile_of_each(self._records, n_positions))
         per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // self._k)
         self._warm_with("sample_with_all", tiles, (with_all, np.int32(n_positions)), per_place * with_all.size)
-        # Where samples are many, scoring a tuple by itself is dear.
-        sample = max(_SAMPLE * _SAMPLE_STEPS // self._n_steps, _SMALLEST_SAMPLE)
-        sample = min(_SAMPLE, sample, max(_SAMPLE_PER_VARIABLE * n_positions // self._k, _SMALLEST_SAMPLE))
-        n_tries = int(min(sample, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
-        start = self._cupy.asarray(self._plan.choices_before(tiles.which))
-        self._warm_with("sample_tuples", tiles, (start, np.int32(len(self._tiles))), n_tries)
+        # As many as the first launch will leave to be scored, which are the fewer the larger the sample is; less where
+        # samples are many, since scoring a tuple by itself is dear then.
+        n_tuples = float(self._tiles.n_tuples.sum())
+        sample = math.sqrt(super()._first_tuples(n_tuples) * n_positions * _SURVIVORS_PER_GAIN)
+        sample = max(min(sample, _SAMPLE) * min(_SAMPLE_STEPS / self._n_steps, 1.0), _SMALLEST_SAMPLE)
+        start = self._plan.choices_before(tiles.which)
+        n_tries = min(sample, _SAMPLE_SHARE * n_tuples) * min(float(start[-1]) / n_tuples, _TRIES_PER_TUPLE)
+        of_what = (self._cupy.asarray(start), np.int32(len(self._tiles)))
+        self._warm_with("sample_tuples", tiles, of_what, int(n_tries))
 
     def _warm_with(self, function: str, tiles: ChosenTiles, of_what: tuple[Any, ...], n_tries: int) -> None:
         """Score the tuples that a kernel chooses, as many at a time as there is room for."""

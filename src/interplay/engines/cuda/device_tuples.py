@@ -33,7 +33,7 @@ _PART_OF_FREE_MEMORY = 0.25
 _LAUNCH_SECONDS = 0.2
 
 #: The first launch bounds this share of the tuples, and no more than so many, before it is known how long they take.
-_FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e9
+_FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e8
 
 #: Counts of a batch at most (2 GiB, and two batches are in work), the part of the device's free memory that they may
 #: take, and counts of survivors at most.
@@ -257,7 +257,8 @@ class DeviceTuples(ABC):
         """Bound every tuple of the work, in launches of fitting size, and score the survivors after each."""
         tiles, item_start = self._chosen(work.which), self._cupy.asarray(work.item_start)
         run, end = work.share(*self._share)
-        size = max(1, int(work.n_runs * self._first_tuples(work.n_tuples) / work.n_tuples))
+        n_blocks = self._n_multiprocessors * work.variant.blocks_per_multiprocessor
+        size = max(n_blocks, int(work.n_runs * self._first_tuples(work.n_tuples) / work.n_tuples))
         while run < end:
             until = min(run + size, end)
             began = time.perf_counter()

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 from interplay.engines.cuda.kernel_loader import Kernel
 
-#: Accumulators that a thread can hold beside all else: with 16 warps on a multiprocessor, with 12, and with 8.
+#: Accumulators that a thread can hold beside all else, with 16 warps on a multiprocessor and with 8; and of packed
+#: counts with several cells.
 _MAX_ACCUMULATORS = 64
-_MAX_ACCUMULATORS_OF_12_WARPS = 96
 _MAX_ACCUMULATORS_AT_ALL = 144
+_MAX_ACCUMULATORS_OF_CELLS = 96
+
+#: Where a tuple has more cells, what half floats lack leaves too many survivors.
+_MAX_CELLS_OF_HALF_FLOATS = 81
 
 #: Steps of 256 samples whose counts fit into 16 bits.
 _MAX_PACKED_STEPS = 255
@@ -67,6 +71,7 @@ class SearchVariant:
     counting: str
     held_steps: tuple[int, int] | None = None
     packed: bool = False
+    half_bound: bool = False
     every_member: bool = False
 
     def defines(self) -> tuple[str, ...]:
@@ -93,6 +98,8 @@ class SearchVariant:
             options += [f"-DHELD_STEPS={steps}", f"-DHELD_STEPS_OF_0={steps_of_0}"]
         if self.packed:
             options.append("-DPACKED_COUNTS")
+        if self.half_bound:
+            options.append("-DHALF_BOUND")
         if self.counting == "tensor":
             options.append("-DINTERPLAY_TENSOR_CORES")
         if self.every_member:
@@ -112,6 +119,8 @@ class SearchVariant:
         per_cell = of_rows + (1 if self.packed else self.n_classes) * (n_planes + 1)
         n_masks = -(-n_cells // 8) * 8
         by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
+        if self.half_bound:
+            by_variable += self.threads // 32 * 16 * self.row_fragments
         return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
 
 
@@ -127,6 +136,7 @@ def choose_variant(
     class_steps: tuple[int, ...],
     compile_for_steps: bool,
     small_cells_need_care: bool,
+    half_floats_suffice: bool,
     counting: str,
     max_shared_bytes: int,
     every_member: bool = False,
@@ -141,6 +151,8 @@ def choose_variant(
         Steps of 256 samples at which the classes begin, and the end of the last.
     compile_for_steps : bool
         Whether a kernel for just these steps is worth its compilation, where there is one.
+    half_floats_suffice : bool
+        Whether samples are few, and pseudocounts not too small, for half_bound.cuh.
     max_shared_bytes : int
         Shared memory of a multiprocessor.
     every_member : bool
@@ -165,19 +177,20 @@ def choose_variant(
     ):
         held = (n_steps, class_steps[1])
     elif packed and n_cells > 1:
-        cells = max(1, min(n_cells, _MAX_ACCUMULATORS_OF_12_WARPS // accumulators))
+        cells = max(1, min(n_cells, _MAX_ACCUMULATORS_OF_CELLS // accumulators))
     elif n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
+    half_bound = packed and half_floats_suffice
+    half_bound = half_bound and n_cells * row_levels * column_levels <= _MAX_CELLS_OF_HALF_FLOATS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
     if held:
         shapes = [(128, 3), (256, 1)]
     elif packed and rows * cells * accumulators > _MAX_ACCUMULATORS:
-        few = rows * cells * accumulators <= _MAX_ACCUMULATORS_OF_12_WARPS
-        shapes = [(128, 3 if few else 2), (256, 1)]
+        shapes = [(128, 2), (256, 1)]
     elif accumulators <= _MAX_ACCUMULATORS:
         shapes = [(128, 4), (160, 3), (256, 2), (256, 1)]
     sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
@@ -201,6 +214,7 @@ def choose_variant(
                 counting=counting,
                 held_steps=held,
                 packed=packed,
+                half_bound=half_bound,
                 every_member=every_member,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.

@@ -80,16 +80,14 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
     n_rows = int(ends[-1]) + _SPARE_ROWS
     row_plane = np.full(n_rows, -1, dtype=np.int64)
     row_others = np.zeros(n_rows, dtype=np.int32)
-    block_of = np.repeat(np.arange(len(sizes)), sizes)
-    in_block = np.arange(len(block_of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    first_plane = planes.plane_start[tiles.order[start[block_of] + in_block]]
-    row_of_level_0 = first_row[block_of] + in_block
-    levels_of = n_levels[block_of]
-    row_plane[row_of_level_0] = first_plane
-    row_others[row_of_level_0] = levels_of - 1
-    for level in range(1, int(n_levels.max())):
-        has = levels_of > level
-        row_plane[row_of_level_0[has] + level * rows_per_level[block_of[has]]] = first_plane[has] + level - 1
+    for block in np.flatnonzero(sizes).tolist():
+        # Whole blocks at a time: there are few of them, and many variables.
+        first_plane = planes.plane_start[tiles.order[start[block] : start[block + 1]]]
+        row = int(first_row[block])
+        row_others[row : row + len(first_plane)] = n_levels[block] - 1
+        for level in range(int(n_levels[block])):
+            row_plane[row : row + len(first_plane)] = first_plane + max(level - 1, 0)
+            row += int(rows_per_level[block])
     return LaneLayout(
         first_position=start[:-1].astype(np.int32),
         n_levels=n_levels.astype(np.int32),
@@ -189,12 +187,16 @@ def words_of(
 ) -> tuple[npt.NDArray[np.uint32], IntArray]:
     """Return the words of the planes that some rows name, and the rows with the planes' places among these."""
     named = row_plane >= 0
-    first, last = row_plane[named], row_plane[named] + np.maximum(row_others[named], 1) - 1
-    if not len(first):
+    n_named = np.count_nonzero(named)
+    if not n_named:
         return planes.words[:0].view(np.uint32), row_plane
-    lowest, end = int(first.min()), int(last.max()) + 1
-    if end - lowest <= 2 * len(first):  # most of what lies between is wanted too
-        return planes.words[lowest:end].view(np.uint32), np.where(named, row_plane - lowest, -1)
+    lowest = int(row_plane.min(where=named, initial=len(planes.words)))
+    end = int((row_plane + np.maximum(row_others, 1)).max())  # of −1, where no plane is named, 0
+    if end - lowest <= 2 * n_named:  # most of what lies between is wanted too
+        return planes.words[lowest:end].view(np.uint32), np.where(
+            named, row_plane - lowest, -1
+        ) if lowest else row_plane
+    first, last = row_plane[named], row_plane[named] + np.maximum(row_others[named], 1) - 1
     change = np.zeros(end - lowest + 1, dtype=np.int64)
     np.add.at(change, first - lowest, 1)
     np.add.at(change, last + 1 - lowest, -1)

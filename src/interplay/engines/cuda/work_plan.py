@@ -29,6 +29,9 @@ _MANY_SAMPLES_OF_TWO_LEVELS, _MANY_SAMPLES = 12_288, 6144
 #: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
 MIN_CAPACITY = 1 << 20
 
+#: Tuples of a run, about: some hundred microseconds.
+_TUPLES_OF_RUN = 1 << 18
+
 #: Counts are read as floats that hold no larger whole number.
 _MAX_SAMPLES = 1 << 23
 
@@ -181,6 +184,7 @@ class WorkPlan:
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
                 compile_for_steps=worth_it,
                 small_cells_need_care=self._small_cells_need_care(),
+                half_floats_suffice=self._half_floats_suffice(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
                 every_member=self.every_member,
@@ -214,6 +218,12 @@ class WorkPlan:
         """Say whether differences of floats could lose the pseudocounts of an empty part."""
         return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
 
+    def _half_floats_suffice(self) -> bool:
+        """Say whether counts and pseudocounts are within what half_bound.cuh is made for."""
+        n_samples, of_0 = self._planes.n_samples, int(self._planes.class_sizes[0])
+        # Errors are a part of class 0: where that is most of all, they are large for what it has in excess.
+        return bool(n_samples <= 2047 and self.pseudocounts.sum() >= 0.5 and of_0 <= 0.6 * n_samples)
+
     def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
         """Cut tiles of one kind into batches of about so many counts at most."""
         return make_product_work(
@@ -229,8 +239,11 @@ class WorkPlan:
             return np.asarray(-(-(end[:, place] - begin[:, place] + shift) // size))
 
         n_prefixes = (end - begin)[:, :-2].prod(axis=1)
-        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
         n_rectangles = n_pieces(self._k - 2, variant.block_rows) * n_pieces(self._k - 1, variant.block_columns)
+        n_tuples = float(self._n_tuples[which].sum())
+        # All tuples of a run must fit, whatever survives; and a launch ends with the last of its runs.
+        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
+        per_run = int(np.clip(_TUPLES_OF_RUN * (n_rectangles * n_prefixes).sum() / n_tuples, 1, per_run))
         # There must be enough items for all.
         enough = 8 * self._limits.n_multiprocessors * variant.blocks_per_multiprocessor
         prefixes_per_item = int(np.clip((n_rectangles * n_prefixes).sum() // enough, 1, min(per_run, n_prefixes.max())))
@@ -243,7 +256,7 @@ class WorkPlan:
             items_per_run=int(np.clip(item_start[-1] // enough, 1, max(per_run // prefixes_per_item, 1))),
             prefixes_per_item=prefixes_per_item,
             n_cells=self._n_prefix_cells(which),
-            n_tuples=float(self._n_tuples[which].sum()),
+            n_tuples=n_tuples,
         )
 
     def check_choices(self, which: IntArray) -> None:
