@@ -21,6 +21,7 @@ from interplay.results.selection import Run, Selection, smallest_log_p
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.dimensions import Dimensions
+from interplay.search.gains import least_work
 from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs, with_fitting_dimensions
 from interplay.search.settings import Discrete, SelectionSettings
@@ -222,8 +223,8 @@ def select(
     )
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    coders = Coders(task.settings, n_threads=choice.n_threads)
-    task = with_fitting_dimensions(replace(task, n_threads=choice.n_threads), coders)
+    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
+    task = with_fitting_dimensions(replace(task, n_threads=coders.n_threads), coders)
     with keeping(kept, lambda: task.about):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(
