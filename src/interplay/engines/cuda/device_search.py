@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import best_of_each, merge_candidates
@@ -142,7 +143,7 @@ class DeviceSearch(DeviceTuples):
         with_all = tuples_with_all(self._records, len(self._tiles.order))
         for begin in range(0, len(with_all), self._capacity):
             part = with_all[begin : begin + self._capacity]
-            self._tuples[: len(part)].set(part.astype(np.int32))
+            self._tuples[: len(part)].set(np.ascontiguousarray(part))
             self._counters[:2].set(np.array([len(part), 0], dtype=np.uint32))
             self._score(tiles)
         start = self._cupy.asarray(self._plan.choices_before(tiles.which))
@@ -167,7 +168,7 @@ class DeviceSearch(DeviceTuples):
             self._score(tiles)
 
 
-def tuples_with_all(records: TileRecords, n_positions: int) -> IntArray:
+def tuples_with_all(records: TileRecords, n_positions: int) -> npt.NDArray[np.int32]:
     """Return some tuples of the tiles, with every variable in a few of them: (number of the tile, positions)."""
     rng = np.random.default_rng(0)
     n_tiles, k = records.begin.shape
@@ -180,12 +181,18 @@ def tuples_with_all(records: TileRecords, n_positions: int) -> IntArray:
         tile_at[records.begin[shuffled, place]] = shuffled
         tiles = tile_at[tile_at >= 0]
         n_tries = per_place * (records.end[tiles, place] - records.begin[tiles, place])
-        tile = np.repeat(tiles, n_tries)
-        begin, size = records.begin[tile], records.end[tile] - records.begin[tile]
-        positions = begin + (rng.random((len(tile), k), dtype=np.float32) * size).astype(np.int64)
-        # Each variable of the block in turn.
-        counted = np.arange(len(tile)) - np.repeat(np.cumsum(n_tries) - n_tries, n_tries)
-        positions[:, place] = begin[:, place] + counted % size[:, place]
-        ascends = (positions[:, 1:] > positions[:, :-1]).all(axis=1)
-        found.append(np.column_stack([tile, positions])[ascends])
+        tile = np.repeat(tiles.astype(np.int32), n_tries)
+        chosen = np.empty((k + 1, len(tile)), dtype=np.int32)
+        chosen[0] = tile
+        for other in range(k):
+            begin = np.repeat(records.begin[tiles, other].astype(np.int32), n_tries)
+            size = np.repeat((records.end[tiles, other] - records.begin[tiles, other]).astype(np.int32), n_tries)
+            if other == place:  # each variable of the block in turn
+                first = np.repeat((np.cumsum(n_tries) - n_tries).astype(np.int32), n_tries)
+                begin += (np.arange(len(tile), dtype=np.int32) - first) % size
+            else:
+                begin += (rng.random(len(tile), dtype=np.float32) * size).astype(np.int32)
+            chosen[1 + other] = begin
+        ascends = (chosen[2:] > chosen[1:-1]).all(axis=0)
+        found.append(chosen[:, ascends].T)
     return np.concatenate(found)
