@@ -23,6 +23,7 @@ from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.dimensions import Dimensions
+from interplay.search.gains import least_work
 from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
@@ -225,9 +226,9 @@ def select(
     )
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    coders = Coders(task.settings, n_threads=choice.n_threads)
+    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
     task = with_fitting_dimensions(task, coders)
-    fingerprint = partial(task.fingerprint, n_threads=choice.n_threads)
+    fingerprint = partial(task.fingerprint, n_threads=coders.n_threads)
     with keeping(kept, lambda like: task.about(fingerprint(like))):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(

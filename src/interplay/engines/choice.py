@@ -54,10 +54,20 @@ class EngineChoice:
     n_threads : int
         Threads of this machine that the call may use, in the engine and elsewhere; where a GPU searches and nothing is
         asked for, so many that it does not wait for columns to be read.
+    may_add_threads : bool
+        Whether nothing is asked for, so that there may be more if the amount of work decides for a GPU.
     """
 
     engine: Engine | None
     n_threads: int
+    may_add_threads: bool = False
+
+    def reading_threads(self, least_work: SearchWork) -> int:
+        """Return the threads that read and code columns, before anybody knows more of the work than this."""
+        seconds = _seconds_on_processor(least_work, self.n_threads)
+        if self.engine is None and self.may_add_threads and seconds > _WORTH_ANY_START:
+            return _threads_for_gpu(self.n_threads) if _gpu_is_worth_it(least_work, self.n_threads) else self.n_threads
+        return self.n_threads
 
 
 def check_engine(
@@ -78,8 +88,12 @@ def check_engine(
             raise ValueError(f"engine {found.name!r} cannot {what} tuples: use engine={others}")
         found = CpuEngine(n_threads=n_threads)
     if n_jobs is None and found is not None and found.name == "cuda":
-        n_threads = max(n_threads, min(n_cores(), _READING_THREADS))
-    return EngineChoice(found, n_threads)
+        n_threads = _threads_for_gpu(n_threads)
+    return EngineChoice(found, n_threads, may_add_threads=n_jobs is None)
+
+
+def _threads_for_gpu(n_threads: int) -> int:
+    return max(n_threads, min(n_cores(), _READING_THREADS))
 
 
 def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:
@@ -242,10 +256,14 @@ _CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
 _CPU_SECONDS_PER_TUPLE = 2e-9
 
 
+def _seconds_on_processor(work: SearchWork, n_threads: int) -> float:
+    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
+    return work.n_tuples * per_tuple / n_threads
+
+
 def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
     """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
-    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
-    seconds = work.n_tuples * per_tuple / n_threads
+    seconds = _seconds_on_processor(work, n_threads)
     if seconds < _WORTH_ANY_START or find_spec("cupy") is None:
         return False
     from interplay.engines.cuda import start_seconds, why_no_cuda

@@ -226,6 +226,17 @@ def about_search(
     }
 
 
+def least_work(table: Table, settings: SearchSettings) -> SearchWork:
+    """Return how much there is to do at least: of two levels, before anybody looks at the columns."""
+    return SearchWork.of(
+        np.full(table.n_vars, 2),
+        n_vars=table.n_vars,
+        n_samples=table.n_samples,
+        dimensions=settings.dimensions,
+        discretizations=settings.discretizations,
+    )
+
+
 def search(
     table: Table,
     classes: DecisionClasses,
@@ -238,7 +249,7 @@ def search(
     **options: Any,
 ) -> tuple[MaxGains, ...]:
     """Table → codes → bit planes → maximum gains, merged over the discretisations; `options` as in `prepare_search`."""
-    coder = coder_for(table, settings, n_threads=choice.n_threads)
+    coder = coder_for(table, settings, n_threads=choice.reading_threads(least_work(table, settings)))
     coded = None if contrast is None else contrast_coder(coder, contrast, settings, sources=contrast_sources)
     options |= {"contrast": coded, "contrast_sources": contrast_sources}
     return prepare_search(coder, classes, settings, choice, **options).run(progress)
