@@ -302,13 +302,14 @@ class Interactions:
         s = self.settings
         part = f"part {s['shard']}: " if s.get("shard") else ""
         n_significant, tuples = int(self.is_significant.sum()), words_of_tuples(self.dimensions)
+        have = "has" if n_significant == 1 else "have"
         judged = f"{'permutation' if self.is_permuted else s['p_adjust']}-adjusted p < {s['level']:g}"
         if self.first is not None:
-            return f"{n_significant} of {len(self)} {tuples} have an interaction in the new samples too ({judged})"
+            return f"{n_significant} of {len(self)} {tuples} {have} an interaction in the new samples too ({judged})"
         if not self.is_exhaustive:
-            found = f"{n_significant} of {len(self)} {tuples} of relevant variables have an interaction"
+            found = f"{n_significant} of {len(self)} {tuples} of relevant variables {have} an interaction"
             return f"{found} ({judged}, for all {self.n_tests:,} {tuples})"
-        return f"{part}{n_significant} of {self.n_tests:,} {tuples} have an interaction ({judged})"
+        return f"{part}{n_significant} of {self.n_tests:,} {tuples} {have} an interaction ({judged})"
 
     def details(self) -> str:
         """Return samples, classes and levels in one sentence."""
