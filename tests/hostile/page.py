@@ -14,8 +14,8 @@ MESSY_PAGE = PAGE.with_name("messy_files.md")
 _HEAD = """# Bad and odd input
 
 Every input gives the right answer, or an error that says in one line what is wrong and what to do. This page lists
-{number} inputs and what happens with each; messages are shown as they appear. The tests run every row. “As” means that the
-result is bit for bit the same as for the plain input that is named.
+{number} inputs and what happens with each; messages are shown as they appear. The tests run every row. “As” means that
+the result is bit for bit the same as for the plain input that is named.
 
 *Made by `python -m hostile.page` from the table in `tests/hostile`.*
 """

@@ -61,7 +61,8 @@ class NullFit:
     permuted_max : (n_permutations,) float64
         Where p-values come from permutations, the largest −ln V of all variables in each of them; empty elsewhere.
     inflation : float
-        Gains were divided by this before V was taken: samples of a group are alike, and gains that much too large.
+        Factor by which gains were divided before V was computed: it corrects for the similarity of samples of one
+        group.
     """
 
     alpha: float
@@ -121,7 +122,7 @@ class NullFit:
         """Return p-values of `gains`, or of the real variables if none are given.
 
         Those of given gains are never exact: an exact p-value depends on the counts. From permutations, they are the
-        chance that the gain of any variable is as large.
+        probability that the gain of any variable is as large.
 
         Parameters
         ----------
@@ -221,7 +222,7 @@ class NullFit:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have, on log scales.
 
-        Points below the diagonal are p-values that are too small: there the fit is too bold.
+        Points below the diagonal are p-values that are too small: there the fit is too liberal.
 
         Parameters
         ----------
