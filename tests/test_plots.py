@@ -64,7 +64,7 @@ def test_p_values(xor) -> None:
     np.testing.assert_allclose(before, -np.log10(np.sort(xor.p_value)), atol=1e-12)
     _, after = line(ax, "relevant (4)")
     np.testing.assert_allclose(after, -np.log10(np.sort(xor.p_adjusted)[:4]))
-    _, level = line(ax, "level 0.05")
+    _, level = line(ax, "significance level 0.05")
     np.testing.assert_allclose(level, -np.log10(0.05))
 
 

@@ -168,10 +168,12 @@ class NullFit:
     def summary(self) -> str:
         """Return the fit in a few lines of text."""
         if self.is_permuted:
-            return f"{len(self.permuted_max)} permutations, step-down maxT, nothing fitted"
+            return f"{len(self.permuted_max)} permutations, step-down maxT; no null distribution was fitted"
         if self.is_exact:
-            several = "" if self.mode == "raw" else ", smallest p of all discretisations times their number"
-            return f"Exact conditional test, nothing fitted{several}"
+            several = (
+                "" if self.mode == "raw" else "; the smallest p of all discretisations is multiplied by their number"
+            )
+            return f"Exact conditional test; no null distribution was fitted{several}"
         kind = "contrast variables" if self.n_contrast else "variables"
         formula = {"raw": "p = V", "lin": "p = min(1, V/alpha)", "exp": "p = 1 - (1 - V)^(1/alpha)"}[self.mode]
         if self.fit == "weibull" and self.mode == "exp":
@@ -187,7 +189,7 @@ class NullFit:
             ignored = f", {self.n_ignored} of low gain ignored" if self.n_ignored else ""
             lines.append(f"  {self.n_irrelevant} of {self.n_reference} {kind} taken as irrelevant{ignored}")
         if self.inflation > 1:
-            lines.append(f"  gains divided by {self.inflation:.4g}, as groups of samples are alike")
+            lines.append(f"  gains divided by {self.inflation:.4g}, because samples of one group resemble each other")
         if not math.isnan(self.ks_p):
             lines.append(f"  Kolmogorov-Smirnov p of the fit {self.ks_p:.3g}")
         return "\n".join(lines)
