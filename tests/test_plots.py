@@ -79,7 +79,7 @@ def test_histogram_has_area_one_and_the_line_at_one(xor) -> None:
     ax = xor.plot.null_histogram()
     bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
     assert sum(bar.get_height() * bar.get_width() for bar in bars) == pytest.approx(1)
-    _, fitted = line(ax, "as fitted")
+    _, fitted = line(ax, "expected if the fit is right")
     assert set(fitted) == {1.0}
     # One of twenty bins, all p-values in it: a density of twenty.
     np.testing.assert_allclose(p_histogram(np.full(7, 0.51))[1], np.where(np.arange(20) == 10, 20.0, 0.0))
