@@ -69,7 +69,7 @@ def run(
     p_adjust_method : str
         How p-values are adjusted for the number of variables: statsmodels' names, as in the older package, or R's.
     level : float
-        A variable is relevant if its adjusted p-value is below this level.
+        A variable is relevant if its adjusted p-value is below this significance level.
     use_CUDA : bool
         Accepted and ignored: the engine is the one that ``engine="auto"`` chooses, and all engines give the same
         numbers.

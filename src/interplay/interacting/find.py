@@ -50,12 +50,12 @@ def interactions(
     progress: Progress = None,
     checkpoint: AsCheckpoint = None,
 ) -> Interactions:
-    """Find the tuples that interact: whose effect on the outcome is more than the effects of their parts.
+    """Find the tuples that interact: their effect on the outcome is more than the sum of the effects of their parts.
 
-    Every `dimensions`-tuple of variables is tested against the hypothesis that the log odds of the classes are a sum of
-    effects of fewer than all of its members: for a pair, an effect of each. The search is exhaustive. Tuples that a
-    bound rules out are not looked at further; all others are counted and tested, and p-values are adjusted for all
-    tuples of the search.
+    The null hypothesis of each `dimensions`-tuple of variables is that the log odds of the classes are a sum of effects
+    of proper subsets of its members: for a pair, an effect of each variable. The search is exhaustive. Tuples that a
+    bound excludes are not examined further; all others are counted and tested, and p-values are adjusted for all tuples
+    of the search.
 
     Parameters
     ----------
@@ -69,13 +69,14 @@ def interactions(
     dimensions : int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
 
-        A tuple must have at least two variables. The interaction of a triple is what no pair of its members has.
+        A tuple must have at least two variables. The interaction of a triple is its effect beyond those of its pairs.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
         Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
 
-        A tuple is tested in the one in which χ² gives it the smallest p-value, and that is multiplied by their number.
+        A tuple is tested in the discretisation in which χ² gives it the smallest p-value, which is multiplied by the
+        number of discretisations.
     range_ : float, optional
         How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
         default 0 with one discretisation, and `suggest_range` with several.
@@ -87,12 +88,12 @@ def interactions(
     require : {"any", "all"}
         Whether a tuple must contain at least one of `variables`, or must consist of them.
     partners : iterable of names or numbers, optional
-        With `variables`: look only at tuples of one of `variables` and otherwise of these, set by set. The sets may
-        overlap.
+        With `variables`: search only tuples that consist of one of `variables` and otherwise of these partners. The two
+        sets may overlap.
     min_distance : float, optional
-        Leave out tuples with two members on one chromosome that are nearer to each other than this, in the unit of
-        their positions (base pairs in a .bim file). Neighbours that are correlated can share the tag of one effect,
-        which looks like an interaction.
+        Leave out tuples with two members on one chromosome that are closer to each other than this, in the unit of
+        their positions (base pairs in a .bim file). Correlated neighbours can both tag one effect, which looks like an
+        interaction.
     positions : array-like, dict or table, optional
         For `min_distance`: one number, or one pair (chromosome, position), per variable; a dict of these by name; or a
         table with columns variable, position and, if there are several, chromosome. A .bed file has its own.
@@ -103,24 +104,25 @@ def interactions(
         A tuple is significant if its adjusted p-value is below this significance level.
     max_p : float, optional
         List all tuples with a p-value, not adjusted, up to this one; 1 lists all tuples. By default those that are
-        significant are listed. The search goes up to the p-value that the adjustment could call significant: with
-        "holm" all of them are found; with "hochberg", "BH" and "BY", which also look at larger p-values, it goes on
-        while these could change the result, and never calls more significant than if all were known.
+        significant are listed. The search goes up to the largest p-value that could be significant after adjustment.
+        With "holm" it finds all significant tuples. "hochberg", "BH" and "BY" also depend on larger p-values: the
+        search continues while these could change the result, and never declares more tuples significant than if all
+        p-values were known.
     top : int, optional
-        List so many tuples with the smallest p-values, significant or not (of those that `max_p` allows).
+        Number of tuples with the smallest p-values to list, significant or not (among those that `max_p` allows).
     holdout : float or int, optional
         Share or number of samples that are kept out of the search, drawn at random within each class. The tuples that
-        the search lists are then tested once each in these samples, as `Interactions.replicate` does, and the result
-        is that of these tests, with those of the search beside.
+        the search lists are then tested once each in these samples, as `Interactions.replicate` does. The result
+        contains these tests, and those of the search beside them.
     shard : str or (int, int), optional
         Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
 
-        The result is then a part of one; `merge_interactions` puts all parts together.
+        The result is then a part; `merge_interactions` merges all parts.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
-        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
-        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
-        for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
 
         All effects may differ between strata, and an interaction may be in any of them.
     groups : (n_samples,) array-like, table-like, or str, optional
@@ -129,18 +131,17 @@ def interactions(
         one class; where classes vary within groups, labels are permuted between groups of the same size and within
         groups. A string names a column, as for `y`.
 
-        χ² then ranks tuples, and nothing else: adjusted p-values are Westfall and Young's, for all tuples of the
-        search, whatever `p_adjust` would do. Intervals of log odds ratios are not given.
+        χ² then only ranks tuples. Adjusted p-values are Westfall and Young's, for all tuples of the search; there are
+        no confidence intervals of log odds ratios.
     n_permutations : int
-        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        Number of permutations. If fewer are possible, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
 
         With `groups` only. The search is repeated for each.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
-        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
-        then not variables. The search does not use them: what it finds is tested again, by the likelihood ratio of
-        logistic models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table say
-        what remains.
+        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
+        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
+        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
 
         Significant tuples are tested, by models with and without the interaction.
     decision : {"auto", "classes", "continuous"}
@@ -148,7 +149,7 @@ def interactions(
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
         continuous, unless there are only two distinct values.
 
-        More than two classes are told apart all at once.
+        More than two classes are compared jointly.
     decision_divisions : int
         Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
     discrete : {"auto", "none", "all"} or list of columns
@@ -158,8 +159,8 @@ def interactions(
         Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
         observed values of the column ("impute").
 
-        With "level", that a value is missing can be part of an interaction. "omit" leaves each sample out of the tests
-        of the tuples of which it lacks a value, as PLINK does.
+        With "level", missingness can be part of an interaction. "omit" leaves a sample out of the tests of all tuples
+        in which it has a missing value, as PLINK does.
     random_state : int, None, RandomState or Generator
         Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
 
@@ -186,13 +187,14 @@ def interactions(
 
     Notes
     -----
-    With two levels and two classes p-values are exact (Zelen's test). Elsewhere they are the larger of χ²'s, at the
-    effective degrees of freedom, and of a bootstrap's (Bartlett's correction, 200 tables), which is made for p-values
-    of χ² up to 0.001, for all that could be significant, and up to 0.05 where fewer than 5 samples are expected in an
-    entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are not tested: p = 1.
+    With two levels and two classes, p-values are exact (Zelen's test). Otherwise a p-value is the larger of two: that
+    of χ² at the effective degrees of freedom, and that of a bootstrap (Bartlett's correction, 200 tables). The
+    bootstrap is made if the p-value of χ² is at most 0.001 or could be significant, and up to 0.05 if fewer than 5
+    samples are expected in an entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are
+    not tested: p = 1.
 
-    Numbers are cut into levels first. With more than about 12,000 samples, cutting can make an interaction of the
-    levels out of effects that add up before they are cut; the result then says so.
+    Numbers are cut into levels first. With more than about 12,000 samples, cutting can create an interaction of the
+    levels from effects that add up in the numbers; the result then says so.
 
     Examples
     --------

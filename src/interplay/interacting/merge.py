@@ -22,13 +22,13 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
-    """Put the parts of all shards of a search for interactions together.
+    """Merge the parts of all shards of a search for interactions.
 
     Parameters
     ----------
     parts : iterable of Interactions or path-like
         What `interactions` returned for each `shard`, or the files it was saved to, in any order. Each shard must be
-        there exactly once, and all must be of the same search.
+        given exactly once, and all must be of the same search.
 
     Returns
     -------

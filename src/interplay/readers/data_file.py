@@ -45,7 +45,7 @@ def read_data(
     drop : list of str, optional
         Columns to leave out, such as identifiers of samples.
     delimiter : str, optional
-        Delimiter of text files. By default a tab in .tsv files; otherwise it is read off the header.
+        Delimiter of text files. By default a tab in .tsv files; otherwise it is inferred from the header.
     decimal : {",", "."}, optional
         Decimal sign of text files. By default it is inferred from the values of each column.
     na_values : list of str, optional

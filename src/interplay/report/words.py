@@ -118,7 +118,8 @@ def _what_was_searched(selection: Selection) -> str:
 
 def _outcome(selection: Selection) -> str:
     target = target_of(selection)
-    return f"the outcome {short(target)}" if target else "the outcome"
+    is_named = target and target.lower() not in ("outcome", "target")  # "the outcome outcome" would read badly
+    return f"the outcome {short(target)}" if is_named else "the outcome"
 
 
 def _data_method(selection: Selection) -> str:
@@ -192,8 +193,8 @@ def _found(selection: Selection) -> str:
     if not selection.tests:
         return ""
     how = Counter(selection.found[v] for v in selection.ranked)
-    listed = ", ".join(f"{words}: {number:,}" for words, number in how.most_common())
-    return f"Simplest way in which each of them shows: {listed}."
+    listed = ", ".join(f"{number:,} {words}" for words, number in how.most_common())
+    return f"Simplest way in which they were found: {listed}."
 
 
 def _synergy(selection: Selection) -> str:

@@ -45,7 +45,7 @@ class Run:
     cuts : tuple of VariableCuts
         How the members of these tuples were cut into levels.
     outcome : OutcomeCuts or None
-        What the classes are.
+        The classes of the outcome, and how they were cut.
     """
 
     decision: str

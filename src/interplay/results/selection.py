@@ -49,7 +49,7 @@ class Selection:
     log_p : (n_vars,) float64
         Natural logarithm of the p-value, which keeps its order where p itself is below 1e-308.
     is_relevant : (n_vars,) bool
-        Whether the adjusted p-value is below the level.
+        Whether the adjusted p-value is below the significance level.
     ranked : (n_relevant,) int64
         Numbers of the relevant variables, most significant first.
     correlation : (n_relevant, n_relevant) float64
@@ -96,10 +96,10 @@ class Selection:
     def cautions(self) -> dict[str, str]:
         """Variables that may be a leak of the outcome, or an identifier, and why: by name.
 
-        The column caution of ``.table`` has the same. Such columns are recognised by their values: those that tell the
-        classes apart completely, also by which of their values are missing; those whose gain comes from missing values
-        alone (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number
-        the samples.
+        The column caution of ``.table`` has the same. Such columns are recognised by their values: those that determine
+        the class completely, also by their missing values; those whose gain comes from missing values alone
+        (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number the
+        samples.
         """
         return dict(self.provenance.get("cautions", {}))
 
@@ -120,17 +120,17 @@ class Selection:
 
     @property
     def comparisons(self) -> tuple[str, ...]:
-        """What was told apart: "all classes", or one entry for each comparison of classes."""
+        """The comparisons of classes: "all classes", or one entry for each comparison."""
         smallest = self.runs[0].dimensions
         return tuple(run.decision for run in self.runs if run.dimensions == smallest)
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The ways in which variables were looked at, whose p-values are combined; none with one dimension."""
+        """The arms whose p-values are combined; none with one dimension."""
         return arm_names(self.tests)
 
     def p_of_arm(self, arm: str) -> FloatArray:
-        """Return the p-values of one arm, before adjustment: of a variable in this way alone.
+        """Return the p-values of one arm alone, before adjustment.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class Selection:
     def arm_weights(self) -> pd.DataFrame:
         """The weights with which the p-values of the arms are combined, a column for each arm, a row for each variable.
 
-        They start from fixed ones and are drawn towards the arms in which other variables were found.
+        They start from fixed weights and are shifted towards the arms in which other variables were found.
         """
         import pandas as pd
 
@@ -181,7 +181,7 @@ class Selection:
         return found_by(self)
 
     def of_dimension(self, dimensions: int) -> Selection:
-        """Return what tuples of one size say by themselves, as ``select(X, y, dimensions=dimensions)`` would.
+        """Return the result for tuples of one size alone, as ``select(X, y, dimensions=dimensions)`` would.
 
         Its p-values and relevant variables are of this search alone. Synergies and counts of cells are there for
         variables that are relevant in the combined result.
@@ -268,8 +268,8 @@ class Selection:
         p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
-        of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction
-        was found, and not every member matters by itself: a partner by chance, or an interaction too weak to be shown)
+        of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
+        found, and not every member matters by itself: a partner by chance, or an interaction too weak to be detected)
         or "untested". interacting names the members that interact, and p_interaction is the p-value of the interaction,
         adjusted for all tuples.
 
@@ -312,7 +312,7 @@ class Selection:
             Number of members: of the tuples of the search, or of their parts. By default that of the search; of
             several, the smallest, that is pairs.
         run : int or str, optional
-            With several comparisons of classes, the number of one or what it tells apart.
+            With several comparisons of classes, the number or the name of one.
 
         Examples
         --------
@@ -345,17 +345,17 @@ class Selection:
         Parameters
         ----------
         X : table-like, (n_samples, n_vars)
-            The table of the new samples. Variables are known by their names; others may be there or not.
+            The table of the new samples. Variables are matched by name; additional variables are ignored.
         y : (n_samples,) array-like, or str
             Their outcome, with the same classes, or the name of its column.
         strata : (n_samples,) array-like, table-like, or str, optional
             Strata of the new samples, to test within them.
         p_adjust : str, optional
-            Another adjustment than in the search.
+            Adjustment of p-values; by default that of the search.
         dimensions : int, optional
             Number of members, as in `interactions`.
         run : int or str, optional
-            With several comparisons of classes, the number of one or what it tells apart.
+            With several comparisons of classes, the number or the name of one.
         """
         found = self.interactions(dimensions=dimensions, run=run)
         return found.only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
@@ -416,14 +416,14 @@ class Selection:
         Returns
         -------
         DataFrame
-            Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain
-            in 1D; gain_in_part, its largest gain in a smaller tuple of these members, including the variable alone;
+            Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain in
+            1D; gain_in_part, its largest gain in a smaller tuple of these members, including the variable alone;
             synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_gain, the
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
-            ``.table``; from permutations it allows for both), and says nothing of an interaction: variables with an
-            effect each have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether there
-            is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
+            ``.table``; from permutations it allows for both), and does not show an interaction: variables that have
+            separate effects have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether
+            there is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
             discretisations. With several runs, the column decision names the run.
 
         Examples
@@ -502,7 +502,7 @@ class Selection:
         annotate(self, adata, prefix=prefix)
 
     def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Selection:
-        """Return the same result, with where its data came from, for the report and the saved file.
+        """Return the same result with the source of its data, for the report and the saved file.
 
         Parameters
         ----------

@@ -72,16 +72,16 @@ class SearchState:
 class Checkpoint:
     """The file in which the searches of one call are kept, for the argument `checkpoint`.
 
-    A plain file name does where a write every minute is right. The file is replaced as a whole, and the one before is
-    kept beside it (``.prev``), to go back to if the newest is damaged. One search at a time may use it, which a file
-    ``.lock`` beside it tells others. Engines, threads and display may change between calls; what decides the gains may
-    not.
+    A plain file name is enough if a write every minute is right. The file is replaced as a whole. The previous one is
+    kept beside it (``.prev``) and is used if the newest is damaged. Only one search at a time may use the file, which a
+    file ``.lock`` beside it shows. Engines, threads and display may change between calls, but not the settings that
+    decide the gains.
 
     Parameters
     ----------
     path : str or path-like
     seconds : float
-        At most this much time passes between two writes, and so is lost in a crash.
+        Longest time between two writes: a crash loses no more than this.
 
     Examples
     --------

@@ -19,7 +19,8 @@ MIN_PER_DEGREE_OF_FREEDOM = 6
 class FewSamplesWarning(UserWarning):
     """Variables are relevant by χ², and not by an exact test, because there are few samples.
 
-    No longer given: p-values in 1D come from an exact test themselves. The name stays, for filters that mention it.
+    This warning is no longer given, because p-values in 1D come from an exact test. The name stays for filters that
+    mention it.
     """
 
 

@@ -62,7 +62,8 @@ class NullFit:
     permuted_max : (n_permutations,) float64
         Where p-values come from permutations, the largest −ln V of all variables in each of them; empty elsewhere.
     inflation : float
-        Gains were divided by this before V was taken: samples of a group are alike, and gains that much too large.
+        Factor by which gains were divided before V was computed: it corrects for the similarity of samples of one
+        group.
     n_uncensored : int
         Reference variables that were fitted by value, where the others were censored; 0 where there is no such thing.
     shapes : (3, n_shapes) float64
@@ -129,7 +130,7 @@ class NullFit:
         """Return p-values of `gains`, or of the real variables if none are given.
 
         Those of given gains are never exact: an exact p-value depends on the counts. From permutations, they are the
-        chance that the gain of any variable is as large.
+        probability that the gain of any variable is as large.
 
         Parameters
         ----------
@@ -191,10 +192,12 @@ class NullFit:
     def summary(self) -> str:
         """Return the fit in a few lines of text."""
         if self.is_permuted:
-            return f"{len(self.permuted_max)} permutations, step-down maxT, nothing fitted"
+            return f"{len(self.permuted_max)} permutations, step-down maxT; no null distribution was fitted"
         if self.is_exact:
-            several = "" if self.mode == "raw" else ", smallest p of all discretisations times their number"
-            return f"Exact conditional test, nothing fitted{several}"
+            several = (
+                "" if self.mode == "raw" else "; the smallest p of all discretisations is multiplied by their number"
+            )
+            return f"Exact conditional test; no null distribution was fitted{several}"
         kind = "contrast variables" if self.n_contrast else "variables"
         formula = {"raw": "p = V", "lin": "p = min(1, V/alpha)", "exp": "p = 1 - (1 - V)^(1/alpha)"}[self.mode]
         if self._has_shape:
@@ -211,7 +214,7 @@ class NullFit:
             ignored = f", {self.n_ignored} of low gain ignored" if self.n_ignored else ""
             lines.append(f"  {self.n_irrelevant} of {self.n_reference} {kind} taken as irrelevant{ignored}")
         if self.inflation > 1:
-            lines.append(f"  gains divided by {self.inflation:.4g}, as groups of samples are alike")
+            lines.append(f"  gains divided by {self.inflation:.4g}, because samples of one group resemble each other")
         if not math.isnan(self.ks_p):
             lines.append(f"  Kolmogorov-Smirnov p of the fit {self.ks_p:.3g}")
         return "\n".join(lines)
@@ -246,7 +249,7 @@ class NullFit:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have, on log scales.
 
-        Points below the diagonal are p-values that are too small: there the fit is too bold.
+        Points below the diagonal are p-values that are too small: there the fit is too liberal.
 
         Parameters
         ----------

@@ -68,7 +68,7 @@ def fit_null(
     n_classes: int = 2,
     n_vars: int | None = None,
 ) -> NullFit:
-    """Fit the distribution of the maximum gain under chance.
+    """Fit the null distribution of the maximum gain.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def fit_null(
     dimensions, divisions, discretizations, n_classes : int
         As in the search that gave the gains.
     contrast_gain : (n_contrast,) array_like, optional
-        Maximum gains of contrast variables. With them the null is fitted to these alone, otherwise to the real
-        variables, of which the relevant ones have to be told apart.
+        Maximum gains of contrast variables. If given, the null distribution is fitted to these alone; otherwise to the
+        real variables, from which the relevant ones must be separated.
     contrast_df : float or (n_contrast,) array_like, optional
         Their degrees of freedom; those of the real variables if these are all the same.
     mode : {"auto", "raw", "lin", "exp"}
@@ -86,11 +86,11 @@ def fit_null(
         with one discretisation "raw"; for "union" "lin"; for "lsq" in 1D with ``divisions · discretizations`` < 12
         "lin"; else "exp".
     fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
-        How γ = 1/α is found. In 1D with one discretisation nothing needs to be fitted, whatever is said here.
+        How γ = 1/α is found. In 1D with one discretisation nothing is fitted, whatever this argument is.
 
         - "lsq": the original method, weighted least squares, with a search for the variables to ignore (low gains)
           and, without contrast variables, for the irrelevant ones.
-        - "mle": γ = −n / Σ ln(1 − V). Sensitive to columns of little variety, whose V is close to 1.
+        - "mle": γ = −n / Σ ln(1 − V). Sensitive to columns with few distinct values, whose V is close to 1.
         - "tail": the same from the lowest fifth of V; of the others it only counts that they are larger (censored).
         - "weibull": −ln(1 − V) is Weibull distributed with a shape δ ≤ 1: the overlap between tuples makes it smaller
           than 1. Maximum likelihood, the highest values of V (a quarter of them, half of them if many) censored.
@@ -98,8 +98,8 @@ def fit_null(
           over all γ and δ that these values allow, so that it includes the uncertainty of the fit, which grows beyond
           the reference variables. `select` with several dimensions fits synergies and products in this way.
         - "union": no fit; γ is the number of tests of a variable, C(n_vars − 1, dimensions − 1) · discretizations,
-          and p = γ·V. Every discretisation is one more test of each tuple. The bound holds however the tests
-          depend on each other, and is the more conservative the more alike they are.
+          and p = γ·V. Every discretisation is one more test of each tuple. The bound holds under any dependence between
+          the tests, and is more conservative the more they are correlated.
 
         "mle", "tail", "weibull" and "predictive" without contrast variables use the irrelevant variables that the
         search of "lsq" finds, as if these were a complete sample.
