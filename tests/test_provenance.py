@@ -148,14 +148,14 @@ def test_where_nothing_was_lost_the_fingerprint_is_what_it_was(X: Any, how: str)
 
 
 def test_blocks_are_hashed_in_threads_each_in_its_place() -> None:
-    genotypes = RNG.integers(0, 3, size=(N, 300)).astype(np.int8)
+    genotypes = RNG.integers(0, 3, size=(N, 600)).astype(np.int8)
     expected = fingerprint(genotypes)
     assert data_fingerprint(as_table(genotypes), CLASSES, n_jobs=4) == expected == fingerprint(genotypes.astype(float))
-    moved = np.concatenate([genotypes[:, 64:128], genotypes[:, :64], genotypes[:, 128:]], axis=1)
+    moved = np.concatenate([genotypes[:, 256:512], genotypes[:, :256], genotypes[:, 512:]], axis=1)
     assert fingerprint(moved) != expected
     for other in (3, 127, 128, 300, 0.5, np.nan):
         changed_there = genotypes.astype(float)
-        changed_there[N - 1, 299] = other
+        changed_there[N - 1, 599] = other
         assert fingerprint(changed_there) != expected
 
 

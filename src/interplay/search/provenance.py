@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -24,8 +24,10 @@ Values = npt.NDArray[Any]
 
 _COLUMNS_AT_ONCE = 64
 
-#: The values of larger tables are hashed block by block, in threads: one hash of them all would take seconds.
+#: The values of larger tables are hashed in blocks of so many columns, in threads: one hash of them all would take
+#: seconds.
 _VALUES_IN_ONE_HASH = 2**24
+_COLUMNS_OF_HASH = 256
 
 
 def data_fingerprint(
@@ -51,15 +53,14 @@ def data_fingerprint(
         digest.update(strata.codes.tobytes())
     if groups is not None:
         digest.update(b"groups" + groups.codes.tobytes())
-    starts = range(0, table.n_vars, _COLUMNS_AT_ONCE)
     if table.n_vars * table.n_samples > _VALUES_IN_ONE_HASH:
-        for of_block in map_in_threads(lambda start: _block_digest(table, start), starts, n_jobs):
+        for of_block in map_in_threads(partial(_block_digest, table), _starts(table, _COLUMNS_OF_HASH), n_jobs):
             digest.update(of_block)
         return digest.hexdigest()
     beyond = hashlib.blake2b(digest_size=16)
     nothing_beyond = beyond.digest()
-    for start in starts:
-        block = _block(table, start)
+    for start in _starts(table, _COLUMNS_AT_ONCE):
+        block = _block(table, start, _COLUMNS_AT_ONCE)
         digest.update(_as_float64(block).tobytes())
         beyond.update(_beyond_values(table, start, block))
     if beyond.digest() != nothing_beyond:
@@ -67,16 +68,20 @@ def data_fingerprint(
     return digest.hexdigest()
 
 
-def _block(table: Table, start: int) -> Values:
-    return table.block(start, min(start + _COLUMNS_AT_ONCE, table.n_vars))
+def _starts(table: Table, n_columns: int) -> range:
+    return range(0, table.n_vars, n_columns)
+
+
+def _block(table: Table, start: int, n_columns: int) -> Values:
+    return table.block(start, min(start + n_columns, table.n_vars))
 
 
 def _block_digest(table: Table, start: int) -> bytes:
     """Return a hash of a block: of its values as int8 where these are such, as genotypes are, else as float64."""
-    block = _block(table, start)
+    block = _block(table, start, _COLUMNS_OF_HASH)
     with np.errstate(invalid="ignore"):
-        small = block.astype(np.int8)
-    if (small == block).all():
+        small = block.astype(np.int8, copy=False)
+    if small is block or (small == block).all():
         content, beyond = b"int8" + small.tobytes(), b""
         if (table.kinds[start : start + len(block)] == ColumnKind.LABEL).any():
             beyond = _beyond_values(table, start, block)
