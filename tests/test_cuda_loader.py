@@ -139,6 +139,9 @@ class DriverError(Exception):
 class FakeDevice:
     compute_capability = "90"
 
+    def __init__(self, number: int = 0) -> None:
+        assert number == 0
+
     def __enter__(self) -> FakeDevice:
         return self
 
@@ -278,3 +281,31 @@ def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytes
     kept = start_seconds()
     assert chosen() == [False, True, True]
     assert in_use < kept < never
+
+
+def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
+    cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For pairs and triples at once, and for nothing else."""
+    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.engines.cuda.engine.device_numbers", lambda: (0,))
+    monkeypatch.setattr(CudaEngine, "_limits", lambda self: H200)
+    monkeypatch.setattr(CudaEngine, "describe", lambda self: {"name": "cuda"})
+    together = threading.Barrier(8, timeout=20)  # one at a time would never pass, nor one size of tuples
+    cupy.while_compiling = together.wait
+    at_search: list[list[str]] = []
+
+    def search(self: CudaEngine, planes: BitPlanes, tiles: TupleTiles, **options: Any) -> MaxGains:
+        if tiles.dimensions > 1:
+            if not at_search:
+                together.wait()  # for all seven, before the first search
+            at_search.append(sorted(file for file, _, _ in kernel_loader._images))
+        return CpuEngine().max_gains(planes, tiles, **options)
+
+    monkeypatch.setattr(CudaEngine, "max_gains", search)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    interplay.select(X, (X[:, 3] > 0) ^ (X[:, 11] > 0), dimensions=(1, 2, 3), engine=CudaEngine(), random_state=0)
+    once, twice = ["bit_planes.cu"], ["information_gain.cu", "tuple_list.cu", "tuple_search.cu"]
+    assert at_search == [sorted(once + 2 * twice)] * 2
+    assert len(cupy.compilations) == 7
