@@ -65,8 +65,14 @@ def _content(file: str) -> str:
 
 
 def image_name(file: str, options: tuple[str, ...], capability: str) -> str:
-    """Return the name of what is compiled from a source with such options for devices of this compute capability."""
-    content = "\0".join((source_of(file), *_OPTIONS, *options))
+    """Return the name of what is compiled from a source with such options for devices of this compute capability.
+
+    It depends on the versions of CuPy and CUDA, too; not on that of the compiler, which would have to be loaded.
+    """
+    import cupy
+
+    by = (cupy.__version__, str(cupy.cuda.runtime.runtimeGetVersion()))
+    content = "\0".join((source_of(file), *_OPTIONS, *options, *by))
     digest = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
     return f"{Path(file).stem}-{digest}-sm{capability}.cubin"
 
