@@ -40,7 +40,7 @@ BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(PACKAGE_READY)  ## Find the hidden variables of a made-up table, in seconds.
+demo: $(PACKAGE_READY)  ## Find the informative variables of a simulated table, in seconds.
 	$(BIN)/interplay demo
 
 test: sanitize $(PACKAGE_READY) $(TOOLS_READY)  ## Run the C++ tests with sanitizers, then all Python tests.

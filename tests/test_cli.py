@@ -90,6 +90,14 @@ def test_bench_compares_with_what_was_measured(command) -> None:
     assert table.out.endswith("\nReference: cpu: one core of an AMD EPYC (Zen 4) with AVX2\n")
 
 
+def test_bench_says_that_others_are_at_work(command, monkeypatch) -> None:
+    options = ["bench", "-k", 1, "--vars", 40, "--samples", 100, "-j", 1, "--engine", "cpu"]
+    for load, cores, is_busy in ((0.2, 2, False), (7.91, 2, True), (7.9, 64, False)):
+        monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0), raising=False)
+        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
+        assert ("Busy: load average 7.9 on 2 cores" in command(*options).out) == is_busy
+
+
 def test_reference_rates_are_those_of_the_results() -> None:
     import reference_rates
 

@@ -194,11 +194,11 @@ class SearchInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     partial : MaxGains, ScreenedTuples or RankedTuples
-        The maxima found until then, or the tuples listed; of several runs, those of the one in work.
+        The maxima found until then, or the tuples listed; with several runs, those of the current one.
     done : float
         The share of all tuples, of all runs, that was searched.
     kept_in : str or None
-        The checkpoint from which the same call goes on.
+        The checkpoint from which the same call resumes.
     not_kept : str or None
         Why this could not be written to the checkpoint; what was written before is still there.
     """

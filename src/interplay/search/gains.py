@@ -16,7 +16,7 @@ from interplay.engines.routing import tile_costs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint, keeping
 from interplay.search.coders import coder_for, contrast_coder
-from interplay.search.provenance import data_fingerprint
+from interplay.search.fingerprint import data_fingerprint
 from interplay.search.settings import (
     Discrete,
     SearchSettings,
@@ -63,8 +63,8 @@ def max_information_gain(
     """Return the maximum information gain of every variable over all tuples that contain it.
 
     The search is exhaustive: it looks at every `dimensions`-tuple of variables. The gain of a variable in a tuple is
-    what it tells about the outcome beyond the other members: the conditional mutual information, in bits times the
-    number of samples.
+    its information about the outcome beyond that of the other members: the conditional mutual information, in bits
+    times the number of samples.
 
     Parameters
     ----------
@@ -102,10 +102,10 @@ def max_information_gain(
     require : {"any", "all"}
         Whether a tuple must contain at least one of `variables`, or must consist of them.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
-        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
-        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
-        for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
 
         Contrast variables should be permuted within the strata as well; see `contrast_variables`.
     decision : {"auto", "classes", "continuous"}
@@ -187,9 +187,10 @@ def max_information_gain(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
 
-    def about() -> dict[str, Any]:
-        return about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within)) | {
-            "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+    def about(like: str | None) -> dict[str, Any]:
+        fingerprint = partial(data_fingerprint, like=like, n_threads=choice.n_threads)
+        return about_search(table, classes, settings, fingerprint=fingerprint(table, classes, within)) | {
+            "contrast fingerprint": None if contrast_table is None else fingerprint(contrast_table, classes),
             "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
             "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
             "require": require,

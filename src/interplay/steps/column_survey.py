@@ -217,19 +217,20 @@ class ColumnSurvey:
         empty = np.flatnonzero(self.n_missing == self._table.n_samples)
         if len(empty) and self._missing == "error":
             more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
-            raise ValueError(f"column {shown(names[empty[0]])} of X{more} has no values, all are missing: leave it out")
+            raise ValueError(f"column {shown(names[empty[0]])} of X{more} has only missing values: leave it out")
         if len(gaps) and self._missing == "error":
             count = int(self.n_missing.sum())
             listed = ", ".join(shown(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
             values = f"{count} missing value{'s' * (count > 1)}"
             columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
             raise ValueError(
-                f"X has {values} in {columns} ({listed}): fill in, or use missing='level' or missing='impute' "
+                f"X has {values} in {columns} ({listed}): fill the gaps, or use missing='level' or missing='impute' "
                 f"({self._first_gap(int(gaps[0]))})"
             )
         if len(empty) and self._missing == "impute":
             raise ValueError(
-                f"missing='impute' finds no value to draw from in column {shown(names[empty[0]])} of X: leave it out"
+                f"missing='impute' cannot be used, because column {shown(names[empty[0]])} of X has no values: leave "
+                "it out"
             )
         too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
         if len(too_many):

@@ -13,7 +13,7 @@ process INTERPLAY_RUN {
     tuple val(meta), path("${prefix}.csv")      , emit: variables
     tuple val(meta), path("${prefix}.html")     , emit: report
     tuple val(meta), path("${prefix}.interplay"), emit: selection
-    path "versions.yml"                         , emit: versions
+    tuple val("${task.process}"), val('interplay'), eval("interplay --version | sed 's/interplay //'"), topic: versions, emit: versions_interplay
 
     when:
     task.ext.when == null || task.ext.when
@@ -31,21 +31,11 @@ process INTERPLAY_RUN {
         --report ${prefix}.html \\
         --save ${prefix}.interplay \\
         ${table}
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        interplay: \$(interplay --version | sed 's/interplay //')
-    END_VERSIONS
     """
 
     stub:
     prefix = task.ext.prefix ?: "${meta.id}"
     """
     touch ${prefix}.csv ${prefix}.html ${prefix}.interplay
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        interplay: \$(interplay --version | sed 's/interplay //')
-    END_VERSIONS
     """
 }

@@ -11,7 +11,7 @@ Who calls whom::
           make_*, upload_*  layout.py          planes and tiles as they lie on the device
           choose_variant    kernels.py         what the kernels are compiled for
           compiled          kernel_loader.py   their source → functions on the device
-        best_of_each, …     candidates.py      tuples that reached a maximum → MaxGains
+        merge_candidates    candidates.py      the best tuple of each variable → MaxGains
 
 The kernels are in ``core/cuda``.
 """

@@ -1,42 +1,10 @@
-"""Tuples whose gain reached a maximum → maximum gains."""
+"""The best tuple of each variable → maximum gains."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
-
-
-def best_of_each(slots: IntArray, gains: FloatArray, tuples: IntArray) -> IntArray:
-    """Return which candidate of each slot has the largest gain and then the lowest tuple, slot by slot.
-
-    Parameters
-    ----------
-    slots : (n,) array of integers
-    gains : (n,) float64 array
-    tuples : (n, k) array of integers
-        Members in ascending order.
-
-    Examples
-    --------
-    >>> best_of_each(np.array([7, 3, 7]), np.array([2.0, 9.0, 2.0]), np.array([[1, 5], [2, 4], [1, 3]]))
-    array([1, 2])
-    """
-    by_slot = np.argsort(slots, kind="stable")
-    begins = _begins(slots[by_slot])
-    # Most slots have one candidate: only the others are put in order by all there is.
-    is_alone = begins & np.append(begins[1:], True)
-    several = by_slot[~is_alone]
-    order = several[np.lexsort([*tuples[several].T[::-1], -gains[several], slots[several]])]
-    chosen = np.concatenate([by_slot[is_alone], order[_begins(slots[order])]])
-    return np.asarray(chosen[np.argsort(slots[chosen], kind="stable")])
-
-
-def _begins(in_order: IntArray) -> BoolArray:
-    """Say where another value begins."""
-    begins = np.ones(len(in_order), dtype=bool)
-    begins[1:] = in_order[1:] != in_order[:-1]
-    return begins
+from interplay.arrays import FloatArray, IntArray, MaxGains
 
 
 def merge_candidates(
@@ -66,4 +34,4 @@ def merge_candidates(
     new.gain_by_group[row, group] = gain
     new.discretization_by_group[row, group] = discretization
     new.tuples_by_group[row, group] = tuples
-    return found.merge(new)
+    return found.merge(new) if (found.discretization_by_group >= 0).any() else new

@@ -40,8 +40,7 @@ class DeviceListing(DeviceTuples):
         List each tuple once, if all its members reach their thresholds.
     """
 
-    # Thresholds do not rise, so there is nothing to wait for before the first large launch.
-    first_launch = 1 / 16
+    # Thresholds do not rise.
     samples = False
 
     def __init__(

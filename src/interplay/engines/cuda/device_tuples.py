@@ -32,9 +32,8 @@ _PART_OF_FREE_MEMORY = 0.25
 #: A launch should not take longer than this, in seconds: Ctrl-C and progress wait for it.
 _LAUNCH_SECONDS = 0.2
 
-#: A launch of fewer tuples than this takes hardly less time; and of more than that the first should not be, before it
-#: is known how long they take.
-_FEW_TUPLES, _MANY_TUPLES = 4e6, 1e9
+#: The first launch bounds this share of the tuples, and no more than so many, before it is known how long they take.
+_FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e8
 
 #: Counts of a batch at most (2 GiB, and two batches are in work), the part of the device's free memory that they may
 #: take, and counts of survivors at most.
@@ -105,9 +104,6 @@ class DeviceTuples(ABC):
         The file and the function that score tuples.
     """
 
-    #: The first launch bounds this share of the tuples; where they are few, more.
-    first_launch = 1 / 256
-
     #: Whether a sample of tuples is scored first.
     samples = True
 
@@ -159,8 +155,8 @@ class DeviceTuples(ABC):
         #: Counts of the tuples in the buffer, and how many each has, while batches are searched.
         self._known_counts: tuple[Any, Any] | None = None
         self._allocate()
-        # Tuples, candidates; then the next run, which is 64 bits wide; then candidates kept, which others do not touch.
-        self._counters = cupy.zeros(5, dtype=cupy.uint32)
+        # Tuples, candidates; then the next run, which is 64 bits wide.
+        self._counters = cupy.zeros(4, dtype=cupy.uint32)
 
     def _allocate(self) -> None:
         """Make the buffers, smaller ones where memory is short."""
@@ -261,8 +257,8 @@ class DeviceTuples(ABC):
         """Bound every tuple of the work, in launches of fitting size, and score the survivors after each."""
         tiles, item_start = self._chosen(work.which), self._cupy.asarray(work.item_start)
         run, end = work.share(*self._share)
-        first_tuples = np.clip(self.first_launch * work.n_tuples, _FEW_TUPLES, _MANY_TUPLES)
-        size = max(1, int(work.n_runs * first_tuples / work.n_tuples))
+        n_blocks = self._n_multiprocessors * work.variant.blocks_per_multiprocessor
+        size = max(n_blocks, int(work.n_runs * self._first_tuples(work.n_tuples) / work.n_tuples))
         while run < end:
             until = min(run + size, end)
             began = time.perf_counter()
@@ -282,6 +278,10 @@ class DeviceTuples(ABC):
                 size *= 2
             elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
                 size = max(1, int(size * min(_LAUNCH_SECONDS / took, 0.5)))
+
+    def _first_tuples(self, n_tuples: float) -> float:
+        """Return how many tuples the first of several launches should bound."""
+        return min(_FIRST_SHARE * n_tuples, _FIRST_TUPLES)
 
     def _launch_search(self, work: Work, tiles: ChosenTiles, item_start: Any, first_run: int, end_run: int) -> None:
         kernel = compiled("tuple_search.cu", "find_survivors", work.variant.defines())

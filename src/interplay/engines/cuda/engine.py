@@ -86,7 +86,7 @@ class CudaEngine(Engine):
     def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: full blocks, as the kernels take them."""
         if dimensions <= 2:
-            return TileShape(block_size=128, middle_size=1024, n_lanes=2048, even=False)
+            return TileShape(block_size=128, middle_size=2048, n_lanes=8192, even=False)
         return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
 
     def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
