@@ -105,7 +105,8 @@ def main() -> None:
         print(work.summary())
         name, result = "headline_dry_run", {**about, **work.to_dict()}
     else:
-        name, result = "headline", {**about, "devices": cuda_devices(), **measured(X, y)}
+        name, result = "headline", {**about, **measured(X, y)}
+        result["devices"] = cuda_devices()  # after CuPy's start is measured
         print(result)
     if not given.no_save:
         write_result(name, result)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 import interplay
 from cuda_problems import problem
+from gpu_mark import needs_gpu
 from interplay.arrays import BitPlanes, MaxGains, TupleRows, TupleTiles
 from interplay.engines import choice
 from interplay.engines.choice import SearchWork
@@ -139,6 +142,9 @@ class DriverError(Exception):
 class FakeDevice:
     compute_capability = "90"
 
+    def __init__(self, number: int = 0) -> None:
+        assert number == 0
+
     def __enter__(self) -> FakeDevice:
         return self
 
@@ -153,8 +159,9 @@ class FakeCupy:
         self.compilations: list[tuple[str, ...]] = []
         self.while_compiling: Any = lambda: None
         cupy, cuda, compiler = ModuleType("cupy"), ModuleType("cupy.cuda"), ModuleType("cupy.cuda.compiler")
-        vars(cupy).update(cuda=cuda, RawModule=self.load)
+        vars(cupy).update(cuda=cuda, RawModule=self.load, __version__="14.0.0")
         vars(cuda).update(Device=FakeDevice, driver=SimpleNamespace(CUDADriverError=DriverError), compiler=compiler)
+        cuda.runtime = SimpleNamespace(runtimeGetVersion=lambda: 13000)  # type: ignore[attr-defined]
         vars(compiler).update(compile_using_nvrtc=self.compile)
         for module in (cupy, cuda, compiler):
             monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -203,12 +210,16 @@ def test_what_was_compiled_is_kept_by_all_that_decides_it(cupy: FakeCupy, tmp_pa
     assert image_name("information_gain.cu", OPTIONS, "80") not in kept
 
 
-def test_a_source_that_changed_is_compiled_anew(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_source_or_another_cupy_compiles_anew(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled("bit_planes.cu", "make_fragments", ())
     forget()
     monkeypatch.setattr(kernel_loader, "source_of", lambda file: "another")
     compiled("bit_planes.cu", "make_fragments", ())
     assert len(cupy.compilations) == 2
+    forget()
+    monkeypatch.setattr(sys.modules["cupy"], "__version__", "15.0.0")
+    compiled("bit_planes.cu", "make_fragments", ())
+    assert len(cupy.compilations) == 3
 
 
 def test_all_is_compiled_at_the_same_time_and_once(cupy: FakeCupy) -> None:
@@ -278,3 +289,51 @@ def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytes
     kept = start_seconds()
     assert chosen() == [False, True, True]
     assert in_use < kept < never
+
+
+def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
+    cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For pairs and triples at once, and for nothing else."""
+    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.engines.cuda.engine.device_numbers", lambda: (0,))
+    monkeypatch.setattr(CudaEngine, "_limits", lambda self: H200)
+    monkeypatch.setattr(CudaEngine, "describe", lambda self: {"name": "cuda"})
+    together = threading.Barrier(8, timeout=20)  # one at a time would never pass, nor one size of tuples
+    cupy.while_compiling = together.wait
+    at_search: list[list[str]] = []
+
+    def search(self: CudaEngine, planes: BitPlanes, tiles: TupleTiles, **options: Any) -> MaxGains:
+        if tiles.dimensions > 1:
+            if not at_search:
+                together.wait()  # for all seven, before the first search
+            at_search.append(sorted(file for file, _, _ in kernel_loader._images))
+        return CpuEngine().max_gains(planes, tiles, **options)
+
+    monkeypatch.setattr(CudaEngine, "max_gains", search)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 60))
+    interplay.select(X, (X[:, 3] > 0) ^ (X[:, 11] > 0), dimensions=(1, 2, 3), engine=CudaEngine(), random_state=0)
+    once, twice = ["bit_planes.cu"], ["information_gain.cu", "tuple_list.cu", "tuple_search.cu"]
+    assert at_search == [sorted(once + 2 * twice)] * 2
+    assert len(cupy.compilations) == 7
+
+
+class TestOnDevice:
+    pytestmark = needs_gpu
+
+    def test_a_second_process_compiles_nothing(self, tmp_path: Path) -> None:
+        code = """
+import numpy as np, cupy.cuda.compiler, interplay
+compile, n = cupy.cuda.compiler.compile_using_nvrtc, []
+cupy.cuda.compiler.compile_using_nvrtc = lambda *args, **options: (n.append(args[1]), compile(*args, **options))[1]
+X = np.random.default_rng(0).normal(size=(400, 60))
+interplay.select(X, (X[:, 3] > 0) ^ (X[:, 11] > 0), dimensions=(1, 2, 3), engine="cuda", random_state=0)
+print(len(n))
+"""
+        counts = []
+        for _ in range(2):
+            env = os.environ | {"CUPY_CACHE_DIR": str(tmp_path)}
+            done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+            counts.append(int(done.stdout))
+        assert counts == [7, 0]

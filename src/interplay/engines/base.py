@@ -102,6 +102,12 @@ class Engine(ABC):
         """Return how tuples of so many members should be cut for this engine."""
         return USUAL_TILES
 
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:  # noqa: B027
+        """Start, in the background, what takes time before such a search; the planes have no words yet.
+
+        Called before columns are coded. Nothing depends on it, and a search may come without it or not at all.
+        """
+
     def stream_max_gains(
         self,
         planes: BitPlanes,

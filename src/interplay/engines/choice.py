@@ -64,10 +64,15 @@ class EngineChoice:
 
     def reading_threads(self, least_work: SearchWork) -> int:
         """Return the threads that read and code columns, before anybody knows more of the work than this."""
-        seconds = _seconds_on_processor(least_work, self.n_threads)
-        if self.engine is None and self.may_add_threads and seconds > _WORTH_ANY_START:
-            return _threads_for_gpu(self.n_threads) if _gpu_is_worth_it(least_work, self.n_threads) else self.n_threads
-        return self.n_threads
+        adds_threads = self.engine is None and self.may_add_threads and self.expects_gpu(least_work)
+        return _threads_for_gpu(self.n_threads) if adds_threads else self.n_threads
+
+    def expects_gpu(self, least_work: SearchWork) -> bool:
+        """Say whether a GPU will search, before anybody knows more of the work than this."""
+        if self.engine is not None:
+            return self.engine.name == "cuda"
+        is_long = _seconds_on_processor(least_work, self.n_threads) > _WORTH_ANY_START
+        return is_long and _gpu_is_worth_it(least_work, self.n_threads)
 
 
 def check_engine(

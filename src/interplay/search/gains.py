@@ -28,7 +28,7 @@ from interplay.search.settings import (
 from interplay.search.tile_loop import Shard, TileLoop
 from interplay.search.tile_shapes import cut_for_processor
 from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.bit_planes import make_bit_planes, planes_to_come
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import Coder
 from interplay.steps.named_columns import take_columns
@@ -413,6 +413,9 @@ def prepare_search(
         checkpoint=checkpoint,
         name=name,
     )
+    if make_loop is TileLoop:
+        to_come = planes_to_come(levels_of_rows[0], classes, n_vars=rows["n_vars"])
+        worker.begin(to_come, searches[0], pseudocount=settings.pseudocount)
     return PreparedSearch(searches, loop, contrast_sources, settings, classes, fixed, coders)
 
 

@@ -15,7 +15,7 @@ from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.coders import Coders, coder_for, contrast_coder
 from interplay.search.exact_p_values import ExactPValues
-from interplay.search.gains import PreparedSearch, prepare_search
+from interplay.search.gains import PreparedSearch, least_work, prepare_search
 from interplay.search.permuted_gains import allowed_relabelings, search_permuted
 from interplay.search.score_tests import ScoreTests, run_score_tests
 from interplay.search.settings import SelectionSettings
@@ -82,6 +82,8 @@ def search_runs(
         coder = coders.of(comparison.table)
         contrast = _contrast_of(comparison, task.settings, coder)
         alone: MaxGains | None = None
+        if several and number == 0:
+            _begin_on_gpu(comparison, task.settings, coder, contrast, choice)
         for k in task.settings.searched:
             settings = task.settings.of_dimension(k)
             kept: dict[str, Any] = {"checkpoint": checkpoint, "name": f"search{number}" + f"_{k}D" * several}
@@ -116,6 +118,15 @@ def search_runs(
                     run = replace(run, scores=_score_tests(comparison, task.settings, coder, contrast))
             yield run if alone is None else replace(run, alone=alone), loop
         del coder, contrast  # nor is this, while those of the next comparison are made
+
+
+def _begin_on_gpu(
+    comparison: Comparison, settings: SelectionSettings, coder: Coder, contrast: Coder | None, choice: EngineChoice
+) -> None:
+    """Have a GPU compile for all sizes of tuples that it will search, while smaller ones are searched."""
+    for of_size in (settings.of_dimension(k) for k in settings.searched if k > 1):
+        if choice.expects_gpu(least_work(comparison.table, of_size)):
+            prepare_run(comparison, settings=of_size, coder=coder, contrast=contrast, choice=choice, alone=False)
 
 
 def _run_search(

@@ -126,7 +126,7 @@ class Coder:
             levels = [found for found in self.level_thresholds[rows] if found is not None]
             if len(levels) < len(thresholds):
                 return None
-            if all(found is levels[0] for found in levels):  # as those of genotypes are
+            if len({id(found) for found in levels}) == 1:  # the very same, as those of genotypes are
                 thresholds = np.repeat(levels[0][np.newaxis], len(levels), axis=0)
             elif len({len(found) for found in levels}) == 1:
                 thresholds = np.stack(levels)

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
@@ -27,10 +28,14 @@ from interplay.engines.cuda.devices import (
     is_device_memory_error,
     why_no_cuda,
 )
+from interplay.engines.cuda.kernel_loader import compile_ahead
+from interplay.engines.cuda.kernel_plan import kernels_of
 from interplay.engines.cuda.kernels import COUNTING
+from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
+from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
@@ -83,6 +88,24 @@ class CudaEngine(Engine):
         if dimensions <= 2:
             return TileShape(block_size=128, middle_size=2048, n_lanes=8192, even=False)
         return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
+
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
+        """Compile what the first device needs for a search of these tiles."""
+        if tiles.dimensions == 1 or not len(tiles):
+            return
+
+        def compile_all() -> None:
+            import cupy
+
+            layout = make_lane_layout(planes, tiles)
+            records = make_tile_records(planes, tiles, layout)
+            # Whatever is wrong is said where the search begins.
+            with suppress(Exception), cupy.cuda.Device(self._device_numbers()[0]):
+                plan = WorkPlan(planes, tiles, layout, records, pseudocount=pseudocount, limits=self._limits())
+                compile_ahead(kernels_of(plan, len(tiles), samples=True, bounds=True))
+
+        with suppress(RuntimeError):  # no thread is to be had
+            threading.Thread(target=compile_all).start()
 
     def max_gains(
         self,

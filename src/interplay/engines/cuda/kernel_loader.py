@@ -45,24 +45,34 @@ def source_of(name: str) -> str:
 
     Then the source is all there is to know of a kernel, and what is compiled from it can be kept by it.
     """
-    folder = Path(str(_core.__file__)).parent / "cuda"
-    if not folder.is_dir():  # not installed but built where it stands
-        folder = Path(__file__).resolve().parents[4] / "core" / "cuda"
     included: set[str] = set()
 
     def text_of(file: str) -> str:
         if file in included:
             return ""
         included.add(file)
-        text = (folder / file).read_text(encoding="utf-8").replace("#pragma once", "")
-        return re.sub(r'#include "([^"]+)"', lambda found: text_of(found[1]), text)
+        return re.sub(r'#include "([^"]+)"', lambda found: text_of(found[1]), _content(file))
 
     return text_of(name)
 
 
+@lru_cache(maxsize=64)  # most headers are of several kernels
+def _content(file: str) -> str:
+    folder = Path(str(_core.__file__)).parent / "cuda"
+    if not folder.is_dir():  # not installed but built where it stands
+        folder = Path(__file__).resolve().parents[4] / "core" / "cuda"
+    return (folder / file).read_text(encoding="utf-8").replace("#pragma once", "")
+
+
 def image_name(file: str, options: tuple[str, ...], capability: str) -> str:
-    """Return the name of what is compiled from a source with such options for devices of this compute capability."""
-    content = "\0".join((source_of(file), *_OPTIONS, *options))
+    """Return the name of what is compiled from a source with such options for devices of this compute capability.
+
+    It depends on the versions of CuPy and CUDA, too; not on that of the compiler, which would have to be loaded.
+    """
+    import cupy
+
+    by = (cupy.__version__, str(cupy.cuda.runtime.runtimeGetVersion()))
+    content = "\0".join((source_of(file), *_OPTIONS, *options, *by))
     digest = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
     return f"{Path(file).stem}-{digest}-sm{capability}.cubin"
 
