@@ -340,11 +340,15 @@ def _from_openml(address: str) -> tuple[ShortArray, Labels]:
 def _downloaded(address: str) -> bytes:
     # Slow to import and seldom needed.
     from http.client import HTTPException
+    from urllib.error import HTTPError
     from urllib.request import urlopen
 
     try:
         with urlopen(address, timeout=_TIMEOUT_SECONDS) as response:
             content: bytes = response.read(_MAX_BYTES + 1)
+    except HTTPError as answer:
+        answer.close()  # it holds the connection
+        raise
     except HTTPException as error:
         raise ConnectionError(f"the download broke off: {error!r}") from error
     if len(content) > _MAX_BYTES:
