@@ -40,7 +40,7 @@ BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 help:  ## Show this list.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(PACKAGE_READY)  ## Find the hidden variables of a made-up table, in seconds.
+demo: $(PACKAGE_READY)  ## Find the informative variables of a simulated table, in seconds.
 	$(BIN)/interplay demo
 
 # Afterwards targets may run at the same time: none of those that check something installs anything.

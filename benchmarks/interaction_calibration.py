@@ -128,7 +128,7 @@ def power_of(problem: str, seed: int) -> dict[str, bool]:
         )
     is_true = np.isin(found.tested.tuples, table.truth).all(axis=1)
     n_levels = np.array([len(np.unique(column)) if table.genotypes else 2 for column in table.X.T])
-    nominal = np.prod(n_levels[found.tested.tuples] - 1, axis=1)
+    nominal = np.prod(n_levels[found.tested.tuples] - 1, axis=1) * (len(np.unique(table.y)) - 1)
     boost = stats.chi2.sf(found.tested.chi2, np.maximum(nominal, 1)) < LEVEL / m
     return {
         "found": bool((found.is_significant & is_true).any()),
@@ -140,17 +140,27 @@ def power_of(problem: str, seed: int) -> dict[str, bool]:
 
 def page(rows: list[dict]) -> str:
     """The figures as two tables in Markdown."""
-    lines = ["| tables without an interaction | tables | anything significant | by χ² alone |", "|---|---|---|---|"]
+    lines = [
+        "| tables without an interaction | tables | any significant (Holm, 0.05) | by χ² alone |",
+        "|---|---:|---:|---:|",
+    ]
     for row in (row for row in rows if "cell" in row):
-        rate, n = row["any significant"], row["tables"]
-        error = np.sqrt(max(rate, 0.05) * (1 - rate) / n)
-        lines.append(f"| {row['cell']} | {n} | {rate:.3f} ± {error:.3f} | {row['by chi2 alone']:.3f} |")
-    lines += ["", "| problem | tables | found | something false | found by BOOST | something false by BOOST |"]
-    lines += ["|---|---|---|---|---|---|"]
+        shares = [f"{100 * row[name]:.1f} %" for name in ("any significant", "by chi2 alone")]
+        lines.append(f"| {row['cell']} | {row['tables']} | {' | '.join(shares)} |")
+    lines += ["", "| problem | tables | found | something false | found by BOOST's test | something false |"]
+    lines += ["|---|---:|---:|---:|---:|---:|"]
     for row in (row for row in rows if "problem" in row):
-        shares = [f"{row[name]:.2f}" for name in ("found", "false", "boost found", "boost false")]
-        lines.append(f"| {PROBLEMS[row['problem']].short} | {row['tables']} | {' | '.join(shares)} |")
+        shares = [f"{100 * row[name]:.0f} %" for name in ("found", "false", "boost found", "boost false")]
+        title = PROBLEMS[row["problem"]].title.replace("\n", " ")
+        lines.append(f"| {title} | {row['tables']} | {' | '.join(shares)} |")
     return "\n".join(lines) + "\n"
+
+
+def with_earlier(rows: list[dict], file: Path) -> list[dict]:
+    """The rows of a file, those that were made anew in their place, and new ones."""
+    earlier = json.loads(file.read_text()) if file.exists() else []
+    known = {row.get("cell", row.get("problem")): row for row in earlier}
+    return list((known | {row.get("cell", row.get("problem")): row for row in rows}).values())
 
 
 def main() -> None:
@@ -160,18 +170,18 @@ def main() -> None:
     parser.add_argument("--power-tables", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="cells and problems whose names hold this text")
-    parser.add_argument("--save", type=Path, help="write the figures to this file, as JSON")
+    parser.add_argument("--save", type=Path, help="add the figures to this file, as JSON")
     parser.add_argument("--page", type=Path, help="write them to this file, as tables in Markdown")
     options = parser.parse_args()
     rows = []
     with ProcessPoolExecutor(options.jobs) as pool:
-        for cell in (cell for cell in CELLS if options.only in cell.name):
+        for cell in (cell for cell in CELLS if options.only in cell.name and options.tables):
             done = np.array(list(pool.map(partial(has_false, cell), range(options.tables), chunksize=5)))
             rate, by_chi2 = done.mean(axis=0)
             row = {"cell": cell.name, "tables": options.tables, "any significant": rate, "by chi2 alone": by_chi2}
             rows.append(row)
             print(f"{cell.name:50s} {rate:.3f} ± {np.sqrt(rate * (1 - rate) / options.tables):.3f}  χ²: {by_chi2:.3f}")
-        for problem in (name for name in PROBLEMS if options.only in name):
+        for problem in (name for name in PROBLEMS if options.only in name and options.power_tables):
             done = list(pool.map(partial(power_of, problem), range(options.power_tables), chunksize=2))
             row = {"problem": problem, "tables": options.power_tables}
             row |= {name: float(np.mean([one[name] for one in done])) for name in done[0]}
@@ -180,6 +190,7 @@ def main() -> None:
                 f"{problem:50s} " + "  ".join(f"{name} {value:.2f}" for name, value in row.items() if name in done[0])
             )
     if options.save is not None:
+        rows = with_earlier(rows, options.save)
         options.save.write_text(json.dumps(rows, indent=1) + "\n")
     if options.page is not None:
         options.page.write_text(page(rows), encoding="utf-8")

@@ -49,11 +49,11 @@ BAD_TABLES = {
         with_column(took=pd.to_timedelta(["1h"] * N)),
         "column 'took' of X holds (dates or times|time diff)",
     ),
-    "all missing": (with_column(empty=np.nan), "column 'empty' of X has no values, all are missing: leave it out"),
-    "all None": (with_column(empty=None), "column 'empty' of X has no values, all are missing: leave it out"),
+    "all missing": (with_column(empty=np.nan), "column 'empty' of X has only missing values: leave it out"),
+    "all None": (with_column(empty=None), "column 'empty' of X has only missing values: leave it out"),
     "some missing": (
         with_column(gaps=[np.nan] + [1.0] * (N - 1)),
-        r"X has 1 missing value in 1 column \('gaps'\): fill in, or use missing='level' or missing='impute'",
+        r"X has 1 missing value in 1 column \('gaps'\): fill the gaps, or use missing='level' or missing='impute'",
     ),
     "no rows": (good_frame()[0].iloc[:0], "X has no samples: give at least one row"),
     "no columns": (good_frame()[0][[]], "X has no variables: give at least one column"),
@@ -126,7 +126,7 @@ class TestDecisionAmongTheVariables:
     def test_equal_to_y_under_another_name_is_worth_a_warning(self) -> None:
         frame, y = good_frame()
         frame["diagnosis"] = np.where(y, "ill", "well")
-        with pytest.warns(UserWarning, match="column 'diagnosis' of X tells y apart completely, .*leave it out"):
+        with pytest.warns(UserWarning, match="column 'diagnosis' of X determines y completely .*leave it out"):
             interplay.select(frame, y, dimensions=2, n_contrast=30)
 
 

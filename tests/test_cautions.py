@@ -52,21 +52,21 @@ def test_a_column_that_determines_the_target(dimensions: int, multiclass: str) -
     several = np.array(["a", "b", "c", "d", "e", "f"])[y * 2 + rng.integers(0, 2, N)]  # two words for each class
     X = noise().assign(stage=several, score=y + rng.uniform(0, 0.9, N), near=y + rng.normal(0, 0.4, N))
     result, said = found(X, y, dimensions=dimensions, multiclass=multiclass)
-    assert result.cautions == {"stage": "tells y apart completely", "score": "tells y apart completely"}
+    assert result.cautions == {"stage": "determines y completely", "score": "determines y completely"}
     assert said == [
-        "columns 'stage', 'score' of X tell y apart completely, no value of them is found in two classes: if they are "
-        "the outcome in other words, or follow from it, leave them out (on the command line with --drop 'stage')"
+        "columns 'stage', 'score' of X determine y completely (none of their values occurs in two classes): if they "
+        "encode the outcome or follow from it, leave them out (on the command line with --drop 'stage')"
     ]
     table = result.table.set_index("variable")
     assert table["caution"].drop(["stage", "score"]).eq("").all()
-    assert table.loc["stage", "caution"] == "tells y apart completely"
-    assert "stage: tells y apart completely" in result.summary()
+    assert table.loc["stage", "caution"] == "determines y completely"
+    assert "stage: determines y completely" in result.summary()
 
 
 def test_a_copy_of_a_continuous_target() -> None:
     y = np.random.default_rng(1).normal(size=N)
     result, said = found(noise().assign(copy=np.exp(y), part=y + np.random.default_rng(2).normal(size=N)), y)
-    assert result.cautions == {"copy": "tells y apart completely"}
+    assert result.cautions == {"copy": "determines y completely"}
     assert len(said) == 1
 
 
@@ -87,8 +87,8 @@ def test_missing_values_that_determine_the_target(dimensions: int) -> None:
     X = noise()
     X["day_of_death"] = np.where(y == 1, np.random.default_rng(2).normal(size=N), np.nan)
     result, said = found(X, np.where(y == 1, "dead", "alive"), missing="level", dimensions=dimensions)
-    assert "its missing values tell y apart completely" in result.cautions["day_of_death"]
-    assert any("'day_of_death' of X has missing values that tell y apart completely" in words for words in said)
+    assert "its missing values determine y completely" in result.cautions["day_of_death"]
+    assert any("'day_of_death' of X has missing values that determine y completely" in words for words in said)
     # Imputed, missing values tell nothing, and neither do the others.
     assert found(X, y, missing="impute")[0].cautions == {}
 
@@ -106,8 +106,8 @@ def test_a_gain_that_comes_from_missing_values_alone(dimensions: int) -> None:
     assert {"asked_late", "both", "at_random"} <= set(result.relevant)
     assert result.cautions == {"asked_late": "its gain comes from its missing values alone"}
     assert said == [
-        "column 'asked_late' of X has a gain that comes from its missing values alone: if they follow from the outcome "
-        "or from how data were collected, leave it out (on the command line with --drop 'asked_late')"
+        "column 'asked_late' of X has a gain that comes from its missing values alone: if these depend on the outcome "
+        "or on how the data were collected, leave it out (on the command line with --drop 'asked_late')"
     ]
 
 
@@ -145,7 +145,7 @@ def test_identifiers() -> None:
     # An identifier that knows the outcome: patients first, controls after them.
     result, _ = found(noise().assign(number=np.arange(N)), np.arange(N) < 120)
     assert result.relevant[0] == "number"
-    assert result.cautions == {"number": "tells y apart completely; looks like an identifier"}
+    assert result.cautions == {"number": "determines y completely; looks like an identifier"}
 
 
 def test_in_parts() -> None:
@@ -174,16 +174,16 @@ def test_saved_reported_and_told_on_the_command_line(tmp_path: Path) -> None:
     outputs = ["--save", tmp_path / "run", "--report", tmp_path / "report.html", "--out", tmp_path / "table.csv"]
     done = run_quietly("run", tmp_path / "data.csv", "--target", "outcome", "-k", "2", "--seed", "1", *outputs)
     assert done.code == 0
-    assert "Warning: column 'number' of X tells y apart completely" in done.err
+    assert "Warning: column 'number' of X determines y completely" in done.err
     assert "--drop 'number'" in done.err
-    assert "number: tells y apart completely; looks like an identifier" in done.out
+    assert "number: determines y completely; looks like an identifier" in done.out
     assert "caution" in (tmp_path / "table.csv").read_text().splitlines()[0]
     loaded = interplay.load(tmp_path / "run")
-    assert loaded.cautions == {"number": "tells y apart completely; looks like an identifier"}
+    assert loaded.cautions == {"number": "determines y completely; looks like an identifier"}
     page = report_page(loaded)
     assert "Check these variables before you rely on them" in page
     embedded = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
-    assert embedded["rows"]["caution"][0].startswith("tells y apart")
+    assert embedded["rows"]["caution"][0].startswith("determines y completely")
     assert '"caution":' not in report_page(found(noise(), classes())[0])
 
 

@@ -138,7 +138,7 @@ def test_a_drawn_seed_is_kept(data, file: Path) -> None:
 def test_other_settings_are_refused(data, file: Path, changes: dict, difference: str) -> None:
     interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
     before = file.read_bytes()
-    with pytest.raises(ValueError, match="is of another search") as caught:
+    with pytest.raises(ValueError, match="belongs to another search") as caught:
         interplay.max_information_gain(*data, **SETTINGS | changes, checkpoint=file)
     assert difference in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -154,7 +154,7 @@ def test_configs_survive_any_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("dimension = 2", "sets 'dimension', which there is not: 'dimensions'?"),
+        ("dimension = 2", "sets 'dimension', which is not an option: did you mean 'dimensions'?"),
         ("dimensions = 2.5", "'2.5' is not a valid integer"),
         ("fit = 'best'", "'best' is not one of"),
         ("[run]\nlevel = 1", "sets 'run'"),

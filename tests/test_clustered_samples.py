@@ -34,7 +34,7 @@ def test_a_column_of_ids_with_repeats(name, as_text):
     frame = pd.DataFrame(X).rename(columns=str).assign(**{name: [f"p{g}" for g in group] if as_text else group})
     (message,) = said(frame, y)
     assert message.startswith(f"X has a column {name!r} (a variable) with 20 values for 200 samples")
-    assert message.endswith(f"use groups={name!r}, which takes it out of the variables")
+    assert message.endswith(f"use groups={name!r}, which also removes it from the variables")
     assert said(frame, y, groups=name) == []
 
 

@@ -193,7 +193,7 @@ def test_suggested_range(r_output) -> None:
 
 
 def test_narrow_range_warns_and_none_is_an_error() -> None:
-    with pytest.warns(UserWarning, match="much alike"):
+    with pytest.warns(UserWarning, match="hardly differ"):
         assert 0 < compat.get_suggested_range(100, 4, 1) < 0.25
     with pytest.raises(ValueError, match="48 samples are too few for dimensions=4"):
         compat.get_suggested_range(48, 4, 1)

@@ -97,7 +97,7 @@ class TestSelect:
         assert table.loc[["x2", "x5", "x9"], "holds_with_covariates"].all()
         assert table.loc["x0", "p_covariates"] > table.loc["x0", "p_value"]
         assert table.loc[~found.is_relevant, "p_covariates"].isna().all()
-        assert "hold with covariates (covariate); not: x0" in found.summary()
+        assert "remain significant with covariates (covariate); not significant: x0" in found.summary()
 
     def test_p_is_the_likelihood_ratio_of_the_best_tuple(self):
         X, y, age = confounded()
@@ -159,7 +159,7 @@ class TestSelect:
         command = ("run", tmp_path / "d.csv", "--target", "ill", "--covariate", "age", "--seed", "0")
         done = in_process(monkeypatch, capfd, *command)
         assert done.code == 0, done.err
-        assert "hold with covariates (age); not: v0" in done.out
+        assert "remain significant with covariates (age); not significant: v0" in done.out
         in_process(monkeypatch, capfd, *command, "--write-config", tmp_path / "run.toml")
         assert 'covariate = ["age"]' in (tmp_path / "run.toml").read_text()
         again = in_process(monkeypatch, capfd, "run", "--config", tmp_path / "run.toml")
@@ -175,7 +175,7 @@ class TestSelect:
         (pd.DataFrame({"sex": ["f"] * 600}), "column 'sex' has one value only"),
         ("nowhere", "covariates names 'nowhere', which is not a column of X"),
         (["x1", "nowhere"], "covariates names 'nowhere'"),
-        ([f"p{i}" for i in range(600)], "covariates make 599 columns of a model"),
+        ([f"p{i}" for i in range(600)], "covariates give a model with 599 columns"),
         (np.zeros((600, 2, 2)), "covariates"),
     ],
 )

@@ -17,7 +17,7 @@ from interplay.engines import choice
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import SearchWork, check_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_search, layout, shared_search, why_no_cuda, work_plan
+from interplay.engines.cuda import CudaEngine, layout, shared_search, why_no_cuda, work_plan
 from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
 
@@ -121,7 +121,6 @@ class TestOnADevice:
     def test_with_little_room_for_survivors(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is lost where more survive than fit: many constant columns, and small buffers."""
         monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)
-        monkeypatch.setattr(device_search, "_MAX_KEPT", 10)
         codes = rng.integers(0, 2, (400, 500), dtype=np.uint8)
         codes[::2] = 0
         classes = DecisionClasses(rng.permutation(np.arange(500) % 2), [0, 1])

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting, source_of
+from interplay.engines.cuda.kernel_loader import source_of
+from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
 from interplay.engines.cuda.product_plan import ProductVariant, choose_products
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
@@ -25,6 +26,8 @@ def variants() -> list[SearchVariant]:
         (5, 2, 2, "tensor", False, True),
         (5, 2, 2, "tensor", True, False),
         (4, 3, 2, "tensor", True, True),
+        (3, 3, 2, "tensor", False, True),
+        (3, 5, 2, "tensor", False, True),
         (3, 2, 3, "tensor", True, False),
     ]:
         variant = choose_variant(
@@ -38,6 +41,7 @@ def variants() -> list[SearchVariant]:
             class_steps=tuple(range(0, 4 * n_classes + 1, 4)),
             compile_for_steps=hold,
             small_cells_need_care=care,
+            half_floats_suffice=not care,
             counting=counting,
             max_shared_bytes=102_400,
         )
@@ -108,6 +112,7 @@ def test_variants_stay_within_shared_memory() -> None:
                 class_steps=(0, 4, 8),
                 compile_for_steps=True,
                 small_cells_need_care=False,
+                half_floats_suffice=True,
                 counting="tensor",
                 max_shared_bytes=max_shared_bytes,
             )
@@ -129,6 +134,7 @@ def test_too_many_levels_are_left_to_other_kernels() -> None:
         class_steps=(0, 2, 4, 6, 8),
         compile_for_steps=True,
         small_cells_need_care=False,
+        half_floats_suffice=True,
         counting="tensor",
         max_shared_bytes=233_472,
     )
@@ -151,6 +157,16 @@ def test_sources_are_whole() -> None:
     assert (KERNELS / "tuple_list.cu").read_text(encoding="utf-8").splitlines()[-1] in source_of("tuple_list.cu")
 
 
+def divergence_factors(p: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A′ and C′ of gain_bound.cuh, in float64."""
+    r = np.minimum(p, 1 - p)
+    at_0 = 1 / (2 * np.log(2) * r * (1 - r))
+    slope = (1 - 2 * r) / 3 * at_0 / (r * (1 - r))
+    curvature = (-np.log1p(-r) / np.log(2) / r**2 - at_0 - slope * r) / r**2
+    by_chance = np.minimum(1 / np.sqrt(n), r)
+    return at_0 + slope * by_chance / 2, curvature + slope / (2 * by_chance)
+
+
 def test_the_bound_is_one() -> None:
     """The formula of gain_bound.cuh, in float64: never below the divergence, and close to it by chance's deviations."""
     rng = np.random.default_rng(4)
@@ -163,13 +179,73 @@ def test_the_bound_is_one() -> None:
         return np.where(x > 0, x * np.log2(np.where(x > 0, x, 1) / y), 0)
 
     divergence = x_log(q, p) + x_log(1 - q, 1 - p)
-    r = np.minimum(p, 1 - p)
-    at_0 = 1 / (2 * np.log(2) * r * (1 - r))
-    slope = (1 - 2 * r) / 3 * at_0 / (r * (1 - r))
-    curvature = (-np.log1p(-r) / np.log(2) / r**2 - at_0 - slope * r) / r**2
-    by_chance = np.minimum(1 / np.sqrt(n), r)
-    a, c = at_0 + slope * by_chance / 2, curvature + slope / (2 * by_chance)
+    a, c = divergence_factors(p, n)
     bound = (q - p) ** 2 * (a + c * (q - p) ** 2)
     assert (bound >= divergence * (1 - 1e-9) - 1e-15).all()
     usual = (np.abs(p - 0.5) < 0.1) & (np.abs(q - p) < 0.1) & (np.abs(q - p) > 0.02) & (n > 50) & (n < 500)
     assert np.median(bound[usual] / divergence[usual]) < 1.03
+
+
+@pytest.mark.parametrize(("n_cells", "n_levels"), [(1, 3), (3, 3), (9, 3), (5, 5)])
+@pytest.mark.parametrize("share", [0.5, 0.6, 0.02, 0.9])
+def test_the_bound_in_half_floats_is_one(n_cells: int, n_levels: int, share: float) -> None:
+    """The steps of half_bound.cuh, each rounded to a half float, for tables of up to 2047 samples, even and uneven."""
+    rng = np.random.default_rng([n_cells, n_levels])
+    n_tables, half = 4000, np.float16
+    pseudo_0, pseudo_1 = (0.25, 0.25) if share == 0.5 else (0.25 * max(1, share / (1 - share)), 0.25)
+    weights = rng.dirichlet(np.full(n_cells * n_levels * n_levels, rng.choice([0.2, 1.0, 5.0])), n_tables)
+    sizes = rng.multinomial(2047, weights).reshape(n_tables, n_cells, n_levels, n_levels)
+    spread = rng.choice([0.05, 0.3], sizes.shape)
+    spread[: n_tables // 2] = 0  # by chance alone, as most tuples are
+    of_0 = rng.binomial(sizes, np.clip(share + rng.normal(0, spread), 0, 1))
+    x_0, n = of_0 + pseudo_0, sizes + pseudo_0 + pseudo_1
+
+    def x_log_x(x: np.ndarray) -> np.ndarray:
+        return x * np.log2(x)
+
+    def information(x_0: np.ndarray, n: np.ndarray) -> np.ndarray:
+        return x_log_x(x_0) + x_log_x(n - x_0) - x_log_x(n)
+
+    row_0, row = x_0.sum(-1), n.sum(-1)
+    exact = information(x_0, n).sum((1, 2, 3)) - information(row_0, row).sum((1, 2))
+
+    def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray | float) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is infinite, or no number, is scored exactly
+            return (a.astype(np.float64) * b.astype(np.float64) + np.asarray(c, dtype=np.float64)).astype(half)
+
+    p = row_0 / row
+    first, second = divergence_factors(p, row)
+    minus_share = (-16 * p).astype(half)
+    small = (
+        (of_0.sum(-1) < 500) & (sizes.sum(-1) < 1000) & (4 * pseudo_0 % 1 == 0) & (2 * (pseudo_0 + pseudo_1) % 1 == 0)
+    )
+    off = np.abs(minus_share.astype(np.float64) / 16 + p)
+    off += np.where(small, 2.0**-22, 2 * 2.0**-11 * (1 + 2.0**-7)) * p
+    error = (row * off**2 * (first + second * off**2 * 1.33e5) + first * n_levels * 2.0**-20).sum((1, 2))
+    deviation = x_0 / n - p[..., np.newaxis]
+    in_float64 = n * deviation**2 * (first[..., np.newaxis] + second[..., np.newaxis] * deviation**2)
+    with np.errstate(over="ignore"):
+        first, second = (first * 1.0006).astype(half), (second * 1.07 / 256).astype(half)
+    n_half = fma((sizes * 2.0**-24).astype(half), half(2.0**11), half((pseudo_0 + pseudo_1) * 2.0**-13))
+    excess = fma(
+        minus_share[..., np.newaxis],
+        n_half,
+        fma((of_0 * 2.0**-24).astype(half), half(2.0**15), half(pseudo_0 * 2.0**-9)),
+    )
+    about = (np.uint16(0xF79A) - n_half.view(np.uint16)).view(half)
+    minus_inverse = fma(about, fma(n_half, about, 1.0), about)
+    deviation = fma(excess, minus_inverse, 0.0)
+    factor = fma(second[..., np.newaxis], fma(deviation, deviation, 0.0), first[..., np.newaxis])
+    parts, rows_of_sum = fma(excess, deviation, 0.0), max(1, 9 // n_levels)
+    told = np.zeros(n_tables)
+    for cell in range(n_cells):
+        minus_told = np.zeros(n_tables, dtype=half)
+        for a in range(n_levels - 1, -1, -1):
+            for b in range(n_levels):
+                minus_told = fma(parts[:, cell, a, b], factor[:, cell, a, b], minus_told)
+            if a % rows_of_sum == 0:
+                told -= 32.0 * minus_told.astype(np.float64)
+                minus_told = np.zeros(n_tables, dtype=half)
+    bound = (np.sqrt(told * 1.012) + np.sqrt(error)) ** 2
+    assert not (bound < exact * (1 - 1e-9)).any()
+    assert share > 0.6 or np.median((bound / in_float64.sum((1, 2, 3)))[: n_tables // 2]) < 1.12

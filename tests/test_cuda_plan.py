@@ -11,8 +11,8 @@ import pytest
 from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from interplay.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda.candidates import best_of_each, merge_candidates
-from interplay.engines.cuda.device_search import tuples_with_all
+from interplay.engines.cuda.candidates import merge_candidates
+from interplay.engines.cuda.device_search import tile_of_each
 from interplay.engines.cuda.devices import NotForDevices, common_limits
 from interplay.engines.cuda.layout import (
     covers_all_tuples,
@@ -106,10 +106,16 @@ def test_the_first_sample_has_every_variable_and_only_tuples_of_the_tiles() -> N
     planes, n_levels = problem(rng, n_samples=100, n_vars=30, n_contrast=6)
     tiles = make_tuple_tiles(n_levels, n_vars=30, dimensions=3, block_size=4, middle_size=8, n_lanes=16)
     records = make_tile_records(planes, tiles, make_lane_layout(planes, tiles))
-    sample = tuples_with_all(records, len(tiles.order))
-    assert set(np.unique(sample[:, 1:])) == set(range(36))
-    for tile, *positions in sample[:: max(1, len(sample) // 200)].tolist():
-        assert tuple(positions) in tuples_of(records, tile)
+    tile_of = tile_of_each(records, len(tiles.order))
+    assert (tile_of >= 0).any(axis=0).all()
+    in_tiles = {tile: tuples_of(records, tile) for tile in range(len(tiles))}
+    for place, position in np.argwhere(tile_of >= 0).tolist():
+        tile = tile_of[place, position]
+        assert records.begin[tile, place] <= position < records.end[tile, place]
+    # Some tuple of the tiles that were chosen has the variable, whatever the place.
+    for position in range(36):
+        chosen = tile_of[:, position]
+        assert any(position in members for tile in chosen[chosen >= 0].tolist() for members in in_tiles[tile])
 
 
 def test_variables_are_sorted_only_where_all_tuples_are_there() -> None:
@@ -250,7 +256,10 @@ def test_candidates_merge_like_offers() -> None:
     gain = known.gain_by_group[row, group] + rng.choice([-1.0, 0.0, 1.0], n)
     gain[~np.isfinite(gain)] = 5.0
     tuples = np.sort(rng.integers(0, 8, (n, 2)), axis=1)
-    chosen = best_of_each(row * n_groups + group, gain, tuples)
+    slot = row * n_groups + group
+    order = np.lexsort([tuples[:, 1], tuples[:, 0], -gain, slot])
+    # Of each slot the largest gain, and of these the lowest tuple.
+    chosen = order[np.r_[True, np.diff(slot[order]) > 0]]
     merged = merge_candidates(known, row[chosen], group[chosen], gain[chosen], tuples[chosen], discretization=3)
     expected = known
     for i in range(n):

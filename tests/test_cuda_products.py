@@ -97,7 +97,7 @@ def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_cla
     start = np.concatenate([[0], np.cumsum(-(-sizes // 512) * 8)])
     object.__setattr__(planes, "class_sizes", sizes)
     object.__setattr__(planes, "class_word_start", start)
-    shape = TILE_SHAPE if dimensions > 2 else {"block_size": 128, "middle_size": 1024, "n_lanes": 2048, "even": False}
+    shape = TILE_SHAPE if dimensions > 2 else {"block_size": 128, "middle_size": 2048, "n_lanes": 8192, "even": False}
     tiles = make_tuple_tiles(planes.n_levels, n_vars=n_vars, dimensions=dimensions, **shape)
     plan = plan_of(planes, tiles, H200)
     return {type(variant) for _, variant in plan.by_variant(np.arange(len(tiles)))}
@@ -106,18 +106,20 @@ def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_cla
 @pytest.mark.parametrize(
     ("n_samples", "n_vars", "levels", "dimensions", "n_classes", "expected"),
     [
-        # Two levels and few samples: counts never leave the registers.
+        # Few samples: counts never leave the registers.
         (2000, 500, 2, 3, 2, SearchVariant),
         (2000, 500, 2, 4, 2, SearchVariant),
         (2000, 120, 2, 5, 2, SearchVariant),
         (2000, 300, 3, 4, 2, SearchVariant),
+        (2000, 1000, 5, 3, 2, SearchVariant),
         # Many samples, or levels that registers do not hold.
         (20_000, 1000, 2, 3, 2, ProductVariant),
         (500_000, 1000, 2, 3, 2, ProductVariant),
         (131_072, 256, 2, 4, 2, ProductVariant),
         (131_072, 256, 3, 4, 2, ProductVariant),
         (500_000, 500, 3, 3, 2, ProductVariant),
-        (2000, 1000, 5, 3, 2, ProductVariant),
+        (10_000, 1000, 5, 3, 2, ProductVariant),
+        (2000, 1000, 6, 3, 2, ProductVariant),
         (100_000, 400, 4, 3, 3, ProductVariant),
         (1_000_000, 300, 5, 3, 4, ProductVariant),
         (500_000, 2000, 3, 2, 2, ProductVariant),

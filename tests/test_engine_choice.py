@@ -188,3 +188,18 @@ def test_a_dry_run_of_a_shard_measures_the_tiles_that_shards_share(data, gpu: ty
     gpu.seen.clear()
     interplay.search_shard(*data, dimensions=2, shard=(1, 3), n_contrast=30)
     assert measured == {gpu.seen[0]} != {(11, 23)}
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 8), (1, 1), (3, 3)])
+def test_columns_are_read_by_more_threads_where_a_gpu_will_search(
+    monkeypatch: pytest.MonkeyPatch, n_jobs: int | None, expected: int
+) -> None:
+    """Unless a number of threads is asked for."""
+    monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
+    monkeypatch.setattr(choice, "n_cores", lambda: 16)
+    monkeypatch.setattr(choice, "_gpu_is_worth_it", lambda work, n_threads: work.n_tuples >= 1e9)
+    large, middling = (SearchWork(n_tuples=n, n_samples=2000, n_cells=8) for n in (1e9, 5e8))
+    asked = check_engine("auto", n_jobs=n_jobs)
+    assert asked.reading_threads(large) == expected
+    assert asked.reading_threads(middling) == asked.reading_threads(SOME_WORK) == (n_jobs or 1)
+    assert asked.n_threads == (n_jobs or 1)  # of the engine, should it be the processor after all

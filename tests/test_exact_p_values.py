@@ -13,7 +13,7 @@ import pytest
 import interplay
 import reference
 from interplay.arrays import DecisionClasses, DiscreteCodes
-from interplay.shards import Part
+from interplay.parts import Part
 from interplay.steps import level_counts as level_counts_module
 from interplay.steps.bit_planes import make_bit_planes
 from interplay.steps.level_counts import level_counts

@@ -73,7 +73,7 @@ def test_merged_without_their_table_parts_say_what_is_not_there(frame):
 def test_a_report_says_that_gains_are_within_strata(stratified, tmp_path):
     sizes = stratified.provenance["strata"]
     listed = f"3 strata (0: {sizes['0']}, 1: {sizes['1']}, 2: {sizes['2']})"
-    assert any(sentence.startswith(f"Gains are within {listed}") for sentence in summary_sentences(stratified))
+    assert any(sentence.startswith(f"Gains are measured within {listed}") for sentence in summary_sentences(stratified))
     methods = methods_paragraph(stratified)
     assert f"Gains were computed within {listed}" in methods
     assert "contrast variables were permuted within strata" in methods
@@ -89,9 +89,9 @@ def test_a_report_without_strata_does_not_speak_of_them(frame, variables, tmp_pa
 
 def test_numbers_of_columns_are_refused_where_they_are_unclear(frame):
     # Column 1 of X is colour, and column 1 of what is left without y is form.
-    with pytest.raises(ValueError, match=r"discrete gives the number 1.*give its name"):
+    with pytest.raises(ValueError, match=r"discrete gives the column number 1.*give its name"):
         interplay.select(frame, "ill", discrete=[1], multiclass="ovo", **FEW)
-    with pytest.raises(ValueError, match=r"variables gives the number 3.*give its name"):
+    with pytest.raises(ValueError, match=r"variables gives the column number 3.*give its name"):
         interplay.max_information_gain(frame, "ill", variables=[3])
     last = frame[[*frame.columns[1:], "ill"]]
     by_number = interplay.max_information_gain(last, "ill", variables=[3])
@@ -112,7 +112,7 @@ def test_a_selector_says_that_it_takes_no_names(frame):
 
 def test_strata_that_tell_two_classes_apart_are_named_with_them(frame, variables):
     y = frame["ill"].where(frame["batch"] > 0, "unknown")
-    with pytest.raises(ValueError, match="strata tells the classes of 'ill vs unknown' apart by itself"):
+    with pytest.raises(ValueError, match="strata determines the classes of 'ill vs unknown'"):
         interplay.select(variables, y, strata=(frame["batch"] > 0), multiclass="ovo", **FEW)
 
 
@@ -142,7 +142,7 @@ def test_measurements_of_few_samples_are_not_taken_for_the_decision_in_other_wor
     found = interplay.select(table, dose, **FEW)  # a warning would be an error
     assert sorted(found.relevant) == ["gene1", "gene4"]
     for same in (table["gene2"] ** 3, -table["gene2"]):
-        with pytest.warns(UserWarning, match="column 'gene2' of X tells y apart completely"):
+        with pytest.warns(UserWarning, match="column 'gene2' of X determines y completely"):
             interplay.select(table, same.rename("dose"), **FEW)
 
 
@@ -166,5 +166,5 @@ def test_settings_repeat_a_run_whose_comparisons_have_different_fits():
     assert [run.null_fit.fit for run in result.runs] == ["weibull", "weibull", "union"]
     again = interplay.select(X, y, **result.settings)
     np.testing.assert_array_equal(again.p_value, result.p_value)
-    assert "In 1 of 3 comparisons no distribution fitted" in methods_paragraph(result)
+    assert "In 1 of 3 comparisons no such distribution was fitted" in methods_paragraph(result)
     assert "smallest times 3, the number of comparisons" in methods_paragraph(result)

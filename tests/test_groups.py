@@ -12,9 +12,9 @@ from gpu_mark import ENGINES
 from interplay.arrays import DecisionClasses
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
+from interplay.parts import Part
 from interplay.search.permuted_gains import permuted_classes
 from interplay.search.settings import MAX_PERMUTED_TUPLES, check_selection_settings
-from interplay.shards import Part
 from interplay.steps.comparisons import Comparison
 from interplay.steps.group_orders import GroupOrders
 from interplay.steps.groups import Groups, make_groups
@@ -376,7 +376,7 @@ class TestBadInput:
 
     def test_the_error_about_strata_leads_to_groups(self):
         X, y, donor = donors()
-        with pytest.raises(ValueError, match="if its values are donors or families, give them as groups= instead"):
+        with pytest.raises(ValueError, match="if the strata are donors or families, give them as groups="):
             interplay.select(X, y, strata=donor)
 
     def test_groups_of_several_columns(self):

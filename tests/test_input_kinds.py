@@ -172,6 +172,7 @@ class TestBed:
             interplay.select(study, "phenotype", dimensions=2)
         known = read_bed(tmp_path / "gaps.bed", samples="phenotyped")
         assert known.n_samples == N_SAMPLES - 4
+        assert known.samples_left_out == 4
         with pytest.raises(ValueError, match=r"^X has 16 missing values in 1 column \('snp7'\)"):
             interplay.select(known, "phenotype", dimensions=2)
         values = np.where(X == -127, np.nan, X)[4:]
@@ -263,7 +264,7 @@ class TestAnnData:
         assert adata.var["mdfs_relevant"].dtype == bool
         assert adata.var_names[adata.var["mdfs_relevant"]].tolist() == ["snp5", "snp13"]
         assert adata.var["mdfs_p_value"].isna().sum() == N_VARS - 17
-        with pytest.raises(ValueError, match="none of the variables of this selection"):
+        with pytest.raises(ValueError, match="does not contain any variable of this selection"):
             interplay.select(X, y, dimensions=1).annotate(adata)
 
     def test_blocks_of_a_file(self, tmp_path: Path) -> None:

@@ -41,5 +41,5 @@ def test_the_page_has_a_line_for_each():
         {"cell": "pairs, noise", "tables": 100, "any significant": 0.03, "by chi2 alone": 0.06},
         {"problem": "xor_pairs", "tables": 10, "found": 1.0, "false": 0.0, "boost found": 0.9, "boost false": 0.1},
     ]
-    assert "| pairs, noise | 100 | 0.030 ± 0.022 | 0.060 |" in page(rows)
-    assert "| XOR 2 | 10 | 1.00 | 0.00 | 0.90 | 0.10 |" in page(rows)
+    assert "| pairs, noise | 100 | 3.0 % | 6.0 % |" in page(rows)
+    assert "| XOR: two pairs | 10 | 100 % | 0 % | 90 % | 10 % |" in page(rows)

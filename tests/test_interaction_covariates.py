@@ -41,7 +41,7 @@ def test_what_covariates_explain_does_not_hold():
     assert not table.loc[[("x1", "x2")], "holds_with_covariates"].any()
     assert table.loc[[("x4", "x5")], "holds_with_covariates"].all()
     assert (
-        "1 of 2 significant tuples interact beside covariates (age, sex) too; the search itself does not use these."
+        "1 of 2 significant tuples remain significant with covariates (age, sex); the search itself does not use these."
         in found.notes()
     )
     assert "with age, sex as covariates" in methods_words(found)
@@ -141,4 +141,4 @@ def test_the_command_is_the_function(tmp_path, monkeypatch, capfd):
     assert done.code == 0, done.err
     expected = interplay.interactions(pd.read_csv(tmp_path / "data.csv"), "ill", covariates=["age", "sex"])
     pd.testing.assert_frame_equal(interplay.load(tmp_path / "pairs").table, expected.table)
-    assert "1 of 2 significant tuples interact beside covariates" in done.out
+    assert "1 of 2 significant tuples remain significant with covariates" in done.out

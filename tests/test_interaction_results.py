@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+import warnings
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 
 import interplay
 from command_line import in_process
+from hostile.commands import run_command
 from interplay.steps.frozen_cuts import NO_LEVEL, variable_cuts
 
 KINDS = ["two levels", "three levels", "triples", "strata", "labels", "continuous", "replication", "empty", "omit"]
@@ -263,7 +266,10 @@ def test_codes_of_new_columns():
     ("change", "words"),
     [
         (lambda X, y: (X.drop(columns="g3"), y), "X lacks the variable 'g3'"),
-        (lambda X, y: (X, np.where(y == "ill", "dead", y)), "y has the class 'dead', which the first samples have not"),
+        (
+            lambda X, y: (X, np.where(y == "ill", "dead", y)),
+            "y has the class 'dead', which the first samples do not have",
+        ),
         (lambda X, y: (X, np.full(len(y), "ill")), "y has one class only"),
         (lambda X, y: (X, y[:-1]), "y must have one value per sample"),
     ],
@@ -381,6 +387,68 @@ def test_the_command_takes_sets_positions_and_a_holdout(command, data):
     done = command("interactions", data, "--target", "outcome", *options, "--format", "csv")
     assert done.code == 0, done.err
     assert sorted(row.split(",")[0] for row in done.out.splitlines()[1:]) == ["g0;g4", "g0;smokes", "g3;smokes"]
+
+
+def test_the_command_can_be_recorded_and_repeated(command, data):
+    options = ["--target", "outcome", "--drop", "g1", "--variables", "g3", "--variables", "g0", "--partners", "g4"]
+    options += ["--max-p", 1, "--holdout", "0.3"]
+    first = command("interactions", data, *options, "--write-config", "pairs.toml", "--format", "csv")
+    assert first.code == 0, first.err
+    content = Path("pairs.toml").read_text(encoding="utf-8")
+    assert content.startswith("# `interplay interactions --config pairs.toml` repeats this run")
+    record = tomllib.loads(content)
+    assert record["variables"] == ["g3", "g0"]
+    assert record["holdout"] == "0.3"
+    assert isinstance(record["seed"], int)  # it was drawn
+    assert command("interactions", "--config", "pairs.toml", "--format", "csv").out == first.out
+    # The command line goes before the file.
+    other = command("interactions", "--config", "pairs.toml", "--variables", "g3", "--format", "csv")
+    assert [row.split(",")[0] for row in other.out.splitlines()[1:]] == ["g3;g4"]
+    Path("bad.toml").write_text("n_contrast = 3")
+    assert "sets 'n_contrast'" in command("interactions", data, "--config", "bad.toml").error_line
+
+
+def test_a_dry_run_of_the_command_measures_and_does_nothing(command, data):
+    n_vars = pd.read_csv(data).shape[1] - 1
+    options = ["interactions", data, "--target", "outcome", "-k", 2, "--discretizations", 3, "--save", "s", "--dry-run"]
+    done = command(*options)
+    assert done.code == 0, done.err
+    for word in (
+        f"{n_vars} variables\n",
+        "memory",
+        "tuples/s",
+        "time",
+        "tests    of the tuples that the search leaves",
+    ):
+        assert word in done.out
+    work = json.loads(command(*options, "--format", "json").out)
+    assert work["n_tuples"] == 3 * n_vars * (n_vars - 1) / 2
+    assert "shard    1/4: an equal share" in command(*options, "--shard", "1/4").out
+    # The search leaves out samples that are held out, and repeats itself for permutations of groups.
+    held_out = json.loads(command(*options, "--holdout", "0.5", "--format", "json").out)
+    assert held_out["n_samples"] == work["n_samples"] / 2
+    frame = pd.read_csv(data)
+    frame.assign(donor=np.arange(len(frame)) // 2).to_csv("groups.csv", index=False)
+    grouped = ["interactions", "groups.csv", "--target", "outcome", "--groups", "donor", "--n-permutations", 39]
+    searches = json.loads(command(*grouped, "--dry-run", "--format", "json").out)["n_searches"]
+    assert searches == 41
+    assert sorted(path.name for path in Path().iterdir()) == ["data.csv", "groups.csv"]
+    # What the search would refuse, the dry run refuses.
+    assert "max_p must be" in command(*options, "--max-p", 2).error_line
+
+
+def test_the_command_reads_files_as_run_does(data):
+    frame = pd.read_csv(data)
+    frame.loc[[3, 5], "outcome"] = "n.d."
+    frame.to_csv("gaps.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        done = run_command(
+            "interactions", "gaps.csv", "--target", "outcome", "--na-values", "n.d.", "--missing-target", "drop",
+            "--dry-run", "--format", "json",
+        )  # fmt: skip
+    assert json.loads(done.out)["n_samples"] == len(frame) - 2
+    assert "2 of 500 values are missing" in done.err
 
 
 def test_the_command_makes_parts(command, data):

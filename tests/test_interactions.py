@@ -333,7 +333,7 @@ def test_tests_of_several_runs_are_adjusted_together():
     X, y = xor(6, n=600)
     three = np.where(X[:, 0] > 0.8, "c", np.where(y, "a", "b"))
     selection = interplay.select(X, three, dimensions=2, multiclass="ovr", random_state=0)
-    with pytest.raises(ValueError, match="run must say"):
+    with pytest.raises(ValueError, match="run is needed, as there are"):
         selection.interactions()
     found = selection.interactions(run="a vs rest")
     assert found.n_tests == 3 * 105
@@ -455,13 +455,13 @@ def test_parts_that_do_not_make_a_whole():
     one, two = (interplay.interactions(X, y, shard=(i, 2)) for i in (1, 2))
     with pytest.raises(ValueError, match="parts: 2 of 2 missing"):
         interplay.merge_interactions([one])
-    with pytest.raises(ValueError, match="1/2 is there twice"):
+    with pytest.raises(ValueError, match="1/2 is given twice"):
         interplay.merge_interactions([one, one])
     with pytest.raises(ValueError, match="of different searches"):
         interplay.merge_interactions([one, interplay.interactions(X, ~y, shard="2/2")])
     with pytest.raises(ValueError, match=r"of different searches \(divisions"):
         interplay.merge_interactions([one, interplay.interactions(X, y, shard="2/2", divisions=2)])
-    with pytest.raises(ValueError, match="is no part of a search"):
+    with pytest.raises(ValueError, match="is not a part of a search"):
         interplay.merge_interactions([interplay.interactions(X, y)])
     with pytest.raises(ValueError, match="shard and holdout cannot"):
         interplay.interactions(X, y, shard="1/2", holdout=0.3)

@@ -170,7 +170,7 @@ def test_the_result_says_what_it_is(tmp_path):
     X, y, donor = with_pair()
     frame = pd.DataFrame(X, columns=[f"g{i}" for i in range(12)]).assign(donor=donor, ill=y)
     found = interplay.interactions(frame, "ill", groups="donor", n_permutations=59, random_state=2)
-    assert found.headline() == "1 of 66 pairs have an interaction (permutation-adjusted p < 0.05)"
+    assert found.headline() == "1 of 66 pairs has an interaction (permutation-adjusted p < 0.05)"
     assert "p-values from 59 permutations of the labels of 20 whole groups" in found.summary()
     assert "single-step minP" in methods_words(found)
     assert "20 groups" in methods_words(found)

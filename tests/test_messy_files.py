@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from hostile.commands import Done, run_command
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
 from interplay.readers.written_dates import AmbiguousDatesError, read_dates
+from interplay.report.words import methods_paragraph
 from interplay.steps.number_texts import doubt_about_labels, stands_for_missing
+from interplay.steps.table import as_table
 
 N = 120
 MARKERS = [
@@ -95,7 +98,7 @@ def test_markers_among_labels(tmp_path: Path) -> None:
     assert said == [
         "read as missing values: '?' in column 'kind' (6 values, the first in line 4), ' ' in column 'kind' (6 values, "
         "the first in line 6)",
-        "column 'allele' is taken as labels and '-' (10 values, the first in line 4) as one of them: say "
+        "column 'allele' is taken as labels and '-' (10 values, the first in line 4) as one of them: use "
         "na_values=['-'] if it stands for a missing value",
     ]
     frame, said = read(tmp_path, table(list(range(30)), strand=strand, allele=allele), na_values=["-"])
@@ -118,8 +121,8 @@ def test_na_values_are_numbers_and_texts(tmp_path: Path) -> None:
     frame, said = read(tmp_path, table(values))
     assert frame["a"].tolist() == values
     assert said == [
-        "may stand for missing values: -999 in column 'a' (8 values, the others are 1.5 to 4.5): say "
-        "na_values=['-999'] if so"
+        "may stand for missing values: -999 in column 'a' (8 values, the others are 1.5 to 4.5): if so, "
+        "use na_values=['-999']"
     ]
     assert not read(tmp_path, table([-1, 0, 1, 2] * 5))[1]
     assert not read(tmp_path, table([99, 98, 97, 60, 3] * 5))[1]
@@ -159,7 +162,10 @@ def test_what_is_read_as_numbers(tmp_path: Path, texts: list[str], expected: lis
         (["12:30", "13:45"], "although '12:30' (line 2) looks like a date"),
         ([f"p{i}" for i in range(30)], "although it has 30 different texts in 30 values, such as 'p0' and 'p1'"),
         ([f"{i} mg" if i % 2 else f"{i} g" for i in range(30)], "although it has 30 different texts"),
-        (["low", "Low", "high"] * 5, "of which 'low' (line 2) and 'Low' (line 3) differ in capitals only, and are two"),
+        (
+            ["low", "Low", "high"] * 5,
+            "of which 'low' (line 2) and 'Low' (line 3) differ only in capital letters and count as two",
+        ),
     ],
 )
 def test_what_is_not_read_is_named(tmp_path: Path, texts: list[str], said: str) -> None:
@@ -178,7 +184,7 @@ def test_many_columns_are_told_in_a_few_lines(tmp_path: Path) -> None:
     columns = {f"c{v}": ["bad", *map(str, range(29))] for v in range(50)}
     _, said = read(tmp_path, table(["?", *range(29)], **columns))
     assert len(said) == 7
-    assert said[-1].startswith("45 more columns are taken as labels for reasons like these: 'c5', 'c6'")
+    assert said[-1].startswith("45 more columns are taken as labels for similar reasons: 'c5', 'c6'")
     assert said[-1].endswith(" and 40 more")
 
 
@@ -259,6 +265,7 @@ def test_a_missing_target(tmp_path: Path) -> None:
         assert "these samples are left out" in str(caught[-1].message)
         found = interplay.max_information_gain(X, y)
         np.testing.assert_array_equal(found.gain, expected.gain)
+        assert as_table(X).samples_left_out == 2
     with pytest.raises(ValueError, match="missing_target must be one of 'error', 'drop', not 'keep'"):
         read_data(tmp_path / "data.csv", target="y", missing_target="keep")
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1")
@@ -266,7 +273,43 @@ def test_a_missing_target(tmp_path: Path) -> None:
     assert "use --missing-target drop to leave" in done.err
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1", "--missing-target", "drop")
     assert done.code == 0
-    assert "118 samples" in done.out
+    assert "118 samples (2 left out)" in done.out
+
+
+@pytest.mark.parametrize("ending", ["csv", "feather", "parquet", "npz"])
+def test_results_say_how_many_samples_were_left_out(tmp_path: Path, ending: str) -> None:
+    y = np.where(np.roll(numbers(), 3) > 0, 1.0, 0.0)
+    y[[7, 9, 30]] = np.nan
+    path = tmp_path / f"data.{ending}"
+    frame = pd.DataFrame({"a": numbers(), "b": numbers()[::-1], "batch": np.arange(N) % 2, "y": y})
+    if ending == "npz":
+        np.savez(path, X=frame[["a", "b", "batch"]].to_numpy(), y=y)
+    else:
+        {"csv": partial(frame.to_csv, index=False), "feather": frame.to_feather, "parquet": frame.to_parquet}[ending](
+            path
+        )
+    target = None if ending == "npz" else "y"
+    with pytest.warns(UserWarning, match="3 of 120 values are missing"):
+        X, y = read_data(path, target=target, missing_target="drop")
+    result = interplay.select(X, y, dimensions=1, strata=None if ending == "npz" else "batch", random_state=0)
+    assert result.provenance["samples_left_out"] == 3
+    assert "117 samples (3 left out)" in result.summary()
+    assert "comprised 117 samples" in methods_paragraph(result)
+    assert "after 3 samples were left out" in methods_paragraph(result)
+    result.save(tmp_path / "run.interplay")
+    interplay.load(tmp_path / "run.interplay").to_html(tmp_path / "report.html")
+    assert "117 (3 left out)" in (tmp_path / "report.html").read_text()
+    pairs = interplay.interactions(X, y)
+    assert pairs.details().startswith("117 samples (3 left out); ")
+    pairs.to_html(tmp_path / "pairs.html")
+    assert "117 samples (3 left out)" in (tmp_path / "pairs.html").read_text()
+
+
+def test_nothing_is_said_of_samples_where_none_was_left_out() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    result = interplay.select(X, X[:, 0] > 0, dimensions=1, random_state=0)
+    assert result.provenance["samples_left_out"] == 0
+    assert "left out" not in result.summary() + methods_paragraph(result)
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
@@ -276,7 +319,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text(table(values, y=y))
     done = run("run", tmp_path / "data.csv", "--target", "y", "-k", "1")
     assert "Warning: column 'a' is taken as labels because of 'n.d.' in line 42" in done.err
-    assert "say --na-values 'n.d.' if" in done.err
+    assert "use --na-values 'n.d.' if" in done.err
     options = ["--target", "y", "-k", "1", "--na-values", "n.d.", "--na-values", "-9", "--missing", "impute"]
     done = run("run", tmp_path / "data.csv", *options, "--write-config", tmp_path / "run.toml", "--seed", "1")
     assert done.code == 0
@@ -288,7 +331,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 def test_na_values_of_other_formats_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1, 2], "y": [0, 1]}).to_parquet(tmp_path / "data.parquet")
-    with pytest.raises(ValueError, match=r"^na_values is not for \.parquet files"):
+    with pytest.raises(ValueError, match=r"^na_values cannot be used with \.parquet files"):
         read_data(tmp_path / "data.parquet", target="y", na_values=["1"])
 
 
@@ -300,7 +343,7 @@ def test_dataframes_are_not_taken_silently(library: Any) -> None:
     with pytest.warns(
         UserWarning,
         match=r"^column 'a' of X is text and taken as labels, although 98 % of its 120 values are numbers, the others "
-        r"are '\?' \(2\): make it numbers",
+        r"are '\?' \(2\): convert it to numbers",
     ):
         interplay.max_information_gain(library({"a": texts, "b": list(range(N))}), y, dimensions=1)
     with pytest.warns(UserWarning, match="although its 120 values are numbers kept as text, such as '"):
@@ -322,7 +365,7 @@ def test_what_the_user_calls_categorical_is_labels() -> None:
 def test_odd_classes_are_named() -> None:
     X = numbers().reshape(-1, 2)
     y = ["ill", "well", "?"] * 20
-    with pytest.warns(UserWarning, match=r"^y has a class '\?', which mostly stands for a missing value"):
+    with pytest.warns(UserWarning, match=r"^y has a class '\?', which usually stands for a missing value"):
         interplay.max_information_gain(X, y)
     with pytest.warns(
         UserWarning, match=r"^y is text and taken as classes, although 67 % of its 60 values are numbers"

@@ -332,7 +332,7 @@ def test_auto(dimensions, discretizations, n_contrast, mode, expected):
     assert (null.fit, null.mode) == expected
 
 
-@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "union"])
+@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "predictive", "union"])
 def test_one_dimension_and_one_discretisation_need_no_fit(fit):
     gains = np.random.default_rng(9).chisquare(1, 40)
     null = fit_null(gains, dimensions=1, unit="chi2", fit=fit)
@@ -352,11 +352,11 @@ def nulls():
     gains, contrast = null_statistic(rng, 100, gamma=50.0), null_statistic(rng, 100, gamma=50.0)
     return {
         fit: fit_null(gains, dimensions=2, contrast_gain=contrast, unit="chi2", fit=fit)
-        for fit in ("lsq", "mle", "weibull", "tail", "union")
+        for fit in ("lsq", "mle", "weibull", "tail", "predictive", "union")
     }
 
 
-@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "union"])
+@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "predictive", "union"])
 @given(gains=st.lists(st.floats(-10, 1e5), min_size=2, max_size=20))
 @settings(deadline=None, max_examples=50)
 def test_p_values_fall_as_gains_rise(nulls, fit, gains):
@@ -399,7 +399,7 @@ def test_units_agree():
     np.testing.assert_allclose(nats.p_values(gains / 2), chi2.p_values(gains), rtol=1e-12)
 
 
-@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail"])
+@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "predictive"])
 def test_variables_in_no_tuple_are_left_out(fit):
     gains = null_statistic(np.random.default_rng(13), 100, gamma=50.0)
     with_holes = np.insert(gains, [0, 50], [np.nan, -np.inf])
@@ -428,7 +428,7 @@ def test_degrees_of_freedom_can_differ():
     df = np.tile([2.0, 6.0], 100)
     hazard = rng.exponential(size=200) / 40
     gains = 2 * special.gammainccinv(df / 2, -np.expm1(-hazard))
-    for fit in ("mle", "weibull", "tail"):
+    for fit in ("mle", "weibull", "tail", "predictive"):
         null = fit_null(gains, dimensions=2, df=df, contrast_gain=gains, contrast_df=df, unit="chi2", fit=fit)
         assert abs(null.gamma - 40) < 4 * null.gamma_error
         # p depends on V alone, whatever the degrees of freedom.
@@ -436,7 +436,7 @@ def test_degrees_of_freedom_can_differ():
         assert (np.diff(null.p_values()[order]) >= 0).all()
     np.testing.assert_array_equal(null.p_values(gains[:5], df=df[:5]), null.p_values()[:5])
     np.testing.assert_allclose(null.p_values(gains[::2], df=2), null.p_values()[::2])
-    with pytest.raises(ValueError, match="df must be given with these gains"):
+    with pytest.raises(ValueError, match="df is needed for these gains"):
         null.p_values(gains[:5])
     with pytest.raises(ValueError, match="contrast_df must be given"):
         fit_null(gains, dimensions=2, df=df, contrast_gain=gains)
@@ -454,19 +454,19 @@ def test_ks_is_scipys(n):
 
 def test_warns_when_too_many_low_gains_would_have_to_be_ignored():
     gains = np.append(np.zeros(33), null_statistic(np.random.default_rng(17), 67, gamma=1000.0))
-    with pytest.warns(UserWarning, match=r"ignores 31 variables of low gain, the most it may.*union"):
+    with pytest.warns(UserWarning, match=r"ignores 31 variables of low gain, the largest number allowed.*union"):
         fit_null(gains, dimensions=2, unit="chi2", fit="lsq")
 
 
 def test_warns_when_hardly_any_variable_is_irrelevant():
     rng = np.random.default_rng(18)
     gains = np.append(null_statistic(rng, 25, gamma=50.0), rng.uniform(60, 500, size=200))
-    with pytest.warns(UserWarning, match=r"only 30 variables as irrelevant, the fewest it may.*contrast"):
+    with pytest.warns(UserWarning, match=r"only 30 variables as irrelevant, the smallest number allowed.*contrast"):
         null = fit_null(gains, dimensions=2, unit="chi2", n_ignored=0)
     assert null.n_irrelevant == 30
 
 
-@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail"])
+@pytest.mark.parametrize("fit", ["lsq", "mle", "weibull", "tail", "predictive"])
 def test_too_few_reference_variables(fit):
     gains = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     assert len(gains) == MIN_REFERENCE_VARIABLES
@@ -488,6 +488,7 @@ def test_too_few_reference_variables(fit):
         ({"unit": "bans"}, "unit must be one of 'bits', 'nats', 'chi2'"),
         ({"mode": "log"}, "mode must be one of"),
         ({"fit": "best"}, "fit must be one of"),
+        ({"auto_fit": "lsq"}, "auto_fit must be one of 'weibull', 'predictive'"),
         ({"fit": "mle", "mode": "lin"}, "mode='lin' does not go with fit='mle'"),
         ({"fit": "union", "mode": "exp"}, "mode='exp' does not go with fit='union'"),
         ({"n_ignored": 20}, "n_ignored must be a whole number from 0 to 18"),

@@ -68,7 +68,7 @@ def test_what_forbids_the_exchange_of_single_samples_goes_with_one_dimension():
     assert resolve_dimensions("auto", None, 1, one_with="groups") == (1, None)
     assert resolve_dimensions(3, None, 50, one_with="groups") == (3, None)
     for dimensions, arms in (((1, 2), None), ("auto", ["alone"])):
-        with pytest.raises(ValueError, match=r"^groups goes with one dimension at a time"):
+        with pytest.raises(ValueError, match=r"^groups works with one dimension at a time"):
             resolve_dimensions(dimensions, arms, 50, one_with="groups")
 
 
@@ -298,7 +298,7 @@ def assert_same(a: interplay.Selection, b: interplay.Selection) -> None:
         assert np.array_equal(one.tuples, other.tuples)
 
 
-@pytest.mark.filterwarnings("ignore:column 'flag' of X tells y apart completely")  # of two of the classes, it does
+@pytest.mark.filterwarnings("ignore:column 'flag' of X determines y completely")  # of two of the classes, it does
 @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
 @pytest.mark.parametrize("with_strata", [False, True])
 def test_shards_checkpoints_and_files_give_the_same(tmp_path, multiclass, with_strata):
@@ -446,7 +446,7 @@ def test_pictures_and_counts_are_of_the_tuple_that_is_shown(found):
     assert found.plot.gains(dimensions=2).get_title() == "2D"
     found.plot.null_fit(run="2D")
     with pytest.raises(
-        ValueError, match=r"run must say which of the 3 to draw: a number, or one of \['1D', '2D', '3D'"
+        ValueError, match=r"run is needed, as there are 3 comparisons: give a number, or one of \['1D', '2D', '3D'"
     ):
         found.plot.null_fit()
     together = found.synergies(top=1)

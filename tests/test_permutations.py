@@ -143,8 +143,8 @@ class TestReach:
 
     def test_three_against_three_donors_cannot_reach_005(self):
         reason = (
-            r"^groups: 3 against 3 groups can be relabelled in 20 ways, so that no p-value is below 0\.1, and "
-            r"level=0\.05 cannot be reached: more groups are needed"
+            r"^groups: 3 against 3 groups can be relabelled in 20 ways\. Therefore no p-value is below 0\.1, and "
+            r"none can be below level=0\.05: more groups are needed"
         )
         with pytest.raises(ValueError, match=reason):
             self.check([0, 0, 0, 1, 1, 1])

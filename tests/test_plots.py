@@ -64,7 +64,7 @@ def test_p_values(xor) -> None:
     np.testing.assert_allclose(before, -np.log10(np.sort(xor.p_value)), atol=1e-12)
     _, after = line(ax, "relevant (4)")
     np.testing.assert_allclose(after, -np.log10(np.sort(xor.p_adjusted)[:4]))
-    _, level = line(ax, "level 0.05")
+    _, level = line(ax, "significance level 0.05")
     np.testing.assert_allclose(level, -np.log10(0.05))
 
 
@@ -79,7 +79,7 @@ def test_histogram_has_area_one_and_the_line_at_one(xor) -> None:
     ax = xor.plot.null_histogram()
     bars = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
     assert sum(bar.get_height() * bar.get_width() for bar in bars) == pytest.approx(1)
-    _, fitted = line(ax, "as fitted")
+    _, fitted = line(ax, "expected if the fit is right")
     assert set(fitted) == {1.0}
     # One of twenty bins, all p-values in it: a density of twenty.
     np.testing.assert_allclose(p_histogram(np.full(7, 0.51))[1], np.where(np.arange(20) == 10, 20.0, 0.0))
@@ -186,7 +186,7 @@ def test_runs_are_drawn_one_by_one() -> None:
     X = rng.normal(size=(300, 30))
     y = np.digitize(X[:, 0], [-0.5, 0.5])
     result = interplay.select(X, y, dimensions=2, multiclass="ovr", random_state=0)
-    with pytest.raises(ValueError, match="run must say which of the 3"):
+    with pytest.raises(ValueError, match="run is needed, as there are 3 comparisons"):
         result.plot.null_fit()
     with pytest.raises(ValueError, match="run must be one of"):
         result.plot.null_histogram(run="4 vs rest")

@@ -22,7 +22,7 @@ import interplay
 from hostile.case import assert_same
 from interplay.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine, simd_levels
-from interplay.shards import Part
+from interplay.parts import Part
 
 
 @st.composite

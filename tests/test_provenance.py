@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 import interplay
 from interplay.arrays import DecisionClasses
-from interplay.search.provenance import data_fingerprint
+from interplay.search.fingerprint import data_fingerprint
 from interplay.steps.table import Table, as_table
 
 N = 60
@@ -24,8 +24,10 @@ SMALL = RNG.integers(-1000, 1000, size=(N, 5))
 LARGE = 2**60 + RNG.integers(0, 200, size=(N, 5))  # apart by less than a float64 can tell
 
 
-def fingerprint(X: Any) -> str:
-    return data_fingerprint(as_table(X), CLASSES)
+def fingerprint(X: Any, *, like: str | None = None) -> str:
+    found = data_fingerprint(as_table(X), CLASSES, like=like)
+    assert found == data_fingerprint(as_table(X), CLASSES, like=like, n_threads=3)
+    return found
 
 
 def old_fingerprint(table: Table) -> str:
@@ -134,8 +136,49 @@ def test_labels_are_no_numbers() -> None:
         pd.DataFrame({"a": SMALL[:, 0], "b": ["u", "v", "w"] * (N // 3), "c": SMALL[:, 0] > 0}),
     ],
 )
-def test_where_nothing_was_lost_the_fingerprint_is_what_it_was(X: Any) -> None:
-    assert fingerprint(X) == old_fingerprint(as_table(X))
+def test_earlier_fingerprints_are_compared_with_their_like(X: Any) -> None:
+    old = old_fingerprint(as_table(X))
+    assert fingerprint(X, like=old) == old
+    assert fingerprint(X) != old
+    assert fingerprint(X, like=fingerprint(X)) == fingerprint(X)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.float64, np.longdouble])
+def test_small_whole_numbers_are_told_apart(dtype: type) -> None:
+    """They are hashed as one byte each, whatever their dtype; -128 there is a gap."""
+    X = RNG.integers(-127, 128, size=(N, 200)).astype(dtype)
+    assert fingerprint(X) == fingerprint(X.astype(np.int64))
+    seen = {fingerprint(X)}
+    for value in (-128, 0, 127) if dtype is np.int8 else (-128, 128, 255, 256, -129, 1000):
+        other = X.copy()
+        other[50, 130] = value if X[50, 130] != value else value - 1
+        seen.add(fingerprint(other))
+        assert fingerprint(other) == fingerprint(other.astype(np.float64))
+    if np.dtype(dtype).kind == "f":
+        for value in (0.5, np.inf, -np.inf, 1e300 if dtype is not np.float32 else 1e30):
+            for row in (3, 50):
+                other = X.copy()
+                other[row, 130] = value
+                seen.add(fingerprint(other))
+        gap = X.copy()
+        gap[50, 130] = np.nan
+        seen.add(fingerprint(gap))
+        assert len(seen) == 1 + 6 + 8 + 1
+    else:
+        assert len(seen) == (4 if dtype is np.int8 else 7)
+
+
+def test_blocks_are_hashed_in_threads_each_in_its_place() -> None:
+    genotypes = RNG.integers(0, 3, size=(N, 300)).astype(np.int8)
+    expected = fingerprint(genotypes)
+    assert data_fingerprint(as_table(genotypes), CLASSES, n_threads=4) == expected
+    assert fingerprint(genotypes.astype(float)) == expected
+    moved = np.concatenate([genotypes[:, 64:128], genotypes[:, :64], genotypes[:, 128:]], axis=1)
+    assert fingerprint(moved) != expected
+    for other in (3, 127, 128, 300, 0.5, np.nan):
+        changed_there = genotypes.astype(float)
+        changed_there[N - 1, 299] = other
+        assert fingerprint(changed_there) != expected
 
 
 def stamps(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,5 +212,5 @@ def test_parts_of_other_large_numbers_are_not_merged() -> None:
         interplay.merge_parts(parts)
     whole = [interplay.search_shard(other, y, dimensions=2, shard=(i, 2), random_state=0) for i in (1, 2)]
     assert interplay.merge_parts(whole, X=other).relevant == ["x0"]
-    with pytest.raises(ValueError, match="X is not the table that the parts were made from"):
+    with pytest.raises(ValueError, match="X is not the table from which the parts were made"):
         interplay.merge_parts(whole, X=X)

@@ -103,10 +103,10 @@ def test_pictures_have_the_data_of_the_plots(xor) -> None:
 def test_summary_in_words(xor) -> None:
     assert headline(xor) == "2 of 22 variables are relevant"
     text = " ".join(summary_sentences(xor))
-    assert "looking at all pairs: 231 tuples, 2 classes" in text
+    assert "The search covered all pairs (231 tuples), and the outcome has 2 classes" in text
     assert "Both interact with their partners" in text
     assert "The clearest case is v0 and v1" in text or "The clearest case is v1 and v0" in text
-    assert "Holm's method keeps the chance of even one false find below 0.05" in text
+    assert "Holm's method keeps the probability of any false discovery at or below 0.05" in text
     page = text_of(report_page(xor))
     assert all(sentence in page for sentence in summary_sentences(xor))
 
@@ -130,8 +130,8 @@ def test_methods_name_every_choice_and_cite(xor) -> None:
 def test_every_adjustment_has_words(xor, method: str) -> None:
     other = replace(xor, settings=xor.settings | {"p_adjust": method})
     words = " ".join([*summary_sentences(other), methods_paragraph(other)])
-    assert ("share of false finds" in words) == (method in {"BH", "BY", "fdr_gbs"})
-    assert ("even one false find" in words) == (method in {"hommel", "sidak"})
+    assert ("share of false discoveries (FDR)" in words) == (method in {"BH", "BY", "fdr_gbs"})
+    assert ("probability of any false discovery" in words) == (method in {"hommel", "sidak"})
 
 
 @pytest.mark.parametrize("fit", [fit for fit in FITS if fit != "auto"])
@@ -153,17 +153,17 @@ def test_nothing_found() -> None:
     assert data["correlation"]["rows"] == data["network"]["nodes"] == data["tuples"] == data["groups"] == []
 
 
-@pytest.mark.filterwarnings("ignore:column 'v3' of X tells y apart completely")
+@pytest.mark.filterwarnings("ignore:column 'v3' of X determines y completely")
 def test_alone() -> None:
     X, _ = xor_table()
     result = interplay.select(X, X["v3"] > 0.3, dimensions=1, random_state=0)
     page = report_page(result)
     assert "1 of 22 variables is relevant" in page
-    assert "only together with others cannot be seen here" in page
+    assert "cannot find variables that matter only together with others" in page
     assert embedded(page)["network"]["nodes"] == []
 
 
-@pytest.mark.filterwarnings("ignore:column 'v3' of X tells y apart completely")
+@pytest.mark.filterwarnings("ignore:column 'v3' of X determines y completely")
 @pytest.mark.parametrize("multiclass", ["joint", "ovo", "ovr"])
 def test_several_classes(multiclass: str) -> None:
     X, _ = xor_table()

@@ -122,7 +122,7 @@ def test_search_and_pages(visit, pairs) -> None:
     found = set(column(page, 1))
     assert {"gene11", *(f"gene{v}" for v in range(110, 120))} <= found
     page.locator("#search").fill("no such gene")
-    assert "No variable or partner has this in its name" in page.locator("#table tbody").inner_text()
+    assert "No name of a variable or partner contains this text" in page.locator("#table tbody").inner_text()
     page.locator("#only-relevant").check()
     page.locator("#search").fill("gene111")
     assert "Untick “relevant only”" in page.locator("#table tbody").inner_text()
@@ -284,16 +284,16 @@ def test_variables_that_call_for_caution_are_marked(visit, tmp_path: Path, width
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.5
     X = pd.DataFrame(rng.normal(size=(300, 12)), columns=[f"gene{v}" for v in range(12)])
-    with pytest.warns(UserWarning, match="'diagnosis' of X tells y apart completely"):
+    with pytest.warns(UserWarning, match="'diagnosis' of X determines y completely"):
         result = interplay.select(X.assign(diagnosis=np.where(y, "C34", "none")), y, random_state=0)
     result.to_html(tmp_path / "report.html")
     page = visit(tmp_path / "report.html", accept_downloads=True, viewport={"width": width, "height": 740})
     assert page.locator("#table thead th").all_inner_texts()[-1] == "Caution"
     row = column(page, 1).index("diagnosis")
-    assert page.locator("#table tbody tr").nth(row).locator("td").last.inner_text() == "tells y apart completely"
+    assert page.locator("#table tbody tr").nth(row).locator("td").last.inner_text() == "determines y completely"
     assert no_sideways_scroll(page)
     page.locator("#table tbody tr").nth(row).get_by_role("button").first.click()
-    assert "tells y apart completely" in page.locator("#details-body dl").inner_text()
+    assert "determines y completely" in page.locator("#details-body dl").inner_text()
     page.locator("#details-close").click()
     with page.expect_download() as waiting:
         page.locator("#download-variables").click()
@@ -395,7 +395,7 @@ def test_older_results_say_that_cells_are_missing(visit, pairs, tmp_path: Path) 
     replace(pairs[0], tuple_counts=()).to_html(tmp_path / "report.html")
     page = visit(tmp_path / "report.html")
     page.locator("#table tbody button").first.click()
-    assert "were not kept" in page.locator("#details").inner_text()
+    assert "does not contain the counts" in page.locator("#details").inner_text()
 
 
 def test_ten_thousand_variables(visit, tmp_path: Path) -> None:
@@ -525,7 +525,7 @@ def test_censored_times_covariates_and_permutations(visit, tmp_path) -> None:
     result.to_html(tmp_path / "times.html")
     page = visit(tmp_path / "times.html", viewport=PHONE)
     assert column(page, 1) == result.relevant
-    assert "nothing was fitted" in page.locator("#qq").inner_text()
+    assert "no null distribution was fitted" in page.locator("#qq").inner_text()
     page.get_by_role("button", name="x3", exact=True).first.click()
     assert page.locator("#survival svg path[d*='H']").count() >= 4
     assert page.locator("#survival .key").count() == 4

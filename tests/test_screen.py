@@ -64,7 +64,7 @@ def run_screen(
     asked_for = asked_for_mask(table, variables, require, dimensions)
     kept = as_checkpoint(checkpoint)
     number = n_tests(table.n_vars, dimensions, discretizations=discretizations, asked_for=asked_for, require=require)
-    with keeping(kept, lambda: {"dimensions": dimensions, "max_p": max_p}):
+    with keeping(kept, lambda like: {"dimensions": dimensions, "max_p": max_p}):
         return screen_tuples(
             Comparison("all classes", table, classes, make_strata(strata, n_samples=table.n_samples)),
             chosen,
@@ -231,7 +231,7 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
     whole = run_screen(X, y, **LIST, checkpoint=file, engine=Counts())  # done: returns at once
     assert same(whole, found)
     assert sum(screened) == sum(counts["tiles"] for counts in found.searched.values()) - 2
-    with pytest.raises(ValueError, match="is of another search"):
+    with pytest.raises(ValueError, match="belongs to another search"):
         run_screen(X, y, dimensions=3, max_p=0.1, checkpoint=file)
 
 
@@ -239,7 +239,7 @@ def test_a_checkpoint_of_a_screen_is_not_one_of_maxima(tmp_path: Path) -> None:
     X, y = table_of(4, n_samples=80, levels=np.full(8, 2), n_classes=2)
     file = tmp_path / "run.ckpt"
     run_screen(X, y, max_p=0.5, checkpoint=file)
-    with pytest.raises(ValueError, match="is of another search"):
+    with pytest.raises(ValueError, match="belongs to another search"):
         interplay.max_information_gain(X, y, checkpoint=file)
 
 

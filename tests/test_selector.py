@@ -498,7 +498,9 @@ class TestBadInput:
     def test_sample_weight_is_refused_with_a_reason(self) -> None:
         X, y = xor_data()
         weights = np.ones(len(y))
-        with pytest.raises(TypeError, match="sample_weight is not supported: gains and p-values rest on counts"):
+        with pytest.raises(
+            TypeError, match="sample_weight is not supported: gains and p-values are computed from counts"
+        ):
             MDFSSelector(dimensions=2).fit(X, y, sample_weight=weights)
         with pytest.raises(TypeError, match="sample_weight is not supported"):
             make_pipeline(MDFSSelector(dimensions=2), DecisionTreeClassifier()).fit(

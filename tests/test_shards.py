@@ -56,7 +56,7 @@ def assert_same(a: interplay.Selection, b: interplay.Selection, *, tested: bool 
         (5, {"dimensions": 2, "multiclass": "ovr", "n_contrast": 0, "fit": "lsq", "discrete": ["flag", "city"]}),
     ],
 )
-@pytest.mark.filterwarnings("ignore:column .* of X tells? y apart completely")  # one pair of classes
+@pytest.mark.filterwarnings("ignore:column .* of X determines? y completely")  # one pair of classes
 def test_parts_equal_one_run(data, tmp_path: Path, n_shards: int, settings: dict) -> None:
     X, y = data
     files = []
@@ -132,7 +132,7 @@ def test_missing_doubled_and_foreign_parts_are_refused(data, tmp_path: Path) -> 
     refused([], "at least one")
     refused([parts[2]], "1, 3-4 of 4 are missing: search them")
     refused([parts[2], parts[4], parts[3]], "1 of 4 is missing: search it")
-    refused([*parts.values(), parts[2]], "2/4 is there twice")
+    refused([*parts.values(), parts[2]], "2/4 is given twice")
     refused([parts[1], interplay.search_shard(X, y, shard="2/5", dimensions=1)], "2/5 and part 1/4 is 1/4")
     foreign = {
         "dimensions: 1 in part 1/4, 2 in part 2/4": interplay.search_shard(X, y, shard="2/4", dimensions=2),

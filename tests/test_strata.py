@@ -266,7 +266,7 @@ def test_bad_strata(strata, message: str) -> None:
 
 def test_strata_that_say_what_y_says() -> None:
     X, y, batch = batch_data()
-    with pytest.raises(ValueError, match=r"^strata tells the classes of y apart by itself"):
+    with pytest.raises(ValueError, match=r"^strata determines the classes of y"):
         interplay.select(X, y, dimensions=2, strata=y)
     pure = np.where((y == 1) & (batch == 3), 7, batch)
     with pytest.warns(UserWarning, match=r"2 of 5 strata have samples of one class only \('3', '7'\)"):

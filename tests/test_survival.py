@@ -124,7 +124,7 @@ class TestSelect:
             assert "x2" not in found.relevant
             n_screened += found.p_adjusted[2] < 0.05
             if found.p_adjusted[2] < 0.05:
-                assert "left out that the log-rank test does not confirm: x2" in found.summary()
+                assert "left out because the log-rank test does not confirm them: x2" in found.summary()
         assert n_screened >= 5  # the residuals alone would have called it relevant
 
     def test_ways_to_give_it(self, tmp_path):
@@ -157,7 +157,7 @@ class TestSelect:
             interplay.search_shard(X, y, shard=(i, 2), covariates=age).save(tmp_path / f"part{i}")
         merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=X)
         pd.testing.assert_frame_equal(merged.table, found.table)
-        with pytest.raises(ValueError, match="X is needed to merge parts of a search for times"):
+        with pytest.raises(ValueError, match="X is needed to merge parts of a search with times"):
             interplay.merge_parts(sorted(tmp_path.glob("part*")))
 
     def test_saved_drawn_and_reported(self, tmp_path):
@@ -184,7 +184,7 @@ class TestSelect:
         pytest.importorskip("matplotlib").use("Agg")
         ax = loaded.plot.survival("x3")
         assert len(ax.lines) == 4
-        with pytest.raises(ValueError, match="only if the outcome was a time"):
+        with pytest.raises(ValueError, match="need an outcome that is a time"):
             interplay.select(X, event, dimensions=1, random_state=0).plot.survival("x3")
 
 

@@ -85,7 +85,7 @@ class TestSpreadsheets:
         path = write_rows(tmp_path / "a.xlsx", ["a", "y"], [1, "x"], [2, "z"], second=[["b", "y"], [3, "x"], [4, "z"]])
         (X, _), words = said(lambda: read_data(path, target="y"))
         assert X["a"].tolist() == [1, 2]
-        assert "has 2 sheets, of which the first, 'Sheet', is read: say sheet='second' for another" in words[0]
+        assert "has 2 sheets, and the first, 'Sheet', is read: use sheet='second' for another" in words[0]
         X, _ = read_data(path, target="y", sheet="second")
         assert X["b"].tolist() == [3, 4]
         with pytest.raises(ValueError, match="sheet must be one of 'Sheet', 'second', not 'third'"):
@@ -132,7 +132,7 @@ class TestSpreadsheets:
         ("rows", "message"),
         [
             ([], "sheet 'Sheet', is empty"),
-            ([["a", "y"]], "has a header and no rows"),
+            ([["a", "y"]], "has a header but no rows"),
             ([["a", "a", "y"], [1, 2, 3]], r"more than one column named 'a' \(columns 1, 2\)"),
             ([["Table 1", None, None], ["a", "b", "y"], [1, 2, 3]], r"header in row 1\) has no name for column 2"),
         ],
@@ -147,7 +147,7 @@ class TestSpreadsheets:
         (tmp_path / "page.xls").write_text("<html><table></table></html>")
         for name, message in (
             ("half.xlsx", "is not a spreadsheet that can be read"),
-            ("text.xlsx", r"is text, not a spreadsheet: let its name end in \.csv"),
+            ("text.xlsx", r"is text, not a spreadsheet: rename it to \.csv"),
             ("page.xls", "is a web page or XML, not a spreadsheet"),
         ):
             with pytest.raises(ValueError, match=f"{name}' {message}"):
@@ -183,7 +183,7 @@ class TestStatistical:
         assert list(y) == by_pandas.pop("Species").tolist()
         np.testing.assert_array_equal(X.to_numpy(), by_pandas.to_numpy())
 
-    @pytest.mark.filterwarnings("ignore:column 'grade' of X tells y apart completely")
+    @pytest.mark.filterwarnings("ignore:column 'grade' of X determines y completely")
     def test_value_labels_are_levels_in_the_order_of_the_codes(self, tmp_path: Path) -> None:
         frame = pd.DataFrame({"grade": [3, 1, 2, 1] * 5, "twice": [1, 2, 3, 3] * 5, "y": [1, 2] * 10})
         labels = {
@@ -205,7 +205,8 @@ class TestStatistical:
         (X, _), words = said(lambda: read_data(tmp_path / "a.sav", target="y"))
         assert X["age"].tolist() == frame["age"].tolist()
         assert words[0].startswith(
-            "some numbers have labels and are taken as numbers: 99 ('refused') in column 'age': name those"
+            "some numbers have labels, and these columns are taken as numbers: 99 ('refused') in column 'age': name "
+            "those"
         )
         X, _ = read_data(tmp_path / "a.sav", target="y", na_values=["99"])
         assert X["age"].isna().sum() == 5
@@ -278,7 +279,7 @@ class TestZip:
                 r"data\.zip' must hold one table, and it holds 2 files \('a\.csv', 'b\.csv'\)",
             ),
             ({}, "it holds no file"),
-            ({"a.parquet": b""}, r"data\.zip/a\.parquet' is read by parts"),
+            ({"a.parquet": b""}, r"data\.zip/a\.parquet' is read in blocks"),
             ({"a.csv": b"a,y\n1\n"}, r"data\.zip/a\.csv', first row: 1 field"),
             ({"a.docx": b"a"}, r"data\.zip/a\.docx' has an unknown file extension"),
         ):
@@ -411,8 +412,9 @@ class TestTargetFile:
         assert list(y) == FRAME["outcome"].to_numpy()[kept].tolist()
         assert re.search(r"5 of 80 samples of '.*data\.csv' are not in '.*traits\.csv' \('p", words[-1])
         assert re.search(r"1 of 76 samples of '.*traits\.csv' are not in '.*data\.csv' \('extra'\)", words[-1])
-        assert words[-1].endswith("75 samples are in both and are used")
+        assert words[-1].endswith("the 75 samples that are in both are used")
         assert table.place(0) == f"sample {ids[kept[0]]!r}"
+        assert table.samples_left_out == 5
         interplay.select(X, y, strata="batch", random_state=0)
 
     def test_a_missing_trait(self, tmp_path: Path) -> None:
@@ -426,6 +428,7 @@ class TestTargetFile:
             said(lambda: read_data(path, **options))
         (X, y), words = said(lambda: read_data(path, missing_target="drop", **options))
         assert as_table(X).n_samples == len(list(y)) == 39
+        assert as_table(X).samples_left_out == 1
         assert words[-1].endswith("this sample is left out")
 
     def test_a_bed_file(self, tmp_path: Path) -> None:
@@ -460,24 +463,24 @@ class TestTargetFile:
     def test_what_is_wrong_is_said(self, tmp_path: Path) -> None:
         genes, other = rtab(tmp_path), traits(tmp_path, mic=[1, 2] * 20)
         with pytest.raises(
-            ValueError, match="target is needed: name what is to be explained, one of 'resistant', 'mic'"
+            ValueError, match="target is needed: name the column with the outcome, one of 'resistant', 'mic'"
         ):
             read_data(genes, transpose=True, target_file=other)
         with pytest.raises(
             ValueError, match=r"have no sample in common .'gyrA', 'tetM', … in the one, 'g0', 'g1', … in"
         ):
             read_data(genes, target="mic", target_file=other)
-        with pytest.raises(ValueError, match="sample_id is for joining two files"):
+        with pytest.raises(ValueError, match="sample_id is only used with target_file"):
             read_data(genes, target="mic", transpose=True, sample_id="id")
         other.write_text(other.read_text() + "g0,1,1\n")
         with pytest.raises(ValueError, match=r"traits\.csv' has more than one sample 'g0'"):
             read_data(genes, target="mic", transpose=True, target_file=other)
         np.save(tmp_path / "a.npy", PRESENCE)
-        with pytest.raises(ValueError, match=r"target_file is not for \.npy files"):
+        with pytest.raises(ValueError, match=r"target_file cannot be used with \.npy files"):
             read_data(tmp_path / "a.npy", target="0", target_file=other)
-        with pytest.raises(ValueError, match=r"transpose is not for \.npy files"):
+        with pytest.raises(ValueError, match=r"transpose cannot be used with \.npy files"):
             read_data(tmp_path / "a.npy", target="0", transpose=True)
-        with pytest.raises(ValueError, match=r"sheet is not for \.rtab files"):
+        with pytest.raises(ValueError, match=r"sheet cannot be used with \.rtab files"):
             read_data(genes, target="0", sheet="x")
 
     def test_on_the_command_line(self, tmp_path: Path) -> None:

@@ -86,9 +86,13 @@ def test_what_no_value_decides_may_be_said_or_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "numbers", "taken"),
     [
-        (["0,5", "1,25"], [1.234, 447], "comma is taken for the decimal sign, as other columns have decimal commas"),
-        (["0.5", "1.25"], [1234, 447], "comma is taken for the sign between thousands, as other columns"),
-        (["1,234,567", "5"], [1234, 447], "comma is taken for the sign between thousands, as other columns"),
+        (
+            ["0,5", "1,25"],
+            [1.234, 447],
+            "comma is taken as the decimal sign, because other columns have decimal commas",
+        ),
+        (["0.5", "1.25"], [1234, 447], "comma is taken as the separator of thousands, because other columns"),
+        (["1,234,567", "5"], [1234, 447], "comma is taken as the separator of thousands, because other columns"),
     ],
 )
 def test_other_columns_decide_and_it_is_said(tmp_path: Path, other: list[str], numbers: list, taken: str) -> None:
@@ -103,7 +107,7 @@ def test_other_columns_decide_and_it_is_said(tmp_path: Path, other: list[str], n
 def test_points_are_doubted_where_commas_are_decimal_signs(tmp_path: Path) -> None:
     for order in (1, -1):
         columns = {"a": ["1.234", "447"][::order], "b": ["0,5", "1,25"]}
-        with pytest.warns(UserWarning, match="the point is taken for the sign between thousands"):
+        with pytest.warns(UserWarning, match="the point is taken as the separator of thousands"):
             assert read(tmp_path, columns)["a"].tolist() == [1234, 447][::order]
         columns |= {"c": ["0.25", "1.5"]}
         with pytest.raises(ValueError, match=r"column 'a': '1\.234' .* the point may be"):
@@ -117,7 +121,7 @@ def test_where_the_order_is_the_same_it_is_only_said(tmp_path: Path, separator: 
 
 
 def test_numbers_written_in_more_than_one_way_are_pointed_at(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match=r"taken as labels because of its numbers, .* '1,8' \(line 2\) and '1.9'"):
+    with pytest.warns(UserWarning, match=r"taken as labels because its numbers are .* '1,8' \(line 2\) and '1.9'"):
         assert read(tmp_path, {"a": ["1,8", "1.9", "3"]})["a"].tolist() == ["1,8", "1.9", "3"]
 
 

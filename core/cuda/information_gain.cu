@@ -110,27 +110,52 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
   }
 }
 
-// The candidates first … end that still are the best of their slots, appended to those kept before: the slot, the gain,
-// and the members' rows in ascending order. n_kept may exceed the room: what is beyond it is not written.
-extern "C" __global__ void keep_candidates(const int* candidate_slots, const int* candidate_tuples,
-                                           const double* candidate_gains, const u32* n_candidates, u32 first, u32 end,
-                                           const double* best, const int* tuples, const int* order, int* kept_slots,
-                                           int* kept_tuples, double* kept_gains, u32* n_kept, u32 room) {
-  const u32 last = min(end, *n_candidates), stride = gridDim.x * blockDim.x;
-  for (u32 i = first + blockIdx.x * blockDim.x + threadIdx.x; i < last; i += stride) {
+// Candidates that still are the best of their slots, into a table of one tuple for each slot: its gain, and its
+// members' rows in ascending order. Of equal gains the lowest tuple stays. kept_gains, kept_tuples: at first all ones,
+// no number and no row; locks: zeros
+extern "C" __global__ void keep_best(const int* candidate_slots, const int* candidate_tuples,
+                                     const double* candidate_gains, const u32* n_candidates, const double* best,
+                                     const int* tuples, const int* order, volatile double* kept_gains,
+                                     volatile int* kept_tuples, int* locks) {
+  const u32 end = *n_candidates, stride = gridDim.x * blockDim.x;
+  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < end; i += stride) {
     const int slot = candidate_slots[i];
-    if (candidate_gains[i] != best[slot]) continue;
-    const u32 place = atomicAdd(n_kept, 1u);
-    if (place >= room) continue;
-    kept_slots[place] = slot;
-    kept_gains[place] = candidate_gains[i];
+    const double gain = candidate_gains[i];
+    if (gain != best[slot]) continue;
     const int* positions = tuples + (i64)candidate_tuples[i] * (1 + kDimensions) + 1;
-    int* members = kept_tuples + (i64)place * kDimensions;
-    for (int j = 0; j < kDimensions; ++j) {
-      const int member = order[positions[j]];
-      int at = j;
-      for (; at > 0 && members[at - 1] > member; --at) members[at] = members[at - 1];
-      members[at] = member;
+    int members[kDimensions];
+#pragma unroll
+    for (int j = 0; j < kDimensions; ++j) members[j] = order[positions[j]];
+#pragma unroll
+    for (int end_of_sorted = kDimensions - 1; end_of_sorted > 0; --end_of_sorted)
+#pragma unroll
+      for (int j = 0; j < end_of_sorted; ++j) {
+        const int low = min(members[j], members[j + 1]), high = max(members[j], members[j + 1]);
+        members[j] = low, members[j + 1] = high;
+      }
+    volatile int* kept = kept_tuples + (i64)slot * kDimensions;
+    for (bool is_done = false; !is_done;) {
+      if (atomicCAS(locks + slot, 0, 1) != 0) continue;
+      __threadfence();
+      const double before = kept_gains[slot];
+      bool is_better = !(before >= gain);
+      if (before == gain) {
+        bool still_equal = true;
+#pragma unroll
+        for (int j = 0; j < kDimensions; ++j) {
+          const int other = kept[j];
+          is_better = is_better || (still_equal && members[j] < other);
+          still_equal = still_equal && members[j] == other;
+        }
+      }
+      if (is_better) {
+        kept_gains[slot] = gain;
+#pragma unroll
+        for (int j = 0; j < kDimensions; ++j) kept[j] = members[j];
+      }
+      __threadfence();
+      atomicExch(locks + slot, 0);
+      is_done = true;
     }
   }
 }

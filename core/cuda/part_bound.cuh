@@ -1,6 +1,8 @@
 // products of a part → the bound on each tuple's gain from one cell of the prefix
 #pragma once
 
+#include "half_bound.cuh"
+#include "packed_bound.cuh"
 #include "part_products.cuh"
 #include "prefix_counts.cuh"
 
@@ -12,6 +14,7 @@ namespace interplay {
 struct StripRows {
   float* numbers;  // [n_cells][kWarpRows][kRowFloats]
   int n_cells;
+  float* root_of_error;  // [kWarpRows]
 
   __device__ __forceinline__ float4& four(int cell, int row, int level) const {
     return reinterpret_cast<float4*>(numbers)[(cell * kRowLevels + level) * kWarpRows + row];
@@ -57,6 +60,8 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
+  float error = 0;  // of one row: threads with the same are 16 apart, or the same
+  static_assert(!kHalf || kWarpRows == 16 || kWarpRows == 32, "");
   for (int i = threadIdx.x % 32; i < piece.cells() * kWarpRows; i += 32) {
     const int cell = i / kWarpRows, row = i % kWarpRows;
     const int margin = piece.row_margin + min(first + row, kBlockRows - 1);
@@ -64,6 +69,11 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
     for (int level = 0; level < kRowLevels; ++level) {
       float counts[kClasses], n = 0;
       level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level, counts);
+      if (kPacked) {
+        const u32 both = packed_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
+        rows.four(cell, row, level) = kHalf ? make_half_row(both, pseudo, error) : make_packed_row(both, pseudo);
+        continue;
+      }
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         n += counts[q];
@@ -84,6 +94,10 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
         rows.of_classes(cell, row, level)[kClasses] = information - x_log_x(all);
       }
     }
+  }
+  if (kHalf) {
+    if (kWarpRows == 16) error += __shfl_xor_sync(~0u, error, 16);
+    rows.root_of_error[threadIdx.x % kWarpRows] = sqrtf(error) * 1.0001f;
   }
 }
 
@@ -194,9 +208,18 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
                                            const PartProducts& products, int c, int cell, const Shared& shared,
                                            const StripRows& rows, int first_column, const float (&pseudo)[kClasses]) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kClasses;
+  const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kMarginWords;
   ColumnCounts columns[2 * kColumnFragments][2];
-  if (kClasses == 2) {
+  PackedColumn packed_columns[2 * kColumnFragments][2];
+  if (kPacked) {
+#pragma unroll
+    for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+      for (int b = 0; b < kColumnLevels - 1; ++b) {
+        const uint2 two = *reinterpret_cast<const uint2*>(margins + j * 8 + b * kBlockColumns);
+        packed_columns[j][0].of[b] = two.x, packed_columns[j][1].of[b] = two.y;
+      }
+  } else if (kClasses == 2) {
 #pragma unroll
     for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
@@ -212,19 +235,37 @@ __device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kCo
     for (int half = 0; half < 2; ++half) {
       const int row = i * 16 + half * 8 + g;
       DividedCell cells[kRowLevels];
-      if (kClasses == 2) {
+      float4 packed_rows[kRowLevels];
+      if (kPacked) {
+#pragma unroll
+        for (int level = 0; level < kRowLevels; ++level) packed_rows[level] = rows.four(cell, row, level);
+      } else if (kClasses == 2) {
 #pragma unroll
         for (int level = 0; level < kRowLevels; ++level) {
           const float4 four = rows.four(cell, row, level);
           cells[level] = {four.x, four.y, four.z, four.w, rows.fifth(cell, row, level)};
         }
       }
+      if (kHalf) {
+        const u32 pseudo_0 = two_halves(pseudo[0] * kUnitOf0);
+        const u32 pseudo_of_both = two_halves((pseudo[0] + pseudo[kClasses - 1]) * kUnitOfBoth);
+#pragma unroll
+        for (int j = 0; j < 2 * kColumnFragments; ++j) {
+          float (&of_pair)[4] = bound[i][j];
+          add_half_bounds(of_pair[half * 2], of_pair[half * 2 + 1], products.of_tuple(c, i, j, half * 2),
+                          products.of_tuple(c, i, j, half * 2 + 1), packed_rows, packed_columns[j][0],
+                          packed_columns[j][1], pseudo_0, pseudo_of_both);
+        }
+        continue;
+      }
 #pragma unroll
       for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
           const CellCounts counts = products.of_tuple(c, i, j, half * 2 + side);
-          if (kClasses == 2) {
+          if (kPacked) {
+            add_packed_bound(bound[i][j][half * 2 + side], counts, packed_rows, packed_columns[j][side], pseudo);
+          } else if (kClasses == 2) {
             add_bound(bound[i][j][half * 2 + side], counts, cells, columns[j][side], pseudo);
           } else {
             bound[i][j][half * 2 + side] +=

@@ -6,10 +6,13 @@
 namespace interplay {
 
 // The counts of one tuple in one cell of the prefix, as products by class and levels of l and m. With two classes, the
-// second product is of both.
+// second product is of both, or both are in one word.
 struct CellCounts {
-  u32 products[kClasses][(kRowLevels - 1) * (kColumnLevels - 1)];
+  u32 products[kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)];
 
+  __device__ __forceinline__ u32 packed(int row_level, int column_level) const {
+    return products[0][(row_level - 1) * (kColumnLevels - 1) + column_level - 1];
+  }
   __device__ __forceinline__ float operator()(int q, int row_level, int column_level) const {
     return __uint_as_float(products[q][(row_level - 1) * (kColumnLevels - 1) + column_level - 1]) - kMagic;
   }
@@ -48,7 +51,7 @@ using ColumnFragments = Fragments<kColumnLevels, kColumnFragments>;
 
 // The products of a part in some cells of the prefix.
 struct PartProducts {
-  u32 sums[kCellsAtOnce][kClasses][(kRowLevels - 1) * (kColumnLevels - 1)][kRowFragments][2 * kColumnFragments][4];
+  u32 sums[kCellsAtOnce][kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)][kRowFragments][2 * kColumnFragments][4];
 
   __device__ __forceinline__ void count(const Data& data, const Shared& shared, const RowFragments& rows,
                                         const ColumnFragments& columns, int first_cell) {
@@ -69,6 +72,7 @@ struct PartProducts {
         };
         const int end = data.class_steps[q + 1];
         int step = data.class_steps[q];
+        if (kPacked && q > 0) class_0_into_both_halves();
         add(step, true);
 #pragma unroll 3
         for (++step; step < end; ++step) add(step, false);
@@ -76,10 +80,24 @@ struct PartProducts {
     }
   }
 
+  // One of the cells takes the place of the first: so one piece of code serves all of them.
+  __device__ __forceinline__ void bring_forward(int cell) {
+    constexpr int kSumsOfCell = sizeof(sums[0]) / sizeof(u32);
+#pragma unroll
+    for (int other = 1; other < kCellsAtOnce; ++other) {
+      if (cell != other) continue;
+#pragma unroll
+      for (int i = 0; i < kSumsOfCell; ++i) {
+        // By name, lest the compiler select among all cells instead, which takes longer than to branch.
+        asm volatile("mov.b32 %0, %1;" : "=r"((&sums[0][0][0][0][0][0])[i]) : "r"((&sums[other][0][0][0][0][0])[i]));
+      }
+    }
+  }
+
   __device__ __forceinline__ CellCounts of_tuple(int cell, int i, int j, int e) const {
     CellCounts counts;
 #pragma unroll
-    for (int q = 0; q < kClasses; ++q)
+    for (int q = 0; q < kMarginWords; ++q)
 #pragma unroll
       for (int ab = 0; ab < (kRowLevels - 1) * (kColumnLevels - 1); ++ab) {
         counts.products[q][ab] = sums[cell][q][ab][i][j][e];
@@ -88,15 +106,22 @@ struct PartProducts {
   }
 
  private:
+  __device__ __forceinline__ void class_0_into_both_halves() {
+    constexpr int kSums = sizeof(sums) / sizeof(u32);
+#pragma unroll
+    for (int i = 0; i < kSums; ++i) (&sums[0][0][0][0][0][0])[i] *= kBothHalves;
+  }
+
   __device__ __forceinline__ void add_step(const Shared& shared, int n_steps,
                                            const uint4 (&left)[kRowLevels - 1][kRowFragments],
                                            const uint4 (&right)[kColumnLevels - 1][kColumnFragments], int first_cell,
                                            int q, int step, bool is_first) {
-    const u32 magic[4] = {kMagicBits, kMagicBits, kMagicBits, kMagicBits};
+    const u32 magic[4] = {kMagicBits, kMagicBits, kMagicBits, kMagicBits}, zero[4] = {0, 0, 0, 0};
 #pragma unroll
     for (int c = 0; c < kCellsAtOnce; ++c) {
       uint2 mask = make_uint2(~0u, ~0u);
-      if (kPrefix > 0) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
+      // Without a prefix too: what is masked has the registers that products want, and is not moved for each of them.
+      if (kPrefix > 0 || kPacked) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
 #pragma unroll
       for (int b = 0; b < kColumnLevels - 1; ++b)
 #pragma unroll
@@ -109,8 +134,10 @@ struct PartProducts {
 #pragma unroll
             for (int i = 0; i < kRowFragments; ++i) {
               const int ab = a * (kColumnLevels - 1) + b;
-              u32(&sum)[4] = sums[c][q][ab][i][j];
-              if (!is_first) {
+              u32(&sum)[4] = sums[c][kPacked ? 0 : q][ab][i][j];
+              if (kPacked && is_first && q == 0) {
+                add_products(sum, left[a][i], masked, zero);
+              } else if (kPacked || !is_first) {
                 add_products(sum, left[a][i], masked, sum);
               } else if (kSumsOfBoth && q > 0) {
                 add_products(sum, left[a][i], masked, sums[c][0][ab][i][j]);

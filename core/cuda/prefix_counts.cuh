@@ -62,7 +62,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
       const int plane = margin_plane(variable) + (level - 1) * (is_column(variable) ? kBlockColumns : kBlockRows);
       const uint4* words = reinterpret_cast<const uint4*>(data.planes + word_index(row, data.n_steps, 0)) + lane;
       const uint2* masks = shared.masks + (eight * 8 + g) * data.n_steps * 4 + t;
-      u32 in_all[4] = {0, 0, 0, 0};
+      u32 in_all[4] = {0, 0, 0, 0}, packed[4] = {0, 0, 0, 0};
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         u32 sums[4] = {0, 0, 0, 0};
@@ -73,8 +73,13 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           in_all[e] += sums[e];
+          packed[e] += q == 0 ? sums[e] * kBothHalves : sums[e];
           const int cell = eight * 8 + 2 * t + (e & 1);
-          if (cell < piece.cells()) {
+          if (kPacked) {
+            if (q + 1 == kClasses && cell < piece.cells()) {
+              shared.margins[cell * kPlanes + plane + g + (e >> 1) * 8] = __uint_as_float(packed[e]);
+            }
+          } else if (cell < piece.cells()) {
             shared.margins[(cell * kPlanes + plane + g + (e >> 1) * 8) * kClasses + q] =
                 q + 1 < kClasses ? fmaf(gathered, early[q], (float)sums[e])
                                  : fmaf(gathered, early_in_all, (float)in_all[e]);
@@ -83,7 +88,17 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
       }
     }
   }
-  for (int job = warp; job < piece.cells() * kClasses; job += kWarps) {
+  for (int cell = warp; kPacked && cell < piece.cells(); cell += kWarps) {
+    u32 sum = 0;
+    for (int i = lane; i < data.n_steps * 4; i += 32) {
+      const uint2 mask = shared.masks[cell * data.n_steps * 4 + i];
+      sum += (__popc(mask.x) + __popc(mask.y)) * (i < data.class_steps[1] * 4 ? kBothHalves : 1u);
+    }
+    sum = sum_over_warp(sum);
+    if (kPrefix == 0) sum = (u32)class_sizes[0] * kBothHalves + (u32)class_sizes[kClasses - 1];
+    if (lane == 0) shared.totals[cell] = __uint_as_float(sum);
+  }
+  for (int job = warp; !kPacked && job < piece.cells() * kClasses; job += kWarps) {
     const int cell = job / kClasses, q = job % kClasses;
     u32 sum = 0;
     for (int i = data.class_steps[q] * 4 + lane; i < data.class_steps[q + 1] * 4; i += 32) {
@@ -100,11 +115,27 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
   }
 }
 
+// The packed counts at a level of a variable in a cell. plane: of its level 1; step: to its next level
+template <int kLevels>
+__device__ __forceinline__ u32 packed_level_counts(const Shared& shared, int cell, int plane, int step, int level) {
+  const float* margin = shared.margins + cell * kPlanes + plane;
+  if (level > 0) return __float_as_uint(margin[(level - 1) * step]);
+  u32 left = __float_as_uint(shared.totals[cell]);  // by the other levels
+#pragma unroll
+  for (int a = 1; a < kLevels; ++a) left -= __float_as_uint(margin[(a - 1) * step]);
+  return left;
+}
+
 // Counts by class at a level of a variable in a cell, as the margins have them, with pseudocounts or without.
-// plane: of its level 1; step: to its next level
 template <int kLevels>
 __device__ __forceinline__ void level_counts(const Shared& shared, int cell, int plane, int step, int level,
                                              float (&counts)[kClasses]) {
+  if (kPacked) {
+    const u32 both = packed_level_counts<kLevels>(shared, cell, plane, step, level);
+    counts[0] = (float)(both >> 16);
+    counts[kClasses - 1] = (float)((both & 0xFFFF) - (both >> 16));
+    return;
+  }
   const float* margin = shared.margins + (cell * kPlanes + plane) * kClasses;
   if (level > 0) {
     margin += (level - 1) * step * kClasses;

@@ -20,9 +20,27 @@ constexpr int kWarpRows = 16 * kRowFragments, kWarpColumns = 16 * kColumnFragmen
 constexpr int kOtherRows = ROWS_AMONG_COLUMNS ? 0 : kBlockRows;
 constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kOtherRows;
 constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kOtherRows;
+// Two classes of less than 2^16 samples in all may share a word: class 0 has its upper half, the sum of both its lower
+// half. What follows by subtraction then does so for both at once.
+#ifdef PACKED_COUNTS
+constexpr bool kPacked = true;
+static_assert(CLASSES == 2, "a word has room for two counts");
+#else
+constexpr bool kPacked = false;
+#endif
+constexpr u32 kBothHalves = 0x10001u;
+// And few samples may be bounded in half floats, two tuples at a time (half_bound.cuh).
+#ifdef HALF_BOUND
+constexpr bool kHalf = true;
+static_assert(kPacked, "counts are packed");
+#else
+constexpr bool kHalf = false;
+#endif
+// Words of a count of all classes in a margin, and accumulators of a product.
+constexpr int kMarginWords = kPacked ? 1 : kClasses;
 // Per cell and row, for each level of l. Two classes: the samples, the share of class 0, and three factors of the
-// bound. More classes: the samples of each, and their information.
-constexpr int kLevelFloats = kClasses == 2 ? 5 : kClasses + 1;
+// bound, two where counts are packed. More classes: the samples of each, and their information.
+constexpr int kLevelFloats = kPacked ? 4 : kClasses == 2 ? 5 : kClasses + 1;
 constexpr int kRowFloats = kRowLevels * kLevelFloats;
 // Products of the tensor cores start from 2^23: their bits then are those of the float 2^23 + count.
 constexpr u32 kMagicBits = 0x4B000000u;
@@ -43,7 +61,7 @@ constexpr int kHeldRoom = kHeldSteps > 0 ? kHeldSteps : 1, kCellsUnrolled = kHel
 
 // Pseudocounts are added to the counts as early as possible; but where whole numbers have to be subtracted exactly, as
 // late.
-#ifdef SMALL_CELLS_NEED_CARE
+#if defined(SMALL_CELLS_NEED_CARE) || defined(PACKED_COUNTS)
 constexpr bool kPseudocountsLast = true;
 #else
 constexpr bool kPseudocountsLast = false;
@@ -58,24 +76,26 @@ struct Shared {
   uint2* masks;  // [n_cells rounded up to 8][n_steps][4]: samples of each cell of the prefix
   float* rows;   // [kWarps][n_cells][kWarpRows][kRowFloats]
   // Counts in each cell, by class, in place of the last one in all; each with the pseudocounts of the cells of the
-  // whole tuple that it gathers, unless these are added last.
-  float* margins;  // [n_cells][kPlanes][kClasses]
-  float* totals;   // [n_cells][kClasses]
+  // whole tuple that it gathers, unless these are added last. Packed, both are the bits of one number.
+  float* margins;  // [n_cells][kPlanes][kMarginWords]
+  float* totals;   // [n_cells][kMarginWords]
   // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
   // that member's maximum (the most, where every member must gain).
   float *information, *best, *rest;
-  float* prefix_best;  // [kPrefix]
+  float* prefix_best;    // [kPrefix]
+  float* root_of_error;  // [kWarps][kWarpRows], where bounds are half floats
 
   __device__ Shared(unsigned char* memory, int n_cells, int n_steps) {
     const int n_masks = (n_cells + 7) / 8 * 8;
     masks = reinterpret_cast<uint2*>(memory);
     rows = reinterpret_cast<float*>(masks + n_masks * n_steps * 4);
     margins = rows + kWarps * n_cells * kWarpRows * kRowFloats;
-    totals = margins + n_cells * kPlanes * kClasses;
-    information = totals + n_cells * kClasses;
+    totals = margins + n_cells * kPlanes * kMarginWords;
+    information = totals + n_cells * kMarginWords;
     best = information + kVariables;
     rest = best + kVariables;
     prefix_best = rest + kVariables;
+    root_of_error = prefix_best + kDimensions;
   }
 };
 

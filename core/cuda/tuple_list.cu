@@ -36,6 +36,20 @@ __device__ __forceinline__ u64 next_random(u64& state) {
   return z ^ z >> 31;
 }
 
+// A random variable for each place of a tile, but a given one for one of them; whether they ascend.
+__device__ __forceinline__ bool choose_members(const Tile<DIMENSIONS>& tile, u64& state, int given_place,
+                                               int given_position, int (&tuple)[DIMENSIONS]) {
+  bool ascends = true;
+#pragma unroll
+  for (int j = 0; j < DIMENSIONS; ++j) {
+    const u32 size = tile.places[j].end - tile.places[j].begin;
+    tuple[j] = tile.places[j].begin + (int)((next_random(state) >> 32) * size >> 32);
+    if (j == given_place) tuple[j] = given_position;
+    if (j > 0 && tuple[j - 1] >= tuple[j]) ascends = false;
+  }
+  return ascends;
+}
+
 }  // namespace
 
 // A random sample of the tuples of all tiles, as many as tries first … end give; a try is the same whatever part it is
@@ -48,16 +62,23 @@ extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const do
     u64 state = attempt * 0xD1342543DE82EF95ull;
     const double choice = (next_random(state) >> 11) * 0x1p-53 * choice_start[n_tiles];
     const int number = tile_of(choice, choice_start, n_tiles);
-    const Tile<DIMENSIONS>& tile = tiles[number];
     int tuple[DIMENSIONS];
-    bool ascends = true;
-#pragma unroll
-    for (int j = 0; j < DIMENSIONS; ++j) {
-      const u32 size = tile.places[j].end - tile.places[j].begin;
-      tuple[j] = tile.places[j].begin + (int)((next_random(state) >> 32) * size >> 32);
-      if (j > 0 && tuple[j - 1] >= tuple[j]) ascends = false;
-    }
-    if (ascends) append(tuple, number, tuples, n_found, capacity);
+    if (choose_members(tiles[number], state, -1, 0, tuple)) append(tuple, number, tuples, n_found, capacity);
+  }
+}
+
+// Tuples with every variable, a few for each place, as many as tries first … end give. tile_of: [place][position], a
+// tile that has the variable at that place, or −1; the other members are random.
+extern "C" __global__ void sample_with_all(const Tile<DIMENSIONS>* tiles, const int* tile_of, int n_positions,
+                                           int first, int end, int* tuples, u32* n_found, u32 capacity) {
+  const int stride = gridDim.x * blockDim.x;
+  for (int attempt = first + blockIdx.x * blockDim.x + threadIdx.x; attempt < end; attempt += stride) {
+    const int place = attempt % DIMENSIONS, position = attempt / DIMENSIONS % n_positions;
+    const int number = tile_of[(i64)place * n_positions + position];
+    if (number < 0) continue;
+    u64 state = ~(u64)attempt * 0xD1342543DE82EF95ull;
+    int tuple[DIMENSIONS];
+    if (choose_members(tiles[number], state, place, position, tuple)) append(tuple, number, tuples, n_found, capacity);
   }
 }
 

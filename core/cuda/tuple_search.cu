@@ -62,6 +62,14 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
   for (int cell = 0; cell < piece.cells(); cell += kCellsAtOnce) {
     PartProducts products;
     products.count(data, shared, row_words, column_words, cell);
+    if (kPacked) {
+#pragma unroll 1
+      for (int c = 0; c < min(kCellsAtOnce, piece.cells() - cell); ++c) {
+        products.bring_forward(c);
+        add_bounds(bound, products, 0, cell + c, shared, rows, first_column, pseudo);
+      }
+      continue;
+    }
 #pragma unroll
     for (int c = 0; c < kCellsAtOnce; ++c) {
       if (kCellsAtOnce > 1 && cell + c >= piece.cells()) break;
@@ -85,7 +93,9 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
           const float others =
               of_both(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column])) - row_information;
           const float needed = of_both(shared.best[column], others);
-          const bool is_kept = !(bound[i][j][half * 2 + side] < (needed - tolerance) * shrink);
+          const float bound_of_tuple = bound[i][j][half * 2 + side], bar = (needed - tolerance) * shrink;
+          const bool is_kept = kHalf ? may_reach(bound_of_tuple, bar, rows.root_of_error[i * 16 + half * 8 + g])
+                                     : !(bound_of_tuple < bar);
           kept |= (u32)is_kept << (((i * 2 + half) * 2 * kColumnFragments + j) * 2 + side);
         }
     }
@@ -186,7 +196,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
         make_informations(data, piece, shared, variables);
         __syncthreads();
         // Strips of rows, the longest first, to whichever warp is free.
-        const StripRows rows = {shared.rows + warp * max_cells * kWarpRows * kRowFloats, max_cells};
+        const StripRows rows = {shared.rows + warp * max_cells * kWarpRows * kRowFloats, max_cells,
+                                shared.root_of_error + warp * kWarpRows};
         for (;;) {
           int task = 0;
           if (threadIdx.x % 32 == 0) task = atomicAdd(&next_task, 1);

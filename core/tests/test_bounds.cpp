@@ -30,6 +30,51 @@ void test_rational_bound(std::mt19937& rng) {
   check(below, "φ is above its lower bound", "any");
 }
 
+// The kernels for two classes, with the counts of a job of separate classes: every lane's exact information is to beat.
+void check_paired_bounds(const LevelModel& model, const LevelScoreJob& separate, const PairedKernels& kernels,
+                         const std::vector<float>& exact, SimdLevel level) {
+  const LevelShape& shape = separate.counts.shape;
+  const Index stride = shape.lane_stride, size = (shape.lane_levels - 1) * stride;
+  AlignedBuffer<ClassCounts> counts, scratch;
+  counts.resize(shape.n_patterns * size);
+  scratch.resize(shape.n_patterns * shape.lane_levels * 16);
+  std::vector<const ClassCounts*> with_lane;
+  std::vector<ClassCounts> prefix_cells;
+  for (int pattern = 0; pattern < shape.n_patterns; ++pattern) {
+    const auto of_class = [&](int q) { return separate.counts.with_lane[q * shape.n_patterns + pattern]; };
+    ClassCounts* target = counts.data() + pattern * size;
+    kernels.put(of_class(0), of_class(1), static_cast<int>(size), target);
+    bool is_put = true;
+    for (Index at = 0; at < size; ++at) is_put = is_put && target[at] == class_counts(of_class(0)[at], of_class(1)[at]);
+    check(is_put, "two classes: counts side by side", name_of(level));
+    with_lane.push_back(target);
+    prefix_cells.push_back(
+        class_counts(static_cast<std::int32_t>(separate.counts.prefix_cells[pattern]),
+                     static_cast<std::int32_t>(separate.counts.prefix_cells[shape.n_patterns + pattern])));
+  }
+  PairedScoreJob job{};
+  static_cast<LanesToBeat&>(job) = separate;
+  job.counts = {shape, with_lane.data(), prefix_cells.data(), scratch.data()};
+  std::vector<PairedScoreKernel> scores{kernels.score_rational[0], kernels.score_rational[1]};
+  if (polynomial_is_sound(model.two_classes)) {
+    for (const auto& polynomial : {kernels.score_polynomial, kernels.score_even}) {
+      if (polynomial == kernels.score_even && !model.two_classes.is_even) continue;
+      scores.insert(scores.end(), {polynomial[0][0], polynomial[1][0], polynomial[1][3]});
+    }
+    check(kernels.score_of(model, shape, true) ==
+              (model.two_classes.is_even ? kernels.score_even : kernels.score_polynomial)[1][3],
+          "three levels have a kernel of their own", name_of(level));
+  }
+  for (const PairedScoreKernel score : scores) {
+    check(score(model, job) == stride, "two classes: bound is above", name_of(level));
+  }
+  std::vector<float> lower(stride);
+  kernels.information(model, job.counts, 1.0f, 0, static_cast<int>(stride), lower.data());
+  bool below = true;
+  for (Index lane = 0; lane < stride; ++lane) below = below && lower[lane] <= exact[lane];
+  check(below, "two classes: lower bound is below", name_of(level));
+}
+
 // The kernels for any levels and classes: three levels each, one prefix variable, every lane with a table of its own.
 void test_level_bounds(std::mt19937& rng) {
   for (const Index n_classes : {2, 3, 5}) {
@@ -134,16 +179,10 @@ void test_level_bounds(std::mt19937& rng) {
           const LevelKernels& kernels = lane_kernels(level).levels;
           std::vector<LevelScoreKernel> scores{kernels.score};
           if (n_classes == 3) scores.push_back(kernels.score_three_classes);
-          if (n_classes == 2) {
-            for (const int lane_levels : {0, 3}) scores.push_back(kernels.score_rational[lane_levels]);
-            if (polynomial_is_sound(levels.model().two_classes)) {
-              scores.push_back(kernels.score_polynomial[3]);
-              scores.push_back(kernels.score_three_levels[1]);
-            }
-          }
           for (const LevelScoreKernel score : scores) {
             check(score(levels.model(), job) == stride, "any levels: bound is above", name_of(level));
           }
+          if (n_classes == 2) check_paired_bounds(levels.model(), job, lane_kernels(level).paired, exact, level);
           std::vector<float> lower(stride);
           kernels.information(levels.model(), job.counts, 1.0f, 0, static_cast<int>(stride), lower.data());
           bool below = true;

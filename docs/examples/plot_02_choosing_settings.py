@@ -117,7 +117,7 @@ plt.show()
 # =====================================================  ==============================================
 # situation                                              setting
 # =====================================================  ==============================================
-# first search in a new table                            defaults: ``dimensions=2``
+# first search in a new table                            defaults: all dimensions in one call
 # effects in the middle of a range                       ``divisions=2``
 # unknown thresholds, enough samples                     ``discretizations=10`` to ``30``
 # a measured outcome whose spread or extremes matter     ``decision_divisions=2``

@@ -54,7 +54,7 @@ print(within.summary())
 
 # %%
 # One of the three is false. Among twenty tables that were simulated with other random numbers, this is the only one
-# with a false selection, which is what a level of 5 % means.
+# with a false selection, as expected at a significance level of 5 %.
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 shifted = np.array([name.startswith("shifted") for name in genes])
 for ax, result, title in ((axes[0], plain, "without strata"), (axes[1], within, "within batches")):

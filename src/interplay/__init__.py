@@ -14,6 +14,7 @@ if _TYPE_CHECKING:
     from interplay.engines.base import SearchInterrupted
     from interplay.interacting.find import interactions
     from interplay.interacting.merge import merge_interactions
+    from interplay.parts import Part
     from interplay.pipeline import select
     from interplay.results.interactions import Interactions
     from interplay.results.saved import load
@@ -21,7 +22,7 @@ if _TYPE_CHECKING:
     from interplay.search.checkpoint import Checkpoint
     from interplay.search.gains import max_information_gain
     from interplay.selector.selector import MDFSSelector
-    from interplay.shards import Part, merge_parts, search_shard
+    from interplay.shards import merge_parts, search_shard
     from interplay.statistics.few_samples import FewSamplesWarning
     from interplay.statistics.null_fit import NullFit, fit_null
     from interplay.steps.contrast import contrast_variables
@@ -70,7 +71,7 @@ _HOME = {
     "MDFSSelector": "interplay.selector.selector",
     "MaxGains": "interplay.arrays",
     "NullFit": "interplay.statistics.null_fit",
-    "Part": "interplay.shards",
+    "Part": "interplay.parts",
     "SearchInterrupted": "interplay.engines.base",
     "Selection": "interplay.results.selection",
     "TupleTable": "interplay.tuples.table",

@@ -395,7 +395,7 @@ class TupleRows:
     tuples : (n_rows, k) int32
         Members of the tuple, ascending.
     variable : (n_rows,) int32
-        The member that the value is of.
+        The member to which the value belongs.
     value : (n_rows,) float64
     rows_of_tile : (n_tiles_done,) int64
         How many of the rows each tile has; fewer tiles than were asked for where the rows became too many.

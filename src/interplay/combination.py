@@ -10,10 +10,10 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray, MaxGains
 from interplay.chi_squared import log_chi2_tail
 from interplay.results.arms import ArmPValues, arm_names
-from interplay.results.selection import Run
+from interplay.results.run import Run
 from interplay.search.runs import SearchedRun
 from interplay.search.settings import SelectionSettings
-from interplay.statistics.arms import ArmTest, tests_of
+from interplay.statistics.arms import FIT_OF_SYNERGIES, ArmTest, tests_of
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import CHI2_PER_UNIT
 
@@ -134,6 +134,8 @@ class _Comparison:
             contrast_df=df[n_vars:] if has_contrast else None,
             df=df[:n_vars],
             fit=settings.fit,
+            auto_fit=FIT_OF_SYNERGIES,
+            free_shape=True,
             n_classes=self._n_classes,
         )
 

@@ -1,7 +1,7 @@
-"""Tables to try the method on: one made up with known truth, and the real Madelon.
+"""Tables to try the method on: a simulated one with a known truth, and the original Madelon.
 
 Madelon is the classic case of variables that matter only together: samples sit on the corners of a five-dimensional
-cube, the corners have random labels, and 480 of the 500 variables say nothing.
+cube, the corners have random labels, and 480 of the 500 variables are not informative.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MadelonTruth:
     Attributes
     ----------
     relevant : (n_informative + n_redundant,) int64
-        Columns that say something about the decision.
+        Columns that are informative about the outcome.
     informative : (n_informative,) int64
         Columns that hold the coordinates of the cube.
     redundant : (n_redundant,) int64
@@ -77,9 +77,9 @@ def make_madelon(
     """Make a table like Madelon: variables that matter alone, in pairs or only in larger groups, among noise.
 
     Samples are gaussian clouds around the corners of a cube with `n_informative` dimensions. Half of the corners,
-    chosen at random, belong to class 1. One coordinate is left without any effect of its own, so there is always
-    something that a look at single variables must miss. Redundant variables are linear combinations of the
-    coordinates and noisy copies. Columns are shuffled, scaled and rounded to integers around 480, as in the original.
+    chosen at random, belong to class 1. One coordinate has no effect of its own, so that tests of single variables
+    always miss at least one variable. Redundant variables are linear combinations of the coordinates and noisy copies.
+    Columns are shuffled, scaled and rounded to integers around 480, as in the original.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def make_madelon(
     class_sep : float
         Half the side of the cube, in standard deviations of the clouds.
     flip_y : float
-        Share of samples with the wrong label, 0 to 1. As many in either class, so that the classes stay equal.
+        Share of samples with the wrong label, 0 to 1. The same number in each class, so that the classes stay equal.
     random_state : int, None, RandomState or Generator
         The same number gives the same table everywhere; None gives another one each time.
 
@@ -250,7 +250,7 @@ def fetch_madelon(
     Raises
     ------
     ConnectionError
-        No copy could be had. The message says why, and where to put the files by hand.
+        No copy could be downloaded. The message says why, and where to put the files by hand.
 
     Notes
     -----
@@ -369,7 +369,7 @@ def _store(folder: Path, X: ShortArray, y: Labels) -> None:
                 file.write(text.encode("ascii"))
     except OSError as error:
         warnings.warn(
-            f"Madelon was not kept in {folder} ({error}): set cache_dir to a folder that can be written",
+            f"Madelon was not stored in {folder} ({error}): set cache_dir to a folder that can be written",
             UserWarning,
             stacklevel=3,
         )

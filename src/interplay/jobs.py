@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -23,10 +25,18 @@ def resolve_n_jobs(n_jobs: Any) -> int:
         n_jobs = check_int("n_jobs", n_jobs, low=-(2**15), high=2**15)
         if n_jobs == 0:
             raise ValueError("n_jobs must not be 0: use a number of threads, -1 for every core, or None for one")
-    # joblib comes with scikit-learn; it is imported late because it is slow to import.
+    # joblib comes with scikit-learn; it is imported late because it is slow to import. Who has not imported it has not
+    # said anything with it either.
+    if "joblib" not in sys.modules and (n_jobs is None or n_jobs > 0):
+        return int(n_jobs or 1)
     from joblib import effective_n_jobs
 
     return max(1, int(effective_n_jobs(n_jobs)))
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:

@@ -16,7 +16,8 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray
 from interplay.engines.base import Engine
 from interplay.results.retests import Retest
-from interplay.results.selection import Run, Selection
+from interplay.results.run import Run
+from interplay.results.selection import Selection
 from interplay.results.survival_curves import SurvivalCurves, survival_curves
 from interplay.results.tested_tuples import TestedTuples
 from interplay.search.cautions import find_cautions, warn_of_cautions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -17,13 +18,16 @@ from interplay.engines.searcher_counts import summed_counts
 from interplay.looked_up import SearchedData, looked_up, retests
 from interplay.progress import Progress, check_progress
 from interplay.results.arms import ArmPValues, log_p_of_all
-from interplay.results.selection import Run, Selection, smallest_log_p
+from interplay.results.run import Run, smallest_log_p
+from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.coders import Coders
 from interplay.search.dimensions import Dimensions
+from interplay.search.gains import least_work
 from interplay.search.provenance import now, versions
-from interplay.search.runs import SearchedRun, SelectionTask, check_selection, search_runs, with_fitting_dimensions
+from interplay.search.runs import SearchedRun, search_runs
 from interplay.search.settings import Discrete, SelectionSettings
+from interplay.search.task import SelectionTask, check_selection, with_fitting_dimensions
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
@@ -61,10 +65,10 @@ def select(
 ) -> Selection:
     """Find the variables that are informative about an outcome, alone or together with others.
 
-    Variables are looked at alone, given other strong variables, in all pairs and in all triples. Each variable gets one
-    p-value over all of these, the way in which it shows most clearly, and its partners there. With `dimensions` a
-    number, only tuples of that size are searched, and the p-value compares the maximum information gain of a variable
-    with those of contrast variables (permuted copies).
+    Variables are tested alone, given other strong variables, in all pairs and in all triples. Each variable gets one
+    p-value over all of these, the way in which it was found, and its partners. With `dimensions` a number, only tuples
+    of that size are searched, and the p-value compares the maximum information gain of a variable with those of
+    contrast variables (permuted copies).
 
     Parameters
     ----------
@@ -77,7 +81,8 @@ def select(
         `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
 
         Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
-        scikit-survival's. Their martingale residuals are cut by rank, and what is found must pass a log-rank test.
+        scikit-survival's. Their martingale residuals are cut by rank, and variables that are found must pass a log-rank
+        test.
     dimensions : "auto", int or sequence of int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
 
@@ -104,15 +109,14 @@ def select(
         How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
-        A variable is relevant if its adjusted p-value is below this level.
-    fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+        A variable is relevant if its adjusted p-value is below this significance level.
+    fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
     arms : sequence of str, optional
-        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
-        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
-        all of them.
+        With several dimensions, the arms whose p-values are combined: "alone" and "given" (given other variables that
+        are strong by themselves) in 1D, "pairs" in 2D, "triples" in 3D, "quadruples" in 4D. By default all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -124,10 +128,10 @@ def select(
         or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
         smallest one times their number.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
-        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
-        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
-        for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
 
         Contrast variables are permuted within strata.
     groups : (n_samples,) array-like, table-like, or str, optional
@@ -141,13 +145,12 @@ def select(
         only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
         permuted in the contrast variables, and gains are divided by their inflation.
     n_permutations : int
-        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        Number of permutations. If fewer are possible, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
-        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
-        then not variables. The search does not use them: what it finds is tested again, by the likelihood ratio of
-        logistic models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table say
-        what remains.
+        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
+        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
+        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
 
         Relevant variables are tested, each in its best tuple, by models with and without the variable.
     discrete : {"auto", "none", "all"} or list of columns
@@ -222,9 +225,10 @@ def select(
     )
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    coders = Coders(task.settings, n_threads=choice.n_threads)
+    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
     task = with_fitting_dimensions(task, coders)
-    with keeping(kept, lambda: task.about):
+    fingerprint = partial(task.fingerprint, n_threads=coders.n_threads)
+    with keeping(kept, lambda like: task.about(fingerprint(like))):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(
         searched,
@@ -234,8 +238,9 @@ def select(
             "date": now(),
             "target": task.target,
             "n_samples": task.table.n_samples,
+            "samples_left_out": task.table.samples_left_out,
             "n_vars": task.table.n_vars,
-            "data_fingerprint": task.fingerprint,
+            "data_fingerprint": fingerprint(),
             "strata": task.strata_sizes,
             "groups": task.exchanged,
             **task.study,

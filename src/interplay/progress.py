@@ -41,7 +41,9 @@ _LONGEST_NAME = 16
 def check_progress(progress: Any) -> None:
     """Refuse what is none of these."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress must be True, False, None or a function of the share done, not {shown(progress)}")
+        raise TypeError(
+            f"progress must be True, False, None or a function that takes the share done, not {shown(progress)}"
+        )
 
 
 @contextmanager

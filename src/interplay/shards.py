@@ -5,236 +5,40 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, FloatArray, IntArray, MaxGains
+from interplay.arrays import DecisionClasses
 from interplay.checks import shown
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.searcher_counts import are_counts, summed_counts
+from interplay.engines.searcher_counts import summed_counts
 from interplay.jobs import resolve_n_jobs
 from interplay.looked_up import SearchedData
+from interplay.parts import Part
 from interplay.pipeline import selection_from, task_of
 from interplay.progress import Progress, check_progress
-from interplay.results.loaded import are_log_p_of
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
-from interplay.search.provenance import data_fingerprint, now, versions
-from interplay.search.runs import SearchedRun, search_runs, with_fitting_dimensions
-from interplay.search.score_tests import ScoreTests
+from interplay.search.fingerprint import data_fingerprint
+from interplay.search.provenance import now, versions
+from interplay.search.runs import SearchedRun, search_runs
 from interplay.search.settings import SelectionSettings
+from interplay.search.task import with_fitting_dimensions
 from interplay.search.tile_loop import Shard
 from interplay.steps.column_subset import ColumnSubset
 from interplay.steps.comparisons import make_comparisons
-from interplay.steps.covariates import Covariates
 from interplay.steps.groups import Groups
 from interplay.steps.strata import Strata
-from interplay.steps.survival import Survival
 from interplay.steps.table import Table, as_table
 from interplay.stored.archive import (
-    Arrays,
-    DamagedFile,
     as_json,
-    gains_as_arrays,
-    gains_from_arrays,
-    read_archive,
-    refusing_damage,
-    write_archive,
 )
-from interplay.stored.types import fits, has_own_types
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The result of one shard of a selection; `merge_parts` makes a Selection from all of them.
-
-    Attributes
-    ----------
-    shard : Shard
-        Number of this part, and number of all parts.
-    names : list of str
-        Names of all variables.
-    about : dict
-        What decides the gains: data, settings, version.
-    settings : dict
-        Every argument as it was used.
-    provenance : dict
-        Engine, versions, seconds.
-    decision_codes : (n_samples,) int64
-        The class of each sample.
-    strata_codes : (n_samples,) int64
-        The stratum of each sample; empty without strata.
-    group_codes : (n_samples,) int64
-        The group of each sample; empty without groups.
-    covariates : Covariates, optional
-    survival : Survival, optional
-        The times that the classes are made of.
-    runs : tuple of SearchedRun
-        The maxima over this part's tuples.
-    """
-
-    shard: Shard
-    names: list[str]
-    about: dict[str, Any]
-    settings: dict[str, Any]
-    provenance: dict[str, Any]
-    decision_codes: IntArray
-    strata_codes: IntArray
-    group_codes: IntArray
-    runs: tuple[SearchedRun, ...]
-    covariates: Covariates | None = None
-    survival: Survival | None = None
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the part to one file, for `merge_parts`."""
-        content = {
-            "shard": [self.shard.number, self.shard.of],
-            "names": self.names,
-            "about": self.about,
-            "settings": self.settings,
-            "provenance": self.provenance,
-            "runs": [_words_of(run) for run in self.runs],
-            "covariates": None if self.covariates is None else self.covariates.names,
-        }
-        arrays: dict[str, Any] = {
-            "decision_codes": self.decision_codes,
-            "strata_codes": self.strata_codes,
-            "group_codes": self.group_codes,
-        }
-        if self.covariates is not None:
-            arrays["covariates"] = self.covariates.design
-        if self.survival is not None:
-            arrays |= {"time": self.survival.time, "event": self.survival.event}
-        for number, run in enumerate(self.runs):
-            arrays[f"run{number}.class_sizes"] = run.class_sizes
-            arrays[f"run{number}.contrast_sources"] = run.contrast_sources
-            arrays |= gains_as_arrays(run.gains, f"run{number}.gains")
-            arrays |= gains_as_arrays(run.alone, f"run{number}.alone")
-            if run.exact_log_p is not None:
-                arrays[f"run{number}.exact_log_p"] = run.exact_log_p
-            if run.permuted is not None:
-                arrays[f"run{number}.permuted"] = run.permuted
-            if run.scores is not None:
-                arrays |= {f"run{number}.scores.{name}": array for name, array in run.scores.to_arrays().items()}
-        write_archive(path, "part", content, arrays)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Part:
-        """Read what `save` wrote."""
-        try:
-            content, arrays = read_archive(path, "part")
-            with refusing_damage(path, "part"):
-                part = cls._from_archive(content, arrays)
-                if not part._holds_together():
-                    raise ValueError("another content")
-        except DamagedFile as error:
-            raise ValueError(f"{error}: search this shard again") from None
-        return part
-
-    @classmethod
-    def _from_archive(cls, content: dict[str, Any], arrays: Arrays) -> Part:
-        runs = [
-            SearchedRun(
-                **run,
-                class_sizes=arrays[f"run{number}.class_sizes"],
-                contrast_sources=arrays[f"run{number}.contrast_sources"],
-                gains=gains_from_arrays(arrays, f"run{number}.gains"),
-                alone=gains_from_arrays(arrays, f"run{number}.alone"),
-                exact_log_p=arrays.get(f"run{number}.exact_log_p"),
-                permuted=arrays.get(f"run{number}.permuted"),
-                scores=ScoreTests.from_arrays(arrays, f"run{number}.scores."),
-            )
-            for number, run in enumerate(content.pop("runs"))
-        ]
-        covariates = content.pop("covariates", None)
-        return cls(
-            shard=Shard.parse(content.pop("shard")),
-            covariates=None if covariates is None else Covariates(covariates, arrays["covariates"]),
-            survival=Survival(arrays["time"], arrays["event"]) if "time" in arrays else None,
-            decision_codes=arrays["decision_codes"],
-            strata_codes=arrays["strata_codes"],
-            group_codes=arrays.get("group_codes", np.empty(0, dtype=np.int64)),  # earlier parts have none
-            runs=tuple(runs),
-            **content,
-        )
-
-    def _holds_together(self) -> bool:
-        """Say whether types, shapes and numbers of variables belong together: a file may say anything."""
-        if not has_own_types(self):
-            return False
-        n_vars, n_samples = len(self.names), len(self.decision_codes)
-        return (
-            all(fits(self.settings.get(name, _NEW_SETTINGS.get(name)), kind) for name, kind in _SETTINGS.items())
-            and all(fits(self.about.get(name), kind) for name, kind in _ABOUT.items())
-            and all(fits(self.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
-            and "name" in self.provenance["engine"]
-            and are_counts(self.provenance.get("searchers", {}))  # earlier parts do not say
-            and self.about["n_vars"] == n_vars
-            and self.about["n_samples"] == n_samples
-            and self.decision_codes.ndim == self.strata_codes.ndim == self.group_codes.ndim == 1
-            and {len(self.strata_codes), len(self.group_codes)} <= {0, n_samples}
-            and (self.covariates is None or self.covariates.design.shape[:1] == (n_samples,))
-            and (self.survival is None or self.survival.time.shape == self.survival.event.shape == (n_samples,))
-            and all(_is_searched(run, n_vars) for run in self.runs)
-            and len(self.runs) > 0
-            and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
-            and [run.gains.dimensions for run in self.runs] == self._dimensions_of_runs()
-        )
-
-    def _dimensions_of_runs(self) -> list[int]:
-        """Return what the runs should be of: comparison by comparison, all dimensions that the settings ask for."""
-        searched = SelectionSettings.of(self.settings).searched
-        return list(searched) * (len(self.runs) // len(searched))
-
-    def __repr__(self) -> str:
-        dimensions = self.settings["dimensions"]
-        searched = dimensions if isinstance(dimensions, int) else "+".join(map(str, dimensions))
-        return f"<Part {self.shard}: {len(self.names)} variables, {searched}D>"
-
-
-#: What merging looks up.
-_SETTINGS = get_type_hints(SelectionSettings) | {  # JSON has no other sequences than lists
-    "discrete": str | list[Any],
-    "dimensions": int | list[int],
-    "arms": list[str] | None,
-}
-del _SETTINGS["all_dimensions"]
-#: Those that parts of earlier versions do not have.
-_NEW_SETTINGS = {field.name: field.default for field in fields(SelectionSettings) if field.default is not MISSING}
-_ABOUT = {"n_samples": int, "n_vars": int, "n_classes": int, "data fingerprint": str}
-_PROVENANCE = {"strata": dict[str, int], "engine": dict[str, Any], "seconds": float, "versions": dict[str, str]}
-
-
-def _is_searched(run: SearchedRun, n_vars: int) -> bool:
-    return (
-        run.gains.n_vars == run.alone.n_vars == n_vars
-        and run.contrast_sources.shape == run.gains.contrast_gain.shape
-        and run.class_sizes.shape == (len(run.class_labels),)
-        and are_log_p_of(run.exact_log_p, n_vars, len(run.gains.gain_by_group))
-        and (run.permuted is None or _are_permuted_gains(run.permuted, run.gains))
-        and (run.inflation is None or run.inflation >= 1)
-        and (run.scores is None or run.scores.is_consistent(n_vars, len(run.contrast_sources)))
-    )
-
-
-def _are_permuted_gains(permuted: FloatArray, gains: MaxGains) -> bool:
-    return (
-        permuted.ndim == 3
-        and len(permuted) > 0
-        and permuted.shape[1:] == gains.gain_by_group.shape
-        and bool((permuted < np.inf).all())  # nor NaN
-    )
-
-
-def _words_of(run: SearchedRun) -> dict[str, Any]:
-    """Return what of a run is no array."""
-    inflation = {} if run.inflation is None else {"inflation": run.inflation}
-    return {"decision": run.decision, "class_labels": run.class_labels, **inflation}
 
 
 def search_shard(
@@ -309,15 +113,14 @@ def search_shard(
         How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
-        A variable is relevant if its adjusted p-value is below this level.
-    fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+        A variable is relevant if its adjusted p-value is below this significance level.
+    fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
     arms : sequence of str, optional
-        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
-        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
-        all of them.
+        With several dimensions, the arms whose p-values are combined: "alone" and "given" (given other variables that
+        are strong by themselves) in 1D, "pairs" in 2D, "triples" in 3D, "quadruples" in 4D. By default all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -329,10 +132,10 @@ def search_shard(
         or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
         smallest one times their number.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
-        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
-        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
-        for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
 
         Contrast variables are permuted within strata.
     groups : (n_samples,) array-like, table-like, or str, optional
@@ -348,13 +151,12 @@ def search_shard(
 
         Every shard does all permutations of its part of the tuples.
     n_permutations : int
-        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        Number of permutations. If fewer are possible, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
-        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
-        then not variables. The search does not use them: what it finds is tested again, by the likelihood ratio of
-        logistic models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table say
-        what remains.
+        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
+        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
+        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
 
         Relevant variables are tested, each in its best tuple, by models with and without the variable.
     discrete : {"auto", "none", "all"} or list of columns
@@ -390,7 +192,8 @@ def search_shard(
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.n_threads)
     task = with_fitting_dimensions(task, coders)
-    with keeping(kept, lambda: task.about | {"shard": str(which)}):
+    fingerprint = partial(task.fingerprint, n_threads=choice.n_threads)
+    with keeping(kept, lambda like: task.about(fingerprint(like)) | {"shard": str(which)}):
         runs, loops = zip(
             *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True
         )
@@ -398,7 +201,11 @@ def search_shard(
         shard=which,
         names=list(task.table.names),
         about=as_json(
-            {"interplay": versions()["interplay"], **task.about, "tiles": [loop.layout for loop in loops]},
+            {
+                "interplay": versions()["interplay"],
+                **task.about(fingerprint()),
+                "tiles": [loop.layout for loop in loops],
+            },
         ),
         settings=as_json(task.settings.to_dict()),
         provenance={
@@ -428,7 +235,7 @@ def merge_parts(
     Parameters
     ----------
     parts : iterable of Part or path-like
-        What `search_shard` returned, or the files it was saved to, in any order. Each shard must be there exactly once,
+        What `search_shard` returned, or the files it was saved to, in any order. Each shard must be given exactly once,
         and all must be of the same search.
     X : table-like, optional
         The table. With it, the result also holds the correlations and clusters of the relevant variables, the counts in
@@ -471,20 +278,19 @@ def merge_parts(
         else:
             _check_same_search(part, name, first, first_name)
             if part.shard.number in name_of:
-                doubled = f"{part.shard} is there twice: {name_of[part.shard.number]} and {name}"
+                doubled = f"{part.shard} is given twice, as {name_of[part.shard.number]} and as {name}"
                 raise ValueError(f"parts: {doubled}: leave one out")
             merged = tuple(_merged(a, b) for a, b in zip(merged, part.runs, strict=True))
         name_of[part.shard.number] = name
         provenances.append(part.provenance)
     if first is None:
-        raise ValueError("parts must name at least one part; there is none")
+        raise ValueError("parts is empty: give at least one part")
     if missing := sorted(set(range(1, first.shard.of + 1)) - set(name_of)):
         verb, them = ("is", "it, or add its file") if len(missing) == 1 else ("are", "them, or add their files")
         raise ValueError(f"parts: {_listed(missing)} of {first.shard.of} {verb} missing: search {them}")
     if X is None and first.survival is not None:
         raise ValueError(
-            "X is needed to merge parts of a search for times (--data on the command line): what they found has to "
-            "pass a log-rank test"
+            "X is needed to merge parts of a search with times (--data on the command line): the log-rank test uses it"
         )
     settings = SelectionSettings.of(first.settings)
     return selection_from(
@@ -556,8 +362,10 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
     groups = Groups(part.group_codes) if len(part.group_codes) else None
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
-    if not same_shape or data_fingerprint(table, classes, strata, groups) != part.about["data fingerprint"]:
-        raise ValueError("X is not the table that the parts were made from: give that one, or none")
+    recorded = part.about["data fingerprint"]
+    hashed = partial(data_fingerprint, table, classes, strata, groups, like=recorded, n_threads=n_threads)
+    if not same_shape or hashed() != recorded:
+        raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")
     comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
     return SearchedData(
         table,

@@ -134,7 +134,7 @@ AREA = Area(
         refused("`merge` of the data", lambda: command("merge", "data.csv"), "'data.csv' is not a part of interplay"),
         refused("`merge` of a folder", lambda: command("merge", "."), "directory|folder"),
         refused("`merge` of one part of two", lambda: command("merge", a_part()), "2 of 2 is missing"),
-        refused("`merge` of a part twice", lambda: command("merge", a_part(), a_part()), "is there twice"),
+        refused("`merge` of a part twice", lambda: command("merge", a_part(), a_part()), "is given twice"),
         refused("`report` of a file that there is not", lambda: command("report", "no", "a.html"), "no"),
         refused("`report` of the data", lambda: command("report", "data.csv", "a.html"), "is not a saved selection"),
         refused("`report` to no folder", lambda: command("report", saved(), "no/a.html"), "no/a.html"),

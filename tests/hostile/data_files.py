@@ -114,8 +114,8 @@ AREA = Area(
         # --- Text
         refused("an empty .csv", lambda: read("a.csv", b""), "'a.csv' is empty"),
         refused("a .csv of blank lines", lambda: read("a.csv", b"\n\n  \n"), "'a.csv' is empty"),
-        refused("a header and no rows", lambda: read("a.csv", b"a,y\n"), "'a.csv' has a header and no rows"),
-        refused("a header of quoted blanks", lambda: read("a.csv", b'" "\n'), "'a.csv' names no columns"),
+        refused("a header and no rows", lambda: read("a.csv", b"a,y\n"), "'a.csv' has a header but no rows"),
+        refused("a header of quoted blanks", lambda: read("a.csv", b'" "\n'), "'a.csv' has no column names"),
         refused("zeros", lambda: read("a.csv", b"\0" * 100), "'a.csv' is not text"),
         refused("a picture", lambda: read("a.csv", b"\x89PNG\r\n\x1a\n\xff\xfe"), "'a.csv' is not UTF-8 text"),
         refused("UTF-16", lambda: read("a.csv", CSV.decode().encode("utf-16")), "'a.csv' is not"),
@@ -315,14 +315,22 @@ AREA = Area(
             "`missing_target='keep'`", lambda: read("a.csv", CSV, missing_target="keep"), "^missing_target must be"
         ),
         refused(
-            "`na_values` of a .parquet", lambda: read("a.parquet", PARQUET, na_values=["1"]), "^na_values is not for"
+            "`na_values` of a .parquet",
+            lambda: read("a.parquet", PARQUET, na_values=["1"]),
+            "^na_values cannot be used with",
         ),
         refused(
-            "`transpose` of a .npy", lambda: read("a.npy", NPY, "-1", transpose=True), "^transpose is not for .npy"
+            "`transpose` of a .npy",
+            lambda: read("a.npy", NPY, "-1", transpose=True),
+            "^transpose cannot be used with .npy",
         ),
         refused("`transpose='yes'`", lambda: read("a.csv", CSV, transpose="yes"), "^transpose must be True or False"),
-        refused("`sheet` of a .csv", lambda: read("a.csv", CSV, sheet="a"), "^sheet is not for .csv files"),
-        refused("`sample_id` without `target_file`", lambda: read("a.csv", CSV, sample_id="v0"), "^sample_id is for"),
+        refused("`sheet` of a .csv", lambda: read("a.csv", CSV, sheet="a"), "^sheet cannot be used with .csv files"),
+        refused(
+            "`sample_id` without `target_file`",
+            lambda: read("a.csv", CSV, sample_id="v0"),
+            "^sample_id is only used with",
+        ),
         refused(
             "`target_file` that there is not", lambda: read("a.csv", CSV, target_file="b.csv"), "there is no such file"
         ),

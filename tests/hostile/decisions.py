@@ -105,7 +105,7 @@ AREA = Area(
         refused(
             "`strata` with NaN", lambda: gains(strata=np.r_[np.nan, GROUPS[1:]]), "^strata has missing values in 1"
         ),
-        refused("`strata` that are the decision", lambda: gains(strata=Y), "^strata tells the classes of y apart"),
+        refused("`strata` that are the decision", lambda: gains(strata=Y), "^strata determines the classes of y"),
         refused("`strata` of complex numbers", lambda: gains(strata=GROUPS + 0j), "^strata holds complex numbers"),
         refused(
             "300 strata",
@@ -131,7 +131,9 @@ AREA = Area(
             "the plain array",
             lambda: gains(strata=GROUPS),
         ),
-        refused("`select`: `strata` that are the decision", lambda: selected(strata=Y), "^strata tells the classes"),
+        refused(
+            "`select`: `strata` that are the decision", lambda: selected(strata=Y), "^strata determines the classes"
+        ),
         refused(
             "`contrast_variables`: `strata` of another length",
             lambda: interplay.contrast_variables(X, 3, strata=GROUPS[:5]),

@@ -69,7 +69,11 @@ AREA = Area(
         refused("`covariates` of another length", lambda: retested(np.arange(5)), "^covariates must have one value"),
         refused("`covariates` with NaN", lambda: retested(np.r_[np.nan, TIME[1:]]), "^covariates: column"),
         refused("a constant covariate", lambda: retested(np.ones(60)), "^covariates: column 'covariate' has one value"),
-        refused("covariates for each sample", lambda: retested([f"s{i}" for i in range(60)]), "^covariates make 59"),
+        refused(
+            "covariates for each sample",
+            lambda: retested([f"s{i}" for i in range(60)]),
+            "^covariates give a model with 59 columns",
+        ),
         refused("`covariates` naming no column", lambda: selected(FRAME, covariates=["age"]), "^covariates names"),
         refused("dates as covariates", lambda: retested(pd.Series(pd.date_range("2020", periods=60))), "dates"),
         refused("times of another length", lambda: timed(TIME[:-1], Y), "^y's time must have one value per sample"),

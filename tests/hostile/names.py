@@ -112,12 +112,12 @@ AREA = Area(
         refused(
             "a column of NaN whose name has a million letters",
             lambda: selected(FRAME.assign(**{"n" * 10**6: np.nan}), Y),
-            "^column 'nnn.* has no values",
+            "^column 'nnn.* has only missing values",
         ),
         refused(
             "a column of NaN whose name is a line break",
             lambda: selected(FRAME.assign(**{"\n": np.nan}), Y),
-            r"^column '\\n' of X has no values",
+            r"^column '\\n' of X has only missing values",
         ),
         refused(
             "a class of one sample whose label has a million letters",

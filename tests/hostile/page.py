@@ -13,20 +13,20 @@ MESSY_PAGE = PAGE.with_name("messy_files.md")
 
 _HEAD = """# Bad and odd input
 
-Whatever is handed to interplay gives the right answer, or an error that says in one line what was wrong and what to
-do. This page is the proof: {number} inputs, what comes of each, and the message as it is. The tests run every row. “As”
-means that the result is the same, to the last bit, as that of the plain equivalent named there.
+Every input gives the right answer, or an error that says in one line what is wrong and what to do. This page lists
+{number} inputs and what happens with each; messages are shown as they appear. The tests run every row. “As” means that
+the result is bit for bit the same as for the plain input that is named.
 
 *Made by `python -m hostile.page` from the table in `tests/hostile`.*
 """
 
 _MESSY_HEAD = """# Messy files
 
-One small table, written in {number} ways that files of real life are written in. The dose and the weight decide
-together about the outcome; age and site tell nothing. The second column has what `select` finds with its default
-settings, the third what interplay says: warnings, then the error if the file is refused. On the command line, messages
-name options instead of arguments (`--na-values '?'`). No file is silent: either something is said, or the file holds
-the same table as the good one.
+One small table, written in {number} ways that occur in real files. Dose and weight together determine the outcome; age
+and site are not informative. The second column gives the variables that `select` finds with its default settings, the
+third the messages: warnings, then the error if the file is refused. On the command line, messages name options instead
+of arguments (`--na-values '?'`). No problem is silent: either a message appears, or the file contains the same table as
+the clean file.
 
 *Made by `python -m hostile.page` from `tests/hostile/messy_files.py`; the tests run every row.*
 """
@@ -45,7 +45,7 @@ def messy_page() -> str:
     parts = [_MESSY_HEAD.format(number=sum(map(len, MESSY.values())))]
     for title, files in MESSY.items():
         rows = [came_of(messy).row(messy.what) for messy in files]
-        head = [f"\n## {title}\n", "| what is odd | found | what is said |", "| --- | --- | --- |"]
+        head = [f"\n## {title}\n", "| problem | found | messages |", "| --- | --- | --- |"]
         parts.append("\n".join([*head, *rows]) + "\n")
     return "".join(parts)
 

@@ -38,13 +38,15 @@ AREA = Area(
         ),
         refused("`counts_of(-1)`", lambda: result().counts_of(-1), "^variable must be"),
         refused("`counts_of(1.0)`", lambda: result().counts_of(1.0), "^variable must be"),
-        refused("`counts_of` an irrelevant variable", lambda: result().counts_of(0), "'x0' were not kept"),
+        refused("`counts_of` an irrelevant variable", lambda: result().counts_of(0), "'x0' are not stored"),
         refused("`synergies(0)`", lambda: result().synergies(0), "^top must be"),
         refused(
             "`synergies` in 1D", lambda: selected(dimensions=1, n_contrast=0).synergies(), "^synergies need tuples"
         ),
         refused("`gains` of several runs", lambda: several_runs().gains, r"use .runs\[i\].gains"),
-        refused("`plot.null_fit` of several runs", lambda: several_runs().plot.null_fit(), "^run must say which"),
+        refused(
+            "`plot.null_fit` of several runs", lambda: several_runs().plot.null_fit(), "^run is needed, as there are"
+        ),
         refused('`plot.null_fit(run="x")`', lambda: several_runs().plot.null_fit(run="x"), "^run must be one of"),
         refused("`plot.null_fit(run=7)`", lambda: several_runs().plot.null_fit(run=7), "^run must be"),
         refused("`plot.why` a variable that there is not", lambda: result().plot.why("x99"), "^variable 'x99' is not"),

@@ -146,7 +146,7 @@ def encrypted(kind: str) -> bytes:
 MESSAGES = {
     "selection": "^'file' is not a saved selection, or is damaged: save it again",
     "part": "^'file' is not a part of interplay, or is damaged: search this shard again",
-    "checkpoint": "'file' is not a checkpoint of interplay, or is damaged, and there is none before it",
+    "checkpoint": "'file' is not a checkpoint of interplay, or is damaged, and there is no earlier one",
 }
 READERS = {"selection": "`load`", "part": "`merge_parts`", "checkpoint": "`checkpoint=`"}
 
@@ -261,14 +261,14 @@ AREA = Area(
         refused(
             "`checkpoint=`: the same numbers but for what a float64 cannot tell",
             lambda: _checkpoint_of_large_numbers(),
-            "is of another search",
+            "belongs to another search",
         ),
         refused(
             "`checkpoint=`: a file that another search is using",
             lambda: _checkpoint_in_use(),
             "^checkpoint 'file' is in use by another search in this process",
         ),
-        refused("`checkpoint=`: another table", lambda: _checkpoint_of_another_table(), "is of another search"),
+        refused("`checkpoint=`: another table", lambda: _checkpoint_of_another_table(), "belongs to another search"),
     ],
 )
 

@@ -312,7 +312,7 @@ AREA = Area(
             "dimension",
             theirs="'dimension'",
         ),
-        refused("`merge_parts([])`", lambda: interplay.merge_parts([]), "^parts must name at least one"),
+        refused("`merge_parts([])`", lambda: interplay.merge_parts([]), "^parts is empty: give at least one"),
         refused("`merge_parts(None)`", lambda: interplay.merge_parts(None), "^parts must be"),
         refused("`merge_parts([None])`", lambda: interplay.merge_parts([None]), "^parts must be"),
         refused('`merge_parts("a.part")`', lambda: interplay.merge_parts("a.part"), "^parts must be a list"),

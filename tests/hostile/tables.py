@@ -199,7 +199,9 @@ AREA = Area(
         # --- Missing values
         refused("NaN", lambda: gains(with_value(np.nan)), r"^X has 1 missing value in 1 column \('x2'\)"),
         refused("None among numbers", lambda: gains(with_value(np.nan).astype(object)), r"^X has 1 missing .*'x2'"),
-        refused("a column of NaN", lambda: gains(np.full_like(X, np.nan)), "^column 'x0' of X .* has no values"),
+        refused(
+            "a column of NaN", lambda: gains(np.full_like(X, np.nan)), "^column 'x0' of X .* has only missing values"
+        ),
         refused("pandas.NA", lambda: gains(FRAME.astype("Float64").mask(FRAME > 2)), r"^X has \d+ missing"),
         refused(
             "nulls in a polars frame", lambda: gains(pl.DataFrame({"a": [1, None] * 30, "b": X[:, 0]})), "^X has 30"

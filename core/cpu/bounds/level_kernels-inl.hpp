@@ -1,4 +1,5 @@
-// Bounds for any number of levels and classes, 16 lanes at a time. Included by lane_kernels-inl.hpp.
+// Bounds for any number of levels and classes, 16 lanes at a time; two classes have kernels of their own, in
+// paired_kernels-inl.hpp. Included by lane_kernels-inl.hpp.
 //
 // Bottleneck: the arithmetic of the bound, one reciprocal per class and cell; then the loads and stores of counts in
 // the scratch buffer, which holds more than registers do.
@@ -9,24 +10,6 @@
 #include "simd/lowest_bit-inl.hpp"
 
 namespace {
-
-// A score of two classes in the form of ClassesScore.
-template <class Simd, class Score>
-struct TwoClassesScore {
-  using Floats = typename Simd::Floats;
-  using Counts = typename Simd::Counts;
-  Score score;
-  TwoClassSums<Simd> of;
-
-  TwoClassesScore(const interplay::LevelModel& model, float multiplicity)
-      : score(model.two_classes, multiplicity), of(model.two_classes) {}
-  INTERPLAY_INLINE void add_cell(Floats (&sums)[2], const Counts* counts) const {
-    const Counts low = Simd::low_pairs(counts[0], counts[1]), high = Simd::high_pairs(counts[0], counts[1]);
-    sums[0] = score.add_cell(sums[0], of.total(low), of.weighed(low));
-    sums[1] = score.add_cell(sums[1], of.total(high), of.weighed(high));
-  }
-  static float factor(const interplay::LevelModel& model) { return Score::factor(model.two_classes); }
-};
 
 // Counts of patterns → counts of cells, for one level of 16 lanes and one class: what members with a level from 1 on
 // do not have is their level 0.
@@ -49,46 +32,19 @@ INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, inte
   }
 }
 
-constexpr int power(int base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
-
-// The same for `Members` members of `Levels` levels, from the counts themselves: in registers, as far as these go.
-template <class Simd, int Levels, int Members>
-INTERPLAY_INLINE void alike_patterns_to_cells(const interplay::LaneCount* const* patterns, int lane,
-                                              interplay::LaneCount* cells) {
-  constexpr int n = power(Levels, Members);
-  typename Simd::Counts counts[n];
-  for (int pattern = 0; pattern < n; ++pattern) counts[pattern] = Simd::load_counts(patterns[pattern] + lane);
-  for (int member = 0; member < Members; ++member) {
-    const int stride = power(Levels, member);
-    for (int pattern = 0; pattern < n; ++pattern) {
-      if (pattern / stride % Levels != 0) continue;
-      for (int level = 1; level < Levels; ++level) {
-        counts[pattern] = Simd::sub_counts(counts[pattern], counts[pattern + level * stride]);
-      }
-    }
-  }
-  for (int cell = 0; cell < n; ++cell) Simd::store_counts(cells + cell * 16, counts[cell]);
-}
-
-// Sum of a score over all cells, for lanes lane … lane + 15. Classes and LaneLevels: their number, or 0 if it is only
-// known at run time. Alike: members of a prefix that has as many levels as the lane everywhere, or 0 if it is any
-// other.
-template <class Simd, int Classes, int LaneLevels, int Alike, class Score>
+// Sum of a score over all cells, for lanes lane … lane + 15. Classes: their number, or 0 if it is only known at run
+// time.
+template <class Simd, int Classes, class Score>
 INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
                                            const Score& score, int lane, typename Simd::Floats (&sums)[2]) {
   using Counts = typename Simd::Counts;
   const interplay::LevelShape& shape = counts.shape;
   const int n_classes = Classes ? Classes : model.n_classes;
-  const int n_upper = (LaneLevels ? LaneLevels : shape.lane_levels) - 1;
-  const int n_patterns = Alike ? power(LaneLevels, Alike) : shape.n_patterns;
+  const int n_upper = shape.lane_levels - 1, n_patterns = shape.n_patterns;
   for (int q = 0; q < n_classes; ++q) {
     const interplay::LaneCount* const* of_class = counts.with_lane + q * n_patterns;
     for (int level = 0; level < n_upper; ++level) {
       interplay::LaneCount* cells = counts.scratch + (q * n_upper + level) * n_patterns * 16;
-      if constexpr (Alike > 0) {
-        alike_patterns_to_cells<Simd, LaneLevels, Alike>(of_class, level * shape.lane_stride + lane, cells);
-        continue;
-      }
       for (int pattern = 0; pattern < n_patterns; ++pattern) {
         Simd::store_counts(cells + pattern * 16,
                            Simd::load_counts(of_class[pattern] + level * shape.lane_stride + lane));
@@ -138,7 +94,7 @@ void more_to_reach(const interplay::LevelModel& model, const interplay::LevelSco
   for (int lane = 0; lane < 16; ++lane) more[lane] = of_lanes[lane] ? job.more_if_no_zero : 0.0f;
 }
 
-template <class Simd, int Classes, int LaneLevels, int Alike, class Score>
+template <class Simd, int Classes, class Score>
 int score_level_lanes(const interplay::LevelModel& model, const interplay::LevelScoreJob& job) {
   using Floats = typename Simd::Floats;
   const Score score(model, 1.0f);
@@ -147,7 +103,7 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   int n_survivors = 0;
   for (int lane = job.first_lane & ~15; lane < job.last_lane; lane += 16) {
     Floats sums[2];
-    score_16_level_lanes<Simd, Classes, LaneLevels, Alike>(model, job.counts, score, lane, sums);
+    score_16_level_lanes<Simd, Classes>(model, job.counts, score, lane, sums);
     float more[16];
     bool knows_more = false;
     for (int half = 0; half < 2; ++half) {
@@ -165,7 +121,7 @@ int score_level_lanes(const interplay::LevelModel& model, const interplay::Level
   return n_survivors;
 }
 
-template <class Simd, int Classes, int LaneLevels, class Score>
+template <class Simd, int Classes, class Score>
 void information_level_lanes(const interplay::LevelModel& model, const interplay::LevelCounts& counts,
                              float multiplicity, int first_lane, int last_lane, float* lower) {
   using Floats = typename Simd::Floats;
@@ -174,37 +130,18 @@ void information_level_lanes(const interplay::LevelModel& model, const interplay
   const Floats slack = Simd::set_float(-model.slack);
   for (int lane = first_lane & ~15; lane < last_lane; lane += 16) {
     Floats sums[2];
-    score_16_level_lanes<Simd, Classes, LaneLevels, 0>(model, counts, score, lane, sums);
+    score_16_level_lanes<Simd, Classes>(model, counts, score, lane, sums);
     Simd::store_floats(lower + lane, Simd::multiply_add(sums[0], factor, slack));
     Simd::store_floats(lower + lane + 8, Simd::multiply_add(sums[1], factor, slack));
   }
 }
 
-template <class Simd, int LaneLevels>
-constexpr void set_two_class_kernels(interplay::LevelKernels& kernels) {
-  using Polynomial = TwoClassesScore<Simd, PolynomialScore<Simd, true>>;
-  using Rational = TwoClassesScore<Simd, RationalScore<Simd, true>>;
-  kernels.score_polynomial[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, 0, Polynomial>;
-  kernels.score_rational[LaneLevels] = score_level_lanes<Simd, 2, LaneLevels, 0, Rational>;
-}
-
-template <class Simd, int Members>
-constexpr void set_three_level_kernel(interplay::LevelKernels& kernels) {
-  using Polynomial = TwoClassesScore<Simd, PolynomialScore<Simd, true>>;
-  kernels.score_three_levels[Members] = score_level_lanes<Simd, 2, 3, Members, Polynomial>;
-}
-
 template <class Simd>
 constexpr interplay::LevelKernels make_level_kernels() {
   interplay::LevelKernels kernels{};
-  set_two_class_kernels<Simd, 0>(kernels);
-  set_two_class_kernels<Simd, 2>(kernels);
-  set_two_class_kernels<Simd, 3>(kernels);
-  set_three_level_kernel<Simd, 1>(kernels);
-  set_three_level_kernel<Simd, 2>(kernels);
-  kernels.score = score_level_lanes<Simd, 0, 0, 0, ClassesScore<Simd, 0, true>>;
-  kernels.score_three_classes = score_level_lanes<Simd, 3, 0, 0, ClassesScore<Simd, 3, true>>;
-  kernels.information = information_level_lanes<Simd, 0, 0, ClassesScore<Simd, 0, false>>;
+  kernels.score = score_level_lanes<Simd, 0, ClassesScore<Simd, 0, true>>;
+  kernels.score_three_classes = score_level_lanes<Simd, 3, ClassesScore<Simd, 3, true>>;
+  kernels.information = information_level_lanes<Simd, 0, ClassesScore<Simd, 0, false>>;
   return kernels;
 }
 

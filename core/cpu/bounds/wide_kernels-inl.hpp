@@ -17,8 +17,8 @@ namespace {
 inline constexpr float kWideInflation = 1.0f + 0x1p-9f;
 
 template <class Simd>
-void add_counts(const interplay::LaneCount* counts, float* sums) {
-  for (int lane = 0; lane < interplay::kLanes; ++lane) sums[lane] += static_cast<float>(counts[lane]);
+void add_counts(const interplay::LaneCount* counts, int n_lanes, float* sums) {
+  for (int lane = 0; lane < n_lanes; ++lane) sums[lane] += static_cast<float>(counts[lane]);
 }
 
 // Counts of patterns → counts of cells, for one level of a register of lanes and one class.

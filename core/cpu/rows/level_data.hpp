@@ -8,7 +8,7 @@ namespace interplay {
 // Made once per search and shared by its threads.
 class LevelData : public LaneRows {
  public:
-  static constexpr Index kMaxLevels = 17;   // so that a row has room for 16 lanes
+  static constexpr Index kMaxLevels = kMaxLaneLevels;
   static constexpr Index kMaxCells = 4096;  // of a tuple, of all classes: their counts should stay in cache
 
   LevelData(const SearchProblem& problem, const LaneKernels& kernels, SampleRowLayout layout);

@@ -9,6 +9,7 @@
 // How patterns are counted is up to `Counting`, which derives from PrefixWalk<Counting, Job> and has
 //   counted_together()         prefixes counted at a time
 //   vars_at_a_time(tile)       variables of the last place of the prefix for which tables have room
+//   pattern_size(tile)         numbers that the counts of a pattern with all lanes take
 //   start_tile(tile)           the tile is set up; next_lanes() is called until it returns false
 //   next_lanes()               set lanes: rows_, n_lanes_, prefix_end_, and the scorer's lane_members
 //   first_lane_after(place)    the first lane whose last members all come after a place
@@ -59,10 +60,10 @@ class PrefixWalk : public TileSearcher {
   using Counts = decltype(Job::counts);
   using Table = SubsetTable<Lane>;
 
-  // n_vectors, n_ones: how many vectors of kLanes, how many numbers of samples a pattern has.
+  // n_ones: how many numbers of samples a pattern has.
   PrefixWalk(const SearchProblem& problem, const InformationTables& tables, const LaneRows& rows_of_lanes,
-             const LaneKernels& kernels, int n_parts, Index n_vectors, Index n_ones, BoundTrial& trial,
-             SurvivorSink& sink, SearchProgress& progress)
+             const LaneKernels& kernels, int n_parts, Index n_ones, BoundTrial& trial, SurvivorSink& sink,
+             SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         rows_of_lanes_(rows_of_lanes),
@@ -72,7 +73,6 @@ class PrefixWalk : public TileSearcher {
         n_parts_(n_parts),
         n_prefix_(scorer_.n_prefix),
         full_((1 << n_prefix_) - 1),
-        n_vectors_(n_vectors),
         n_ones_(n_ones),
         progress_(progress) {
     masks_[0].resize(planes_.n_words);
@@ -87,20 +87,26 @@ class PrefixWalk : public TileSearcher {
   // The variable that is chosen for a place of the prefix, as a place in the order.
   Index place_of(int member) const { return begin_[member] + local_[member]; }
 
-  // The next lanes, where a lane is one variable.
-  bool next_single_lanes() {
-    if (left_.empty()) return false;
-    const LastMembers& last = left_.front();
-    left_ = left_.subspan(1);
-    lane_begin_ = last.begin;
-    n_lanes_ = last.end - last.begin;
+  // The next lanes, where a lane is one variable: of at most so many registers of `in_register` lanes. A register that
+  // is not full, the first if any, is taken alone. Returns how many registers there are, one after the other at rows_.
+  Index next_single_lanes(Index at_most, Index in_register) {
+    if (left_.empty()) return 0;
+    const LastMembers& first = left_.front();
+    const bool is_full = first.end - first.begin == in_register;
+    const Index n_registers = is_full ? std::min(at_most, static_cast<Index>(left_.size())) : 1;
+    const Index end = left_[static_cast<std::size_t>(n_registers - 1)].end;
+    rows_ = first.rows;
+    lane_begin_ = first.begin;
+    n_lanes_ = end - first.begin;
+    left_ = left_.subspan(static_cast<std::size_t>(n_registers));
     for (Index lane = 0; lane < n_lanes_; ++lane) {
       scorer_.lane_members[lane] = {problem_.blocks.order[lane_begin_ + lane]};
     }
-    rows_ = last.rows;
-    prefix_end_ = last.end - 1;
-    return true;
+    prefix_end_ = end - 1;
+    return n_registers;
   }
+  // Registers of single lanes that are still to come.
+  Index n_registers_left() const { return static_cast<Index>(left_.size()); }
   Index first_single_lane_after(Index place) const { return std::max<Index>(0, place + 1 - lane_begin_); }
 
   // Let `counts` be those of a subset of the prefix, as it is chosen now, with all lanes.
@@ -118,7 +124,7 @@ class PrefixWalk : public TileSearcher {
         lanes = entries.table->lanes.data();
         ones = entries.table->ones.data();
       }
-      counting().point(counts, i, n, lanes + at * n_vectors_ * kLanes, ones + at * n_ones_);
+      counting().point(counts, i, n, lanes + at * pattern_size_, ones + at * n_ones_);
     }
     counting().close_prefix(counts, std::popcount(static_cast<unsigned>(subset)));
   }
@@ -132,10 +138,11 @@ class PrefixWalk : public TileSearcher {
   SurvivorScorer scorer_;
   const int n_parts_, n_prefix_;
   const int full_;  // the subset that is the whole prefix
-  const Index n_vectors_, n_ones_;
+  const Index n_ones_;
 
   // The tile and its lanes at hand.
   SurvivorScorer::Levels levels_{};  // of all members
+  Index pattern_size_ = 0;           // numbers of a pattern in tables and whole_lanes_
   Places begin_{}, size_{};          // the block of each place of the prefix
   Places local_{};                   // chosen variables, as places in their blocks
   const Word* rows_ = nullptr;       // of the lanes
@@ -163,8 +170,9 @@ class PrefixWalk : public TileSearcher {
     const Index last = problem_.block_begin(tile, n_prefix_ + n_parts_ - 1);
     contrast_ = problem_.blocks.order[last] >= planes_.n_vars;
     if (levels != levels_) set_levels(levels);
-    make_tables(size_[n_prefix_ - 1] == problem_.block_size(tile, n_prefix_ - 1));
     left_ = rows_of_lanes_.last_members(tile[n_prefix_ + n_parts_ - 1]);
+    pattern_size_ = counting().pattern_size(tile);
+    make_tables(size_[n_prefix_ - 1] == problem_.block_size(tile, n_prefix_ - 1));
     counting().start_tile(tile);
   }
 
@@ -192,7 +200,7 @@ class PrefixWalk : public TileSearcher {
     }
     for (Table& table : tables_) {
       const bool is_whole = table.subset == full_;
-      table.make_room(size_, n_levels, is_whole ? 0 : n_vectors_, is_whole ? 0 : n_ones_);
+      table.make_room(size_, n_levels, is_whole ? 0 : pattern_size_, is_whole ? 0 : n_ones_);
     }
     for (auto& tables : filled_at_) tables.clear();
     for (int subset = 0; subset <= full_; ++subset) {

@@ -1,7 +1,7 @@
 #include "search/searchers.hpp"
 
+#include "search/level_search.hpp"
 #include "search/two_level_searchers.hpp"
-#include "search/wide_search.hpp"
 
 namespace interplay {
 
@@ -11,15 +11,10 @@ const TwoLevelData& SharedRows::of_two_levels() {
 }
 
 const LevelData& SharedRows::of_levels() {
-  std::call_once(level_once_, [&] { level_.emplace(problem_, kernels_, SampleRowLayout(problem_.planes)); });
-  return *level_;
-}
-
-const LevelData& SharedRows::of_segments() {
-  std::call_once(segment_once_, [&] {
-    segmented_.emplace(problem_, kernels_, SampleRowLayout(problem_.planes, segment_samples(problem_)));
+  std::call_once(level_once_, [&] {
+    level_.emplace(problem_, kernels_, SampleRowLayout(problem_.planes, segment_samples(problem_)));
   });
-  return *segmented_;
+  return *level_;
 }
 
 TileSearcher& Searchers::operator[](Searcher searcher) {
@@ -43,9 +38,9 @@ std::unique_ptr<TileSearcher> Searchers::make(Searcher searcher) {
     case Searcher::singles:
       return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 1, trial(), sink_, progress_);
     case Searcher::levels:
-      return make_level_searcher(problem_, tables_, rows_.of_levels(), level_, sink_, progress_);
+      return make_level_searcher(problem_, tables_, rows_.of_levels(), kernels, sink_, progress_);
     case Searcher::wide:
-      return make_wide_searcher(problem_, tables_, rows_.of_segments(), kernels, sink_, progress_);
+      return make_wide_searcher(problem_, tables_, rows_.of_levels(), kernels, sink_, progress_);
     default:
       return make_direct_searcher(problem_, tables_, level_, sink_, progress_);
   }

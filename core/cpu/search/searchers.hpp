@@ -18,15 +18,14 @@ class SharedRows {
 
   const TwoLevelData& of_two_levels();
   const LevelData& of_levels();
-  const LevelData& of_segments();
   const LaneKernels& kernels() const { return kernels_; }
 
  private:
   const SearchProblem& problem_;
   const LaneKernels& kernels_;
-  std::once_flag two_level_once_, level_once_, segment_once_;
+  std::once_flag two_level_once_, level_once_;
   std::optional<TwoLevelData> two_level_;
-  std::optional<LevelData> level_, segmented_;
+  std::optional<LevelData> level_;
 };
 
 class Searchers {

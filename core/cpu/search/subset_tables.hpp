@@ -25,7 +25,7 @@ struct SubsetTable {
   Places tile_stride{};              // of each place in what is kept for a whole tile, whatever the first places hold
   Index n_tile_entries = 1;          // so many entries that has
   Index n_patterns = 1;              // of an entry
-  AlignedBuffer<Lane> lanes;         // entries * patterns * vectors * kLanes
+  AlignedBuffer<Lane> lanes;         // entries * patterns * pattern_size
   std::vector<Count> ones;           // entries * patterns * ones: samples that have the pattern
   AlignedBuffer<float> information;  // entries * kLanes, lower bounds
 
@@ -38,8 +38,8 @@ struct SubsetTable {
 
   int last_place() const { return std::bit_width(static_cast<unsigned>(subset)) - 1; }
 
-  // n_vectors, n_ones: how many vectors of kLanes, how many numbers of samples a pattern has.
-  void make_room(const Places& size, const Places& n_levels, Index n_vectors, Index n_ones) {
+  // pattern_size, n_ones: how many counts with lanes, how many numbers of samples a pattern has.
+  void make_room(const Places& size, const Places& n_levels, Index pattern_size, Index n_ones) {
     Index n_entries = n_tile_entries = n_patterns = 1;
     for (int place = last_place(); place >= 0; --place) {
       if (!(subset >> place & 1)) continue;
@@ -51,7 +51,7 @@ struct SubsetTable {
         n_entries *= size[place];
       }
     }
-    lanes.resize(n_entries * n_patterns * n_vectors * kLanes);
+    lanes.resize(n_entries * n_patterns * pattern_size);
     ones.resize(static_cast<std::size_t>(n_entries * n_patterns * n_ones));
     if (has_information) information.resize(n_entries * kLanes);
   }

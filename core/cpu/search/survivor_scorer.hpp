@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "bounds/bound_trial.hpp"
@@ -29,21 +30,27 @@ struct PackedForm {
   }
 };
 
-// Counts: LevelCounts or WideCounts
+// Counts: LevelCounts, PairedCounts or WideCounts
 template <class Counts>
 struct LevelForm {
   const Counts& counts;
-  const Index n_transforms;  // one per class
+  const Index n_transforms;  // one per class, or one for both
   auto levels_of() const {
     const LevelShape& shape = counts.shape;
     return [&shape](int member) { return member < shape.n_prefix ? shape.levels[member] : shape.lane_levels; };
   }
-  const Count* prefix_cells(Index q, Index n_patterns) const { return counts.prefix_cells + q * n_patterns; }
-  Count at(Index q, Index layer, Index pattern, int lane) const {
-    const auto* lanes = counts.with_lane[q * counts.shape.n_patterns + pattern];
+  const Count* prefix_cells(Index t, Index n_patterns) const { return counts.prefix_cells + t * n_patterns; }
+  Count at(Index t, Index layer, Index pattern, int lane) const {
+    const auto* lanes = counts.with_lane[t * counts.shape.n_patterns + pattern];
     return static_cast<Count>(lanes[(layer - 1) * counts.shape.lane_stride + lane]);
   }
-  static void set_cell(Index q, Count count, Count* of_classes) { of_classes[q] = count; }
+  static void set_cell(Index t, Count count, Count* of_classes) {
+    if constexpr (std::is_same_v<Counts, PairedCounts>) {
+      PackedForm::set_cell(t, count, of_classes);
+    } else {
+      of_classes[t] = count;
+    }
+  }
 };
 template <class Counts>
 LevelForm(const Counts&, Index) -> LevelForm<Counts>;

@@ -26,7 +26,8 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
   PackedSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
                  const LaneKernels& kernels, int n_parts, BoundTrial& trial, SurvivorSink& sink,
                  SearchProgress& progress)
-      : PrefixWalk(problem, tables, data, kernels, n_parts, (1 << n_parts) - 1, 1, trial, sink, progress),
+      : PrefixWalk(problem, tables, data, kernels, n_parts, 1, trial, sink, progress),
+        n_families_((1 << n_parts) - 1),
         data_(data),
         pairs_(problem, data, kernels),
         lists_(planes_, data, kernels),
@@ -35,7 +36,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
     lists_.make_room(kCountedTogether * planes_.n_words * 64);
     if (n_parts == 2) kept_lists_.make_room(kMaxKept);
     counted_.resize(kCountedTogether * kLanes);
-    with_parts_.resize(n_vectors_ * kLanes);
+    with_parts_.resize(n_families_ * kLanes);
     of_row_.resize(kLanes);
   }
 
@@ -47,6 +48,8 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
   static constexpr Index counted_together() { return kCountedTogether; }
 
   Index vars_at_a_time(const std::int32_t* tile) const { return problem_.block_size(tile, n_prefix_ - 1); }
+
+  Index pattern_size(const std::int32_t*) const { return n_families_ * kLanes; }
 
   void start_tile(const std::int32_t* tile) {
     if (n_parts_ == 1) return;
@@ -66,7 +69,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
   }
 
   bool next_lanes() {
-    if (n_parts_ == 1) return next_single_lanes();
+    if (n_parts_ == 1) return next_single_lanes(1, kLanes) > 0;
     if (next_pair_ >= pairs_.n_pairs) return false;  // below 0 where no first variable has one after it
     pairs_.start_lanes(next_pair_, scorer_.lane_members);
     rows_ = pairs_.rows;
@@ -81,11 +84,11 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
   }
 
   void count_entry(Table& table, Index entry, const Word* mask, Index, Index place) {
-    ClassCounts* lanes = table.lanes.data() + entry * n_vectors_ * kLanes;
+    ClassCounts* lanes = table.lanes.data() + entry * n_families_ * kLanes;
     lists_.clear();
     const ListedSamples listed = lists_.make(mask, place < 0 ? mask : plane_at(place, 1));
     table.ones[entry] = listed.ones;
-    lists_.count(listed, rows_, lanes + (n_vectors_ - 1) * kLanes);
+    lists_.count(listed, rows_, lanes + (n_families_ - 1) * kLanes);
     if (n_parts_ == 2) pairs_.spread(vertices_of(table.subset, listed), 0, lanes, lanes + kLanes);
   }
 
@@ -118,7 +121,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
   }
 
   void point(LaneCounts& counts, Index i, Index, const ClassCounts* lanes, const Count* ones) const {
-    for (Index family = 0; family < n_vectors_; ++family) counts.with_lane[family][i] = lanes + family * kLanes;
+    for (Index family = 0; family < n_families_; ++family) counts.with_lane[family][i] = lanes + family * kLanes;
     counts.prefix_cells[i] = *ones;
   }
 
@@ -178,7 +181,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
     for (int place = 0, member = 0; place < n_prefix_; ++place) {
       if (table.subset >> place & 1) chosen[member++] = local_[place];
     }
-    const ClassCounts* counts = table.lanes.data() + (entry * n_vectors_ + n_vectors_ - 1) * kLanes;
+    const ClassCounts* counts = table.lanes.data() + (entry * n_families_ + n_families_ - 1) * kLanes;
     const Index after = before < 0 ? 0 : place_of(before) + 1;
     VertexTable& vertices = vertex_tables_[full_];
     pairs_.for_fans_within(std::max(begin_[last], after), begin_[last] + size_[last], [&](const PairFan& fan) {
@@ -213,11 +216,12 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
     }
     // With parts of each pair, in a buffer that stays in cache; with all of it, as it was counted.
     pairs_.spread(counts, job_.first_lane, with_parts_.data(), with_parts_.data() + kLanes);
-    job_.counts.with_lane[n_vectors_ - 1][full_] = counted_with_lanes_;
+    job_.counts.with_lane[n_families_ - 1][full_] = counted_with_lanes_;
     // Without the first variable of a pair the second is left, and the other way round.
     pairs_.spread(lower, job_.first_lane, scorer_.without_part[1].data(), scorer_.without_part[0].data());
   }
 
+  const Index n_families_;  // of parts of a lane, each with a vector of counts
   const TwoLevelData& data_;
   PairLanes pairs_;
   SampleLists lists_, kept_lists_;

@@ -18,16 +18,21 @@ inline constexpr Index kMaxTripleVars = 1024;
 // place of the prefix are taken a few at a time.
 inline constexpr Index kMaxTableCounts = Index{1} << 23;
 
+// Counts with a register of lanes in the largest table over any levels, for each variable of the prefix's last place.
+inline Index table_counts_of_last_var(const SearchProblem& problem, const std::int32_t* tile) {
+  const Index n_prefix = problem.tiles.dimensions - 1;
+  Index n_counts = problem.planes.n_classes() * kLanes;
+  for (Index m = 0; m < n_prefix; ++m) {
+    n_counts *= problem.block_levels(tile, m) - 1;
+    if (m > 0 && m + 1 < n_prefix) n_counts *= problem.block_size(tile, m);
+  }
+  return n_counts;
+}
+
 // Variables of the prefix's last place to take at a time, so that the tables over any levels fit; 0 if they cannot.
 inline Index last_prefix_vars_at_a_time(const SearchProblem& problem, const std::int32_t* tile) {
-  const Index n_prefix = problem.tiles.dimensions - 1;
-  Index n_counts = problem.planes.n_classes() * kLanes, size = 1;
-  for (Index m = 0; m < n_prefix; ++m) {
-    size = problem.block_size(tile, m);
-    n_counts *= problem.block_levels(tile, m) - 1;
-    if (m > 0 && m + 1 < n_prefix) n_counts *= size;
-  }
-  return std::min(size, kMaxTableCounts / n_counts);
+  const Index size = problem.block_size(tile, problem.tiles.dimensions - 2);
+  return std::min(size, kMaxTableCounts / table_counts_of_last_var(problem, tile));
 }
 
 }  // namespace interplay

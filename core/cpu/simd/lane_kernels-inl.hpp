@@ -7,6 +7,7 @@
 
 #include "bounds/lane_scores-inl.hpp"
 #include "bounds/level_kernels-inl.hpp"
+#include "bounds/paired_kernels-inl.hpp"
 #include "bounds/wide_kernels-inl.hpp"
 #include "simd/carry_save-inl.hpp"
 #include "simd/lane_kernels.hpp"
@@ -309,6 +310,7 @@ constexpr LaneKernels make_lane_kernels() {
   set_information_kernels<WideSimd, 3, 0>(kernels);
   set_information_kernels<WideSimd, 3, 1>(kernels);
   kernels.levels = make_level_kernels<Simd>();
+  kernels.paired = make_paired_kernels<Simd, WideSimd>();
   kernels.wide = make_wide_kernels<WideSimd>();
   return kernels;
 }

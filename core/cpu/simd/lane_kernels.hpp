@@ -114,6 +114,7 @@ using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& cou
 // level from 1 on or leaves it open, and level 0 follows by subtraction. A row holds a bit for each level from 1 on of
 // each lane; the bits of one level are `lane_stride` apart from those of the next.
 inline constexpr int kMaxLevelClasses = 16;
+inline constexpr int kMaxLaneLevels = 17;  // so that a row has room for 16 lanes
 
 struct LevelModel {
   int n_classes;
@@ -149,6 +150,42 @@ struct LevelScoreJob : LanesToBeat {
 
 using LevelScoreKernel = int (*)(const LevelModel& model, const LevelScoreJob& job);
 
+// The same for two classes, whose counts lie side by side.
+struct PairedCounts {
+  LevelShape shape;
+  const ClassCounts* const* with_lane;  // IN [pattern]: (lane_levels − 1) * lane_stride counts
+  const ClassCounts* prefix_cells;      // IN [cell of the prefix]
+  ClassCounts* scratch;                 // n_patterns * (lane_levels − 1) * 16, 64-byte aligned
+};
+
+struct PairedScoreJob : LanesToBeat {
+  using Lane = ClassCounts;
+  PairedCounts counts;
+};
+
+using PairedScoreKernel = int (*)(const LevelModel& model, const PairedScoreJob& job);
+
+struct PairedKernels {
+  // Set counts to those of two classes, or add these; n_lanes: a multiple of 16.
+  void (*put)(const LaneCount* class_0, const LaneCount* class_1, int n_lanes, ClassCounts* counts);
+  void (*add)(const LaneCount* class_0, const LaneCount* class_1, int n_lanes, ClassCounts* counts);
+  // Number of survivors of the bound. [members of the prefix: 1, 2, or 0 for any number][levels of all of them and of
+  // the lane: 3, 4, or 0 for any]
+  PairedScoreKernel score_polynomial[3][5], score_even[3][5];
+  PairedScoreKernel score_rational[3];
+  // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
+  void (*information)(const LevelModel& model, const PairedCounts& counts, float multiplicity, int first_lane,
+                      int last_lane, float* lower);
+
+  PairedScoreKernel score_of(const LevelModel& model, const LevelShape& shape, bool polynomial) const {
+    const int members = shape.n_prefix < 3 ? shape.n_prefix : 0;
+    if (!polynomial) return score_rational[members];
+    int levels = members && (shape.lane_levels == 3 || shape.lane_levels == 4) ? shape.lane_levels : 0;
+    for (int member = 0; member < members; ++member) levels = shape.levels[member] == levels ? levels : 0;
+    return (model.two_classes.is_even ? score_even : score_polynomial)[members][levels];
+  }
+};
+
 // The same where classes are larger than 16 bits can count: counts are floats, which hold whole numbers up to 2²⁴.
 inline constexpr Index kMostSamplesOfFloats = Index{1} << 24;
 
@@ -167,8 +204,8 @@ struct WideScoreJob : LanesToBeat {
 using WideScoreKernel = int (*)(const LevelModel& model, const WideScoreJob& job);
 
 struct WideKernels {
-  // Add counts of 16 bits to others, kLanes of each.
-  void (*add)(const LaneCount* counts, float* sums);
+  // Add counts of 16 bits to others.
+  void (*add)(const LaneCount* counts, int n_lanes, float* sums);
   // Number of survivors of the bound; two classes have a kernel of their own.
   WideScoreKernel score, score_two_classes;
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
@@ -181,22 +218,11 @@ struct WideKernels {
 struct LevelKernels {
   // Number of survivors of the bound, for any number of classes.
   LevelScoreKernel score, score_three_classes;
-  // The same for two classes; [levels of the lane, or 0 for any number]: 2 and 3 have kernels of their own.
-  LevelScoreKernel score_polynomial[4], score_rational[4];
-  // [members of the prefix]: polynomials where all of them and the lane have three levels. With three members registers
-  // are too few for it to pay.
-  LevelScoreKernel score_three_levels[3];
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
   void (*information)(const LevelModel& model, const LevelCounts& counts, float multiplicity, int first_lane,
                       int last_lane, float* lower);
 
-  LevelScoreKernel score_of(const LevelShape& shape, int n_classes, bool polynomial) const {
-    if (n_classes > 2) return n_classes == 3 ? score_three_classes : score;
-    bool three_levels = polynomial && shape.lane_levels == 3 && shape.n_prefix < 3;
-    for (int member = 0; member < shape.n_prefix; ++member) three_levels = three_levels && shape.levels[member] == 3;
-    if (three_levels) return score_three_levels[shape.n_prefix];
-    return (polynomial ? score_polynomial : score_rational)[shape.lane_levels < 4 ? shape.lane_levels : 0];
-  }
+  LevelScoreKernel score_of(int n_classes) const { return n_classes == 3 ? score_three_classes : score; }
 };
 
 struct LaneKernels {
@@ -223,6 +249,7 @@ struct LaneKernels {
   InformationKernel information_even[kMaxParts + 1][kMaxPrefix + 1];
   InformationKernel information_rational[kMaxParts + 1][kMaxPrefix + 1];
   LevelKernels levels;
+  PairedKernels paired;
   WideKernels wide;
 
   ScoreKernel score_of(const LaneModel& model, bool polynomial, int n_parts, int n_prefix) const {

@@ -30,6 +30,7 @@ struct WideSimd {
   static Counts load_pairs(const std::uint32_t* pairs) { return _mm512_loadu_si512(pairs); }
   static Counts set_pairs(std::uint32_t pair) { return _mm512_set1_epi32(static_cast<int>(pair)); }
   static Counts sub_counts(Counts a, Counts b) { return _mm512_sub_epi16(a, b); }
+  static Counts min_counts(Counts a, Counts b) { return _mm512_min_epu16(a, b); }
   static Floats sum_of_products(Counts pairs, Counts factors) {
     return _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs, factors));
   }

@@ -5,8 +5,10 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 #define INTERPLAY_INLINE __forceinline
+#define INTERPLAY_INLINE_LAMBDA
 #else
 #define INTERPLAY_INLINE inline __attribute__((always_inline))
+#define INTERPLAY_INLINE_LAMBDA __attribute__((always_inline))  // after the parameters
 #endif
 
 namespace {

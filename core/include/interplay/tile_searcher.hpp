@@ -65,15 +65,9 @@ class TileSearcher {
   virtual bool search(const std::int32_t* tile) = 0;
 };
 
-// Any levels, classes and dimensions: counts every cell, scores every tuple.
+// Any levels, classes and dimensions: counts every cell, scores every tuple. Others count what no other count implies and
+// score what a bound leaves: search/level_search.hpp, and for two levels and classes search/two_level_searchers.hpp.
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    SimdLevel level, SurvivorSink& sink, SearchProgress& progress);
-
-// Any levels and classes, two to five dimensions: counts what no other count implies, scores what a bound leaves.
-// Those of two levels and classes, which do it faster, are in search/two_level_searchers.hpp.
-class LevelData;
-std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                  const LevelData& data, SimdLevel level, SurvivorSink& sink,
-                                                  SearchProgress& progress);
 
 }  // namespace interplay

@@ -24,11 +24,22 @@ _HEADER = """\
 
 @click.command(short_help="Measure how fast this machine is.")
 @click.option("-k", "--dimensions", type=click.IntRange(1, 5), multiple=True, default=[2, 3, 4, 5], show_default=True,
-              help="May be repeated.")  # fmt: skip
-@click.option("--engine", "engines", multiple=True, metavar="NAME", help="May be repeated.  [default: all there are]")
-@click.option("--samples", type=click.IntRange(20, 1_000_000), default=2000, show_default=True)
-@click.option("--vars", "n_vars", type=click.IntRange(20, 100_000), help="Variables.  [default: by dimensions]")
-@click.option("--divisions", type=click.IntRange(1, 15), default=1, show_default=True, help="Levels less one.")
+              help="Members of a tuple; may be repeated.")  # fmt: skip
+@click.option(
+    "--engine",
+    "engines",
+    multiple=True,
+    metavar="NAME",
+    help="Engine to measure; may be repeated.  [default: all engines of this machine]",
+)
+@click.option("--samples", type=click.IntRange(20, 1_000_000), default=2000, show_default=True,
+              help="Number of samples.")  # fmt: skip
+@click.option(
+    "--vars", "n_vars", type=click.IntRange(20, 100_000), help="Number of variables.  [default: depends on dimensions]"
+)
+@click.option(
+    "--divisions", type=click.IntRange(1, 15), default=1, show_default=True, help="Number of thresholds per variable."
+)
 @click.option("-j", "--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def bench(
@@ -60,7 +71,10 @@ def bench(
     ]
     for name, k, n in shapes:
         if math.comb(n, k) > _MAX_TUPLES.get(name, max(_MAX_TUPLES.values())):
-            raise click.UsageError(f"{n} variables in {k}D are {math.comb(n, k):.2g} tuples, too many for a quick look")
+            raise click.UsageError(
+                f"{n} variables in {k}D are {math.comb(n, k):.2g} tuples, too many for a quick benchmark: lower one of "
+                "them"
+            )
     here = machine(jobs)
     if format_ == "table":
         told = versions()

@@ -9,11 +9,11 @@ from click.shell_completion import get_completion_class
 COMPLETE_VARIABLE = "_INTERPLAY_COMPLETE"
 
 
-@click.command(short_help="Print what makes the Tab key complete commands.")
+@click.command(short_help="Print the shell code that completes commands with Tab.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print what makes the Tab key complete `interplay` commands in SHELL.
+    """Print the code with which SHELL completes `interplay` commands when you press Tab.
 
     \b
     bash:  interplay completion bash >> ~/.bashrc

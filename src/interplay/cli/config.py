@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from interplay.stored.whole_file import whole_file
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def use_config(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -31,13 +34,15 @@ def read_config(path: str, known: set[str]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path!r} is not a TOML file: {error}") from None
     except RecursionError:
-        raise ValueError(f"{path!r} is not a file of settings: it is nested too deep") from None
+        raise ValueError(f"{path!r} is not a file of settings: its tables are nested too deeply") from None
     settings = {}
     for key, value in content.items():
         name = _ALIASES.get(key, key.replace("-", "_"))
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            raise ValueError(f"{path!r} sets {key!r}, which there is not" + (f": {near[0]!r}?" if near else ""))
+            raise ValueError(
+                f"{path!r} sets {key!r}, which is not an option" + (f": did you mean {near[0]!r}?" if near else "")
+            )
         if isinstance(value, dict):
             raise ValueError(f"{path!r}: {key!r} must be a value, not a table")
         # As text, so that a 2.5 where a whole number belongs is seen and not cut.
@@ -57,13 +62,38 @@ def write_config(path: str, settings: Mapping[str, Any], *, comment: str) -> Non
         file.write(("\n".join(lines) + "\n").encode())
 
 
+def record_command(path: str, command: str, settings: Mapping[str, Any]) -> None:
+    """Write the settings with which a command was run to a file that repeats it."""
+    from interplay import __version__
+
+    comment = f"`interplay {command} --config {os.path.basename(path)}` repeats this run (interplay {__version__})."
+    write_config(path, {name: value for name, value in settings.items() if name != "progress"}, comment=comment)
+
+
+#: Options of commands that run a search.
+CONFIG_OPTIONS = (
+    click.option(
+        "--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file."
+    ),
+    click.option("--write-config", "config_out", metavar="FILE", help="Write the settings of this run to a TOML file."),
+    click.option("--dry-run", is_flag=True, help="Only measure and print how much time and memory the search takes."),
+)
+
+
+def config_options(command: Command) -> Command:
+    """Give a command all of them, in this order."""
+    for option in reversed(CONFIG_OPTIONS):
+        command = option(command)
+    return command
+
+
 #: The options whose names differ from those of the arguments they stand for.
 _ALIASES = {
     "seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_", "arm": "arms",
     "covariate": "covariates",
 }  # fmt: skip
 _NAMES = {name: alias for alias, name in _ALIASES.items()}
-_LISTS = ("drop", "discrete", "na_values", "arms", "covariates")
+_LISTS = ("drop", "discrete", "na_values", "arms", "covariates", "variables", "partners")
 
 
 def _typed(value: Any) -> Any:

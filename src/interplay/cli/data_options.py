@@ -13,21 +13,24 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 #: Options whose values go to `read_data` under the same names.
 DATA_OPTIONS = (
-    click.option("--target", metavar="COLUMN", help="The column to be explained."),
+    click.option("--target", metavar="COLUMN", help="The column with the outcome."),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated."),
-    click.option("--delimiter", metavar="CHARACTER", help="Delimiter of text files.  [default: read off the header]"),
+    click.option("--delimiter", metavar="CHARACTER",
+                 help="Delimiter of text files.  [default: inferred from the header]"),
     click.option("--decimal", metavar="CHARACTER",
                  help="Decimal sign of text files.  [default: inferred for each column]"),
     click.option("--na-values", metavar="TEXT", multiple=True,
-                 help="Stands for a missing value, beside NA, ?, empty cells and the like; may be repeated."),
+                 help="A text or number that stands for a missing value, beside NA, ?, empty cells and the like; may "
+                 "be repeated."),
     click.option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
-                 show_default=True, help="Samples whose target is missing: refuse, or leave out."),
-    click.option("--sheet", metavar="NAME", help="Of a spreadsheet.  [default: the first]"),
+                 show_default=True, help="Samples without a target: refuse the file, or leave them out."),
+    click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
     click.option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
     click.option("--target-file", metavar="FILE",
                  help="A second file with the target of each sample, joined by the names of the samples."),
     click.option("--sample-id", metavar="COLUMN",
-                 help="With --target-file: the names of the samples.  [default: row names, or the first column]"),
+                 help="With --target-file: the column with the names of the samples.  [default: row names, or the "
+                 "first column]"),
 )  # fmt: skip
 
 #: What of these a run does not record if it is as it is without a word.

@@ -22,11 +22,12 @@ def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) ->
     X, y, truth = make_madelon(random_state=random_state)
     true = {f"x{v}" for v in truth.relevant}
     console.print(
-        f"A Madelon-like set: {X.shape[0]} samples, {X.shape[1]} variables, of which {len(true)} carry information.\n"
-        "Five of them decide the class, but only together: the others are combinations and copies of these.\n"
-        "We look at variables alone, in pairs and in triples; permuted copies show what chance gives.\n"
+        f"A table like Madelon: {X.shape[0]} samples and {X.shape[1]} variables, of which {len(true)} are "
+        "informative.\n"
+        "Five of them decide the class, but only together. The others are combinations and copies of these five.\n"
+        "We search variables alone, in pairs and in triples. Permuted copies show the chance level.\n"
     )
-    table = Table("search", "true finds", "false finds", "missed", "seconds", title="What each dimension finds")
+    table = Table("search", "true", "false", "missed", "seconds", title="What each dimension finds")
     for column in table.columns[1:]:
         column.justify = "right"
     selections: dict[str, Selection] = {}

@@ -32,7 +32,7 @@ Exit codes:
   2    bad usage or bad input; the message says what to do
   3    the result could not be written (no space left), or memory or threads ran out
   70   an error in interplay itself; INTERPLAY_TRACEBACK=1 shows where
-  130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output went away
+  130  interrupted (Ctrl-C); 143: terminated; 141: the reader of the output closed the pipe
 """
 
 
@@ -144,10 +144,10 @@ def _as_options(message: str) -> str:
     --------
     >>> _as_options("use decision='classes'; dimensions=9 needs at least 9 variables")
     'use --decision classes; --dimensions 9 needs at least 9 variables'
-    >>> _as_options("say decimal=','")
-    'say --decimal ,'
-    >>> _as_options("say na_values=['-9'] or missing_target='drop'")
-    "say --na-values '-9' or --missing-target drop"
+    >>> _as_options("use decimal=','")
+    'use --decimal ,'
+    >>> _as_options("use na_values=['-9'] or missing_target='drop'")
+    "use --na-values '-9' or --missing-target drop"
     """
     message = message.replace("on the command line with --drop", "--drop")
     message = re.sub(r"\bdecimal='([.,])'", r"--decimal \1", message)

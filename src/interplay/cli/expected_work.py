@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +15,8 @@ from interplay.engines.choice import check_engine
 from interplay.pipeline import task_of
 from interplay.search.coders import Coders
 from interplay.search.permuted_gains import allowed_relabelings
-from interplay.search.runs import n_tuples_of, prepare_largest, with_fitting_dimensions
+from interplay.search.runs import prepare_largest
+from interplay.search.task import n_tuples_of, with_fitting_dimensions
 from interplay.search.tile_loop import Shard
 
 #: The sample stops growing when it has taken this long.
@@ -23,7 +25,7 @@ _SAMPLE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class ExpectedWork:
-    """What a call of `select` would do.
+    """What a call of `select` or `interactions` would do.
 
     Attributes
     ----------
@@ -61,9 +63,10 @@ class ExpectedWork:
     def summary(self) -> str:
         """Return it in words."""
         where = ", ".join(f"{name} {value}" for name, value in self.engine.items())
+        contrast = f", {self.n_contrast} contrast variables" if self.n_contrast else ""
         return "\n".join(
             [
-                f"data     {self.n_samples} samples, {self.n_vars} variables, {self.n_contrast} contrast variables",
+                f"data     {self.n_samples} samples, {self.n_vars} variables{contrast}",
                 f"tuples   {self.n_tuples:.4g} ({self.dimensions}D, searches: {self.n_searches})",
                 f"memory   about {_bytes_in_words(self.n_bytes)} beyond the input",
                 f"engine   {where}; {self.tuples_per_second:.3g} tuples/s in a sample",
@@ -97,7 +100,13 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     preparing = time.perf_counter() - started
     # Of several dimensions, the largest tuples are sampled: they are most of the work.
     n_tuples = float(tiles.n_tuples.sum()) + float(sum(n_tuples_of(task)[:-1]))
-    rate = _sampled_rate(search.engine, planes, tiles, pseudocount=task.settings.pseudocount)
+    known: MaxGains | None = None
+
+    def find_maxima(batch: TupleTiles) -> None:
+        nonlocal known
+        known = search.engine.max_gains(planes, batch, pseudocount=task.settings.pseudocount, known=known)
+
+    rate = sampled_rate(search.engine, tiles, find_maxima)
     n_searches = len(task.comparisons) * task.settings.discretizations
     if task.settings.permutations:
         n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
@@ -108,16 +117,16 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
         dimensions=task.settings.searched[-1],
         n_searches=n_searches,
         n_tuples=n_searches * n_tuples,
-        n_bytes=_n_bytes(planes, tiles, n_threads=_threads_of(search.engine)),
+        n_bytes=memory_of(planes, tiles) + _memory_of_maxima(planes, tiles, n_threads=_threads_of(search.engine)),
         tuples_per_second=rate,
         seconds=n_searches * (preparing + n_tuples / rate),
         engine=search.engine.describe(),
     )
 
 
-def _sampled_rate(engine: Engine, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> float:
+def sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTiles], None]) -> float:
     """Search about a second's worth of tiles, as the search would, and return how many tuples a second that is."""
-    rate, known = 0.0, None
+    rate = 0.0
     began = time.perf_counter()
     order = np.random.RandomState(0).permutation(len(tiles))
     start, size = 0, _threads_of(engine)
@@ -125,22 +134,26 @@ def _sampled_rate(engine: Engine, planes: BitPlanes, tiles: TupleTiles, *, pseud
     while start < len(order) and time.perf_counter() - began < _SAMPLE_SECONDS:
         batch = tiles[order[start : start + size]]
         batch_began = time.perf_counter()
-        known = engine.max_gains(planes, batch, pseudocount=pseudocount, known=known)
+        search(batch)
         rate = float(batch.n_tuples.sum()) / max(time.perf_counter() - batch_began, 1e-6)
         start, size = start + size, 2 * size
     return rate
 
 
-def _n_bytes(planes: BitPlanes, tiles: TupleTiles, *, n_threads: int) -> int:
-    """Return about the memory of a search beyond its input; threads have maxima of their own."""
+def memory_of(planes: BitPlanes, tiles: TupleTiles) -> int:
+    """Return about the bytes of codes, planes and tiles of a search."""
+    codes_bytes = planes.n_rows * planes.n_samples
+    return int(codes_bytes + planes.words.nbytes + tiles.tiles.nbytes + tiles.n_tuples.nbytes)
+
+
+def _memory_of_maxima(planes: BitPlanes, tiles: TupleTiles, *, n_threads: int) -> int:
+    """Return the bytes of the maxima of a search; each thread has its own."""
     found = MaxGains.none_yet(planes, tiles)
     gains_bytes = sum(
         array.nbytes
         for array in (found.gain_by_group, found.discretization_by_group, found.tuples_by_group, found.df_by_group)
     )
-    codes_bytes = planes.n_rows * planes.n_samples
-    tiles_bytes = tiles.tiles.nbytes + tiles.n_tuples.nbytes
-    return int(codes_bytes + planes.words.nbytes + tiles_bytes + (n_threads + 2) * gains_bytes)
+    return int((n_threads + 2) * gains_bytes)
 
 
 def _threads_of(engine: Engine) -> int:

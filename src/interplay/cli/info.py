@@ -16,7 +16,9 @@ _OPTIONAL = ("matplotlib", "pyarrow", "anndata", "bed-reader", "cupy-cuda12x", "
 
 
 @click.command()
-@click.option("-v", "--verbose", is_flag=True, help="Optional packages, file locations and the choice of a bound too.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also print optional packages, file locations and the choice of a bound."
+)
 def info(verbose: bool) -> None:
     """Print versions and engines: what a bug report needs."""
     from interplay.engines.cpu import default_simd_level, simd_levels

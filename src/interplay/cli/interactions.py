@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
+from interplay.cli.config import config_options, record_command
+from interplay.cli.data_options import data_options, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
-from interplay.cli.run import check_shard, files_in_words
+from interplay.cli.run import check_shard, files_in_words, show_work
 from interplay.readers.data_file import read_data
 from interplay.steps.discrete_codes import MISSING_CHOICES
 
@@ -28,28 +30,30 @@ _OWN = (
     click.option("-k", "--dimensions", type=int, default=2, show_default=True,
                  help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
     click.option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error", show_default=True,
-                 help="Missing values: refuse, a level of their own, draw from the others, or leave the sample out of "
-                 "the tests of the tuple."),
+                 help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "
+                 "the sample out of the tests of the tuple."),
     click.option("--variables", metavar="NAME|@FILE", multiple=True,
-                 help="Only tuples with one of these variables; may be repeated; @FILE names one a line."),
+                 help="Only tuples with one of these variables; may be repeated; @FILE has one name per line."),
     click.option("--require", type=click.Choice(["any", "all"]), default="any", show_default=True,
-                 help="Whether a tuple must have one of --variables, or consist of them."),
+                 help="Whether a tuple must contain one of --variables, or consist of them."),
     click.option("--partners", metavar="NAME|@FILE", multiple=True,
-                 help="With --variables: the other members of a tuple must be of these."),
+                 help="With --variables: the other members of a tuple must be among these."),
     click.option("--min-distance", type=float, metavar="N",
-                 help="Leave out tuples with members on one chromosome that are nearer than this."),
+                 help="Leave out tuples with two members on one chromosome that are closer than this."),
     click.option("--positions", metavar="FILE",
-                 help="For --min-distance: .bim, or a table with the columns variable, position and chromosome.  "
-                 "[default: those of a .bed]"),
+                 help="For --min-distance: a .bim file, or a table with the columns variable, position and chromosome. "
+                 " [default: positions of the .bed file]"),
     click.option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
                  metavar="METHOD", default="holm", show_default=True,
-                 help="holm, hochberg, bonferroni, BH, BY or none; for all tuples that are searched."),
-    click.option("--level", type=float, default=0.05, show_default=True, help="Significant: adjusted p below this."),
-    click.option("--max-p", type=float, help="List all tuples with p, not adjusted, up to this; 1 lists all.  "
-                 "[default: what is significant]"),
-    click.option("--top", type=int, metavar="N", help="List the N tuples with the smallest p."),
-    click.option("--holdout", metavar="SHARE|N", help="Search without this share, or number, of the samples, and test "
-                 "in them what is found."),
+                 help="Adjustment for all tuples of the search: holm, hochberg, bonferroni, BH, BY or none."),
+    click.option("--level", type=float, default=0.05, show_default=True,
+                 help="Significance level: significant tuples have an adjusted p-value below it."),
+    click.option("--max-p", type=float, help="List all tuples with an unadjusted p-value up to this; 1 lists all.  "
+                 "[default: significant tuples]"),
+    click.option("--top", type=int, metavar="N", help="List the N tuples with the smallest p-values."),
+    click.option("--holdout", metavar="SHARE|N",
+                 help="Keep this share, or number, of the samples out of the search, and test "
+                 "the found tuples in them."),
 )  # fmt: skip
 
 
@@ -68,33 +72,32 @@ def _interaction_options(command: Command) -> Command:
     return command
 
 
-@click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples that interact: more than their parts.")
+@click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples of variables that interact.")
 @click.argument("data")
-@click.option("--target", metavar="COLUMN", help="The column to be explained.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of text files.  [default: what the header shows]")
-@click.option("--decimal", metavar="CHARACTER", help="Decimal sign of text files.  [default: what each column shows]")
+@data_options
 @_interaction_options
 @output_options
-@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
-@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+@click.option(
+    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
+)
+@config_options
+@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 def interactions(
     data: str,
-    target: str | None,
-    drop: tuple[str, ...],
-    delimiter: str | None,
-    decimal: str | None,
     out: str | None,
     format_: str | None,
     report: str | None,
     save: str | None,
     shard: str | None,
+    config: str | None,
+    config_out: str | None,
+    dry_run: bool,
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Find the tuples of variables in the file DATA that interact about a target.
+    """Find the tuples of variables in the file DATA that interact in their effect on the outcome.
 
-    An interaction is an effect that no sum of effects of the parts of a tuple explains. Without --out or --format, a
+    An interaction is an effect of a tuple beyond the sum of the effects of its parts. Without --out or --format, a
     summary goes to stdout. Progress and notes go to stderr.
 
     \b
@@ -103,11 +106,20 @@ def interactions(
     """  # noqa: D301 - click looks for that character
     check_format(out, format_)
     if shard is not None:
-        check_shard(shard, save, {"out": out, "format": format_, "report": report})
-    outputs = {"out": None if out == "-" else out, "report": report, "save": save, "checkpoint": values["checkpoint"]}
-    inputs = [data, values["positions"]]
+        check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
+    outputs = {
+        "out": None if out == "-" else out,
+        "report": report,
+        "save": save,
+        "write-config": config_out,
+        "checkpoint": values["checkpoint"],
+    }
+    inputs = [data, config, values["positions"], values["target_file"]]
     check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
+    how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
+    as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
+    record = {"data": data, **to_record(how_to_read), **as_typed}
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
     if values["positions"] is not None:
@@ -118,7 +130,18 @@ def interactions(
         arguments["random_state"] = 0  # the same for all parts
     if quiet:
         arguments["progress"] = False
-    X, y = read_data(data, target=target, drop=drop, delimiter=delimiter, decimal=decimal)
+    X, y = read_data(data, **how_to_read)
+
+    if dry_run:
+        from interplay.cli.expected_interactions import expected_interactions
+
+        work = expected_interactions(X, y, shard=shard, **arguments)
+        show_work(
+            work, format_=format_, shard=shard, notes=["tests    of the tuples that the search leaves: not included"]
+        )
+        if config_out is not None:
+            record_command(config_out, "interactions", record)
+        return
 
     from interplay.interacting.find import interactions as find_interactions
 
@@ -126,7 +149,18 @@ def interactions(
     if shard is not None:
         write_all({"save": (str(save), found.save)}, quiet=quiet)
         return
-    write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
+    recorded = record | {"random_state": found.settings["random_state"]}
+    write_selection(
+        found,
+        out=out,
+        format_=format_,
+        report=report,
+        save=save,
+        quiet=quiet,
+        others={}
+        if config_out is None
+        else {"write-config": (config_out, lambda path: record_command(path, "interactions", recorded))},
+    )
 
 
 def _listed(given: tuple[str, ...]) -> list[str] | None:

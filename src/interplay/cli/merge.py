@@ -13,16 +13,16 @@ from interplay.cli.repeated_command import repeated_command
 from interplay.readers.data_file import read_data
 
 
-@click.command(epilog=EXIT_CODES, short_help="Put the parts of `interplay run --shard` together.")
+@click.command(epilog=EXIT_CODES, short_help="Merge the parts of searches with --shard.")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 @output_options
 @click.option(
     "--data",
     metavar="FILE",
-    help="The table, for clusters, synergies and pictures of tuples; its options as they were for `interplay run`.",
+    help="The table, for clusters, synergies and pictures of tuples; repeat its options of `interplay run`.",
 )
 @data_options
-@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 def merge(
     parts: tuple[str, ...],
     out: str | None,
@@ -33,9 +33,9 @@ def merge(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Put the parts of all shards together: the result is that of one `interplay run` or `interplay interactions`.
+    """Merge the parts of all shards: the result equals that of one `interplay run` or `interplay interactions`.
 
-    Every part must be there once, in any order; missing, doubled and foreign ones are refused.
+    Give every part once, in any order. Missing, repeated and unrelated parts are refused.
 
     \b
     interplay run data.csv --target outcome -k 3 --shard 1/64 --save parts/1    # and so on

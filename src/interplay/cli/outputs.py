@@ -21,10 +21,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Write = Callable[[str], Any]
 
 _OUTPUT_OPTIONS = (
-    click.option("--out", metavar="FILE", help="Table of all variables: .csv, .tsv, .parquet or .json; - is stdout."),
-    click.option("--format", "format_", type=click.Choice(["csv", "tsv", "json"]), help="The table, to stdout."),
-    click.option("--report", metavar="FILE", help="HTML report."),
-    click.option("--save", metavar="FILE", help="The whole result, for `interplay report` and interplay.load()."),
+    click.option(
+        "--out", metavar="FILE", help="Write the table of all variables: .csv, .tsv, .parquet or .json; - is stdout."
+    ),
+    click.option(
+        "--format",
+        "format_",
+        type=click.Choice(["csv", "tsv", "json"]),
+        help="Print the table to stdout in this format.",
+    ),
+    click.option("--report", metavar="FILE", help="Write an HTML report."),
+    click.option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
 )
 
 
@@ -38,7 +45,9 @@ def output_options(command: Command) -> Command:
 def check_format(out: str | None, format_: str | None) -> None:
     """Refuse two ways of saying what the table should be."""
     if format_ is not None and out not in (None, "-"):
-        raise click.UsageError("--format is for the table on stdout: leave it out, the ending of --out says it")
+        raise click.UsageError(
+            "--format is for the table on stdout: leave it out, because the file extension of --out gives the format"
+        )
 
 
 def write_selection(

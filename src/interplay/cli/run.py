@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Sequence
 from itertools import zip_longest
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from interplay.cli.config import use_config, write_config
+from interplay.cli.config import config_options, record_command
 from interplay.cli.data_options import data_options, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
@@ -19,28 +19,31 @@ from interplay.cli.repeated_command import repeated_command
 from interplay.readers.data_file import read_data
 from interplay.readers.file_formats import FORMATS
 
+if TYPE_CHECKING:
+    from interplay.cli.expected_work import ExpectedWork
+
 
 def files_in_words() -> str:
     """Say what files are read, for the help: one paragraph per format, in two columns."""
-    lines = ["\b", "DATA is a file, known by its ending:"]
+    lines = ["\b", "DATA is a file; its extension gives the format:"]
     for known in FORMATS:
         rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")
         lines += [f"  {endings:17}  {words}".rstrip() for endings, words in rows]
-    return "\n".join([*lines, "Results replace existing files, at the end and as a whole.", "", ""])
+    return "\n".join([*lines, "Results replace existing files. Each is written as a whole, after the search.", "", ""])
 
 
 @click.command(epilog=files_in_words() + EXIT_CODES)
 @click.argument("data")
 @data_options
-@click.option("--time", metavar="COLUMN", help="Instead of --target: times to an event, some of them censored.")
-@click.option("--event", metavar="COLUMN", help="With --time: 1 where the event was seen, 0 where it was not.")
+@click.option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring.")
+@click.option("--event", metavar="COLUMN", help="With --time: 1 if the event was observed, 0 if the time is censored.")
 @select_options
 @output_options
-@click.option("--shard", metavar="I/N", help="Search only the I-th of N parts; --save it, for `interplay merge`.")
-@click.option("--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file.")
-@click.option("--write-config", "config_out", metavar="FILE", help="Record the run as such a file.")
-@click.option("--dry-run", is_flag=True, help="Measure and print the work, and do not do it.")
-@click.option("-q", "--quiet", is_flag=True, help="Only results that were asked for, and errors.")
+@click.option(
+    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
+)
+@config_options
+@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
 def run(
     data: str,
     time: str | None,
@@ -56,7 +59,7 @@ def run(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Find the variables in the file DATA that are informative about a target.
+    """Find the variables in the file DATA that are informative about the outcome.
 
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
@@ -88,11 +91,9 @@ def run(
         from interplay.search.tile_loop import Shard
 
         work = expected_work(X, y, **arguments, shard=None if shard is None else Shard.parse(shard))
-        click.echo(json.dumps(work.to_dict(), indent=1) if format_ == "json" else work.summary())
-        if shard is not None and format_ != "json":
-            click.echo(f"shard    {shard}: an equal share of these tuples and this time")
+        show_work(work, format_=format_, shard=shard)
         if config_out is not None:
-            _record(config_out, record)
+            record_command(config_out, "run", record)
         return
 
     if shard is not None:
@@ -116,15 +117,28 @@ def run(
         report=report,
         save=save,
         quiet=quiet,
-        others={} if config_out is None else {"write-config": (config_out, lambda path: _record(path, recorded))},
+        others={}
+        if config_out is None
+        else {"write-config": (config_out, lambda path: record_command(path, "run", recorded))},
     )
 
 
 def _check_times(target: str | None, time: str | None, event: str | None) -> None:
     if (time is None) != (event is None):
-        raise click.UsageError("--time and --event belong together: times, and whether the event was seen at them")
+        raise click.UsageError(
+            "--time and --event belong together: give both, the time and whether the event was observed"
+        )
     if time is not None and target is not None:
-        raise click.UsageError("--target does not go with --time and --event: what is explained is the time")
+        raise click.UsageError("--target does not go with --time and --event: the time is the outcome")
+
+
+def show_work(work: ExpectedWork, *, format_: str | None, shard: str | None, notes: Sequence[str] = ()) -> None:
+    """Print what --dry-run measured, as text or as JSON."""
+    if format_ == "json":
+        click.echo(json.dumps(work.to_dict(), indent=1))
+        return
+    share = [] if shard is None else [f"shard    {shard}: an equal share of these tuples and this time"]
+    click.echo("\n".join([work.summary(), *share, *notes]))
 
 
 def check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
@@ -133,15 +147,7 @@ def check_shard(shard: str, save: str | None, not_yet: dict[str, Any]) -> None:
 
     Shard.parse(shard)
     if save is None:
-        raise click.UsageError("--shard makes a part of a result: say with --save where to put it")
+        raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
     for name, value in not_yet.items():
         if value is not None:
-            raise click.UsageError(f"--{name} needs the whole result: give it to `interplay merge`, not with --shard")
-
-
-def _record(path: str, settings: dict[str, Any]) -> None:
-    from interplay import __version__
-
-    comment = f"`interplay run --config {os.path.basename(path)}` repeats this run (interplay {__version__})."
-    settings = {name: value for name, value in settings.items() if name != "progress"}
-    write_config(path, settings, comment=comment)
+            raise click.UsageError(f"--{name} needs the whole result: use it with `interplay merge`, not with --shard")

@@ -110,7 +110,8 @@ def get_suggested_range(n: int, dimensions: int, divisions: int, k: float = 3) -
     span = range_for_test(check_int("n", n, low=1), dimensions, divisions, check_real("k", k, low=0, low_open=True))
     if span < NARROW_RANGE:
         warnings.warn(
-            f"a range of {span:.2g} makes discretizations much alike: use one, or fewer dimensions or divisions",
+            f"with a range of {span:.2g} the discretizations hardly differ: use one discretization, or lower "
+            "dimensions or divisions",
             UserWarning,
             stacklevel=2,
         )

@@ -153,7 +153,8 @@ def _search_ignored(tail_p: FloatArray, mode: str, bounds: Bounds, search_points
         low, high = max(0, best - step), min(bounds.max_ignored, best + step)
     if 0 < best >= bounds.max_ignored - 2:
         warnings.warn(
-            f"the null fit ignores {best} contrast variables of low gain, about the most it may, so it may be off: "
+            f"the null fit ignores {best} contrast variables of low gain, about the largest number allowed, so it may "
+            "be inaccurate: "
             "remove constant and nearly constant columns, or raise max_ign_low_ig_vars_num",
             UserWarning,
             stacklevel=3,

@@ -69,7 +69,7 @@ def run(
     p_adjust_method : str
         How p-values are adjusted for the number of variables: statsmodels' names, as in the older package, or R's.
     level : float
-        A variable is relevant if its adjusted p-value is below this level.
+        A variable is relevant if its adjusted p-value is below this significance level.
     use_CUDA : bool
         Accepted and ignored: the engine is the one that ``engine="auto"`` chooses, and all engines give the same
         numbers.
@@ -115,7 +115,7 @@ def run(
     if not needs_no_fit and (n_contrast or table.n_vars) < MIN_REFERENCE_VARIABLES:
         raise ValueError(
             f"n_contrast must be at least {MIN_REFERENCE_VARIABLES}, not {n_contrast}: "
-            "fewer cannot show what chance gives"
+            "fewer are not enough to estimate the null distribution"
         )
     check_choice("p_adjust_method", p_adjust_method, ADJUST_METHODS)
     level = check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True)

@@ -102,6 +102,12 @@ class Engine(ABC):
         """Return how tuples of so many members should be cut for this engine."""
         return USUAL_TILES
 
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:  # noqa: B027
+        """Start, in the background, what takes time before such a search; the planes have no words yet.
+
+        Called before columns are coded. Nothing depends on it, and a search may come without it or not at all.
+        """
+
     def stream_max_gains(
         self,
         planes: BitPlanes,
@@ -188,11 +194,11 @@ class SearchInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     partial : MaxGains, ScreenedTuples or RankedTuples
-        The maxima found until then, or the tuples listed; of several runs, those of the one in work.
+        The maxima found until then, or the tuples listed; with several runs, those of the current one.
     done : float
         The share of all tuples, of all runs, that was searched.
     kept_in : str or None
-        The checkpoint from which the same call goes on.
+        The checkpoint from which the same call resumes.
     not_kept : str or None
         Why this could not be written to the checkpoint; what was written before is still there.
     """

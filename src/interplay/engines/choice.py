@@ -17,7 +17,7 @@ from interplay.checks import shown
 from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.jobs import resolve_n_jobs
+from interplay.jobs import n_cores, resolve_n_jobs
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,10 +54,25 @@ class EngineChoice:
     n_threads : int
         Threads of this machine that the call may use, in the engine and elsewhere; where a GPU searches and nothing is
         asked for, so many that it does not wait for columns to be read.
+    may_add_threads : bool
+        Whether nothing is asked for, so that there may be more if the amount of work decides for a GPU.
     """
 
     engine: Engine | None
     n_threads: int
+    may_add_threads: bool = False
+
+    def reading_threads(self, least_work: SearchWork) -> int:
+        """Return the threads that read and code columns, before anybody knows more of the work than this."""
+        adds_threads = self.engine is None and self.may_add_threads and self.expects_gpu(least_work)
+        return _threads_for_gpu(self.n_threads) if adds_threads else self.n_threads
+
+    def expects_gpu(self, least_work: SearchWork) -> bool:
+        """Say whether a GPU will search, before anybody knows more of the work than this."""
+        if self.engine is not None:
+            return self.engine.name == "cuda"
+        is_long = _seconds_on_processor(least_work, self.n_threads) > _WORTH_ANY_START
+        return is_long and _gpu_is_worth_it(least_work, self.n_threads)
 
 
 def check_engine(
@@ -78,8 +93,12 @@ def check_engine(
             raise ValueError(f"engine {found.name!r} cannot {what} tuples: use engine={others}")
         found = CpuEngine(n_threads=n_threads)
     if n_jobs is None and found is not None and found.name == "cuda":
-        n_threads = max(n_threads, min(resolve_n_jobs(-1), _READING_THREADS))
-    return EngineChoice(found, n_threads)
+        n_threads = _threads_for_gpu(n_threads)
+    return EngineChoice(found, n_threads, may_add_threads=n_jobs is None)
+
+
+def _threads_for_gpu(n_threads: int) -> int:
+    return max(n_threads, min(n_cores(), _READING_THREADS))
 
 
 def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:
@@ -233,21 +252,27 @@ def count_tuples(n_vars: int, n_asked: int, dimensions: int, require: str) -> in
     return comb(n_vars, dimensions) - comb(n_vars - n_asked, dimensions)
 
 
-#: What a GPU costs before the first tuple: context, kernels from the cache, copies. Measured on an H200's machine.
-_GPU_START_SECONDS = 1.5
+#: The processor gets what it does in so many times as long as a GPU takes to begin. Below the second number, in
+#: seconds, nobody looks how long that is.
+_WORTH_STARTS, _WORTH_ANY_START = 2.0, 0.2
 
 #: A thread's seconds per tuple, cell and sample, and what a tuple costs at least. A rough fit to benchmarks/results.
 _CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
 _CPU_SECONDS_PER_TUPLE = 2e-9
 
 
+def _seconds_on_processor(work: SearchWork, n_threads: int) -> float:
+    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
+    return work.n_tuples * per_tuple / n_threads
+
+
 def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
     """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
-    per_tuple = _CPU_SECONDS_PER_TUPLE + _CPU_SECONDS_PER_CELL_SAMPLE * work.n_cells * work.n_samples
-    if work.n_tuples * per_tuple / n_threads < 2 * _GPU_START_SECONDS:
+    seconds = _seconds_on_processor(work, n_threads)
+    if seconds < _WORTH_ANY_START or find_spec("cupy") is None:
         return False
-    if find_spec("cupy") is None:  # looked for only now: importing CuPy takes a second itself
-        return False
-    from interplay.engines.cuda import why_no_cuda
+    from interplay.engines.cuda import start_seconds, why_no_cuda
 
-    return why_no_cuda() is None
+    if seconds < _WORTH_STARTS * start_seconds():
+        return False
+    return why_no_cuda() is None  # looked for only now: importing CuPy takes a second itself

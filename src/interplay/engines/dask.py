@@ -55,7 +55,7 @@ class DaskEngine(Engine):
 
     def __post_init__(self) -> None:
         if self.client.asynchronous:
-            raise TypeError("engine must be a Dask client that waits: make it with asynchronous=False")
+            raise TypeError("engine must be a synchronous Dask client: create it with asynchronous=False")
 
     @classmethod
     def of_current_client(cls) -> DaskEngine:
@@ -71,8 +71,8 @@ class DaskEngine(Engine):
             if address := dask.config.get("scheduler-address", None):
                 return cls(Client(address))
             raise ValueError(
-                "engine='dask' needs a cluster to work on: make a client first, with distributed.Client() for this "
-                "machine or distributed.Client(address) for a scheduler that runs, or set DASK_SCHEDULER_ADDRESS"
+                "engine='dask' needs a Dask client: create one first, with distributed.Client() for this "
+                "machine or distributed.Client(address) for a running scheduler, or set DASK_SCHEDULER_ADDRESS"
             ) from None
 
     def tile_shape(self, dimensions: int) -> TileShape:

@@ -255,8 +255,8 @@ class ChunkTasks(ABC, Generic[Result, Done]):
             tiles = f"tile {chunk.begin}" if chunk.end == chunk.begin + 1 else f"tiles {chunk.begin} to {chunk.end - 1}"
             reason = in_one_line(error)
             raise RuntimeError(
-                f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): see the logs of its "
-                "workers, and give them more memory if they were killed"
+                f"the cluster failed {failures} times on {tiles} of {len(self._tiles)} ({reason}): check the logs of "
+                "its workers, and give them more memory if they were killed"
             ) from error
         chunk = replace(chunk, failures=failures)
         self._to_repeat += chunk.halves() if split else [chunk]

@@ -55,8 +55,8 @@ class Cluster:
         elif now - self._seen > _SECONDS_UNTIL_WARNING and not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                "the Dask cluster has no workers; waiting for one (Ctrl-C stops): see that it can start some, with "
-                "cluster.scale(4) for instance",
+                "the Dask cluster has no workers; waiting for one (Ctrl-C stops): start some, for example with "
+                "cluster.scale(4)",
                 stacklevel=2,
             )
 
@@ -83,7 +83,7 @@ class Cluster:
                     raise
                 if sent == _MAX_SENDINGS:
                     raise RuntimeError(
-                        f"the data could not be sent to the workers of the Dask cluster ({in_one_line(error)}): see "
+                        f"the data could not be sent to the workers of the Dask cluster ({in_one_line(error)}): check "
                         "their logs"
                     ) from error
             self._pause(_FIRST_PAUSE_SECONDS * 2 ** (sent - 1))

@@ -15,7 +15,7 @@ from interplay.interrupts import Interrupts, noticing_interrupts
 POLL_SECONDS = 0.01
 
 LOST = (
-    "the Dask cluster is lost, or loses what is sent to it (see the logs of its scheduler and workers): with a "
+    "the Dask cluster is lost, or loses what is sent to it (check the logs of its scheduler and workers): with a "
     "checkpoint, the same call goes on from there"
 )
 
@@ -100,7 +100,7 @@ class Connection:
                 if now > end or until() or self.is_lost:
                     answer.cancel()
                     raise TimeoutError(
-                        f"no answer from the Dask cluster within {seconds:.0f} s: see the logs of its scheduler"
+                        f"no answer from the Dask cluster within {seconds:.0f} s: check the logs of its scheduler"
                     )
 
     def fetch(self, future: Any) -> Any:

@@ -48,7 +48,7 @@ def tuple_formula(stat: str, dimensions: int, *, with_decision: bool) -> TupleFo
     if stat == "MI" and with_decision:
         return None
     if stat in ("TC", "II") and with_decision:
-        raise ValueError(f'stat="{stat}" is about the variables alone: leave y out, or take stat="MI"')
+        raise ValueError(f'stat="{stat}" uses no outcome: leave y out, or use stat="MI"')
     if stat in ("MI", "VI") and dimensions != 2:
         instead = ': for more, take stat="TC" or "II"' if stat == "MI" else ""
         raise ValueError(f'stat="{stat}" needs dimensions=2, not {dimensions}{instead}')

@@ -2,7 +2,8 @@
 
 ::
 
-    find.py       `interactions`: arguments checked, samples split where some are held out
+    find.py       `interactions`
+    task.py       its arguments, checked; samples split where some are held out
     data.py       what is searched: table, outcome, strata, which tuples
     in_groups.py  the same where samples belong together: permutations of whole groups' labels
     beside_covariates.py  significant tuples tested again with covariates

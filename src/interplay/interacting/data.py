@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from interplay.arrays import DecisionClasses, IntArray
-from interplay.search.provenance import data_fingerprint
+from interplay.search.fingerprint import data_fingerprint
 from interplay.search.settings import Discrete
 from interplay.search.tuple_family import TupleFamily
 from interplay.steps.column_subset import ColumnSubset
@@ -69,9 +69,9 @@ class InteractionData:
         """Turn numbers of searched variables into numbers of variables of the table."""
         return searched if self.family.columns is None else self.family.columns[searched]
 
-    @cached_property
-    def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes, self.strata, self.groups)
+    def fingerprint(self, like: str | None = None, *, n_threads: int) -> str:
+        """Return the hash of all data; see `data_fingerprint`."""
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups, like=like, n_threads=n_threads)
 
     @property
     def strata_sizes(self) -> dict[str, int]:

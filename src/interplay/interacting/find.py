@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import signature
 from typing import Any
 
-from interplay.checks import check_choice, check_int, check_list, check_real
 from interplay.engines.choice import AsEngine, check_engine
-from interplay.interacting.data import InteractionData
-from interplay.interacting.in_groups import check_groups, find_in_groups
+from interplay.interacting.in_groups import find_in_groups
 from interplay.interacting.search import find_interactions
+from interplay.interacting.task import InteractionTask, check_interactions
 from interplay.progress import Progress, check_progress
 from interplay.results.interactions import Interactions
 from interplay.results.replication import replicate_in
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
-from interplay.search.p_value_caps import PValueCaps, check_listed_method
-from interplay.search.settings import MAX_PERMUTATIONS, Discrete, check_search_settings
-from interplay.search.tile_loop import Shard
-from interplay.search.tuple_family import make_family
-from interplay.steps.clustered_samples import warn_of_clusters
-from interplay.steps.covariates import make_covariates
-from interplay.steps.decision import decision_classes
-from interplay.steps.discrete_codes import MISSING_CHOICES
-from interplay.steps.groups import make_groups
-from interplay.steps.named_columns import take_named
-from interplay.steps.sample_split import split_samples
-from interplay.steps.strata import check_strata, make_strata
-from interplay.steps.table import Table
+from interplay.search.settings import Discrete
 
 
 def interactions(
@@ -62,12 +50,12 @@ def interactions(
     progress: Progress = None,
     checkpoint: AsCheckpoint = None,
 ) -> Interactions:
-    """Find the tuples that interact: whose effect on the outcome is more than the effects of their parts.
+    """Find the tuples that interact: their effect on the outcome is more than the sum of the effects of their parts.
 
-    Every `dimensions`-tuple of variables is tested against the hypothesis that the log odds of the classes are a sum of
-    effects of fewer than all of its members: for a pair, an effect of each. The search is exhaustive. Tuples that a
-    bound rules out are not looked at further; all others are counted and tested, and p-values are adjusted for all
-    tuples of the search.
+    The null hypothesis of each `dimensions`-tuple of variables is that the log odds of the classes are a sum of effects
+    of proper subsets of its members: for a pair, an effect of each variable. The search is exhaustive. Tuples that a
+    bound excludes are not examined further; all others are counted and tested, and p-values are adjusted for all tuples
+    of the search.
 
     Parameters
     ----------
@@ -81,13 +69,14 @@ def interactions(
     dimensions : int
         Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
 
-        A tuple must have at least two variables. The interaction of a triple is what no pair of its members has.
+        A tuple must have at least two variables. The interaction of a triple is its effect beyond those of its pairs.
     divisions : int
         Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
     discretizations : int
         Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
 
-        A tuple is tested in the one in which χ² gives it the smallest p-value, and that is multiplied by their number.
+        A tuple is tested in the discretisation in which χ² gives it the smallest p-value, which is multiplied by the
+        number of discretisations.
     range_ : float, optional
         How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
         default 0 with one discretisation, and `suggest_range` with several.
@@ -99,12 +88,12 @@ def interactions(
     require : {"any", "all"}
         Whether a tuple must contain at least one of `variables`, or must consist of them.
     partners : iterable of names or numbers, optional
-        With `variables`: look only at tuples of one of `variables` and otherwise of these, set by set. The sets may
-        overlap.
+        With `variables`: search only tuples that consist of one of `variables` and otherwise of these partners. The two
+        sets may overlap.
     min_distance : float, optional
-        Leave out tuples with two members on one chromosome that are nearer to each other than this, in the unit of
-        their positions (base pairs in a .bim file). Neighbours that are correlated can share the tag of one effect,
-        which looks like an interaction.
+        Leave out tuples with two members on one chromosome that are closer to each other than this, in the unit of
+        their positions (base pairs in a .bim file). Correlated neighbours can both tag one effect, which looks like an
+        interaction.
     positions : array-like, dict or table, optional
         For `min_distance`: one number, or one pair (chromosome, position), per variable; a dict of these by name; or a
         table with columns variable, position and, if there are several, chromosome. A .bed file has its own.
@@ -115,24 +104,25 @@ def interactions(
         A tuple is significant if its adjusted p-value is below this significance level.
     max_p : float, optional
         List all tuples with a p-value, not adjusted, up to this one; 1 lists all tuples. By default those that are
-        significant are listed. The search goes up to the p-value that the adjustment could call significant: with
-        "holm" all of them are found; with "hochberg", "BH" and "BY", which also look at larger p-values, it goes on
-        while these could change the result, and never calls more significant than if all were known.
+        significant are listed. The search goes up to the largest p-value that could be significant after adjustment.
+        With "holm" it finds all significant tuples. "hochberg", "BH" and "BY" also depend on larger p-values: the
+        search continues while these could change the result, and never declares more tuples significant than if all
+        p-values were known.
     top : int, optional
-        List so many tuples with the smallest p-values, significant or not (of those that `max_p` allows).
+        Number of tuples with the smallest p-values to list, significant or not (among those that `max_p` allows).
     holdout : float or int, optional
         Share or number of samples that are kept out of the search, drawn at random within each class. The tuples that
-        the search lists are then tested once each in these samples, as `Interactions.replicate` does, and the result
-        is that of these tests, with those of the search beside.
+        the search lists are then tested once each in these samples, as `Interactions.replicate` does. The result
+        contains these tests, and those of the search beside them.
     shard : str or (int, int), optional
         Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
 
-        The result is then a part of one; `merge_interactions` puts all parts together.
+        The result is then a part; `merge_interactions` merges all parts.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
-        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
-        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
-        for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
 
         All effects may differ between strata, and an interaction may be in any of them.
     groups : (n_samples,) array-like, table-like, or str, optional
@@ -141,18 +131,17 @@ def interactions(
         one class; where classes vary within groups, labels are permuted between groups of the same size and within
         groups. A string names a column, as for `y`.
 
-        χ² then ranks tuples, and nothing else: adjusted p-values are Westfall and Young's, for all tuples of the
-        search, whatever `p_adjust` would do. Intervals of log odds ratios are not given.
+        χ² then only ranks tuples. Adjusted p-values are Westfall and Young's, for all tuples of the search; there are
+        no confidence intervals of log odds ratios.
     n_permutations : int
-        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        Number of permutations. If fewer are possible, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
 
         With `groups` only. The search is repeated for each.
     covariates : table-like, (n_samples,) array-like, str or list of str, optional
-        What else is known of each sample (age, sex, principal components), as values or as names of columns, which are
-        then not variables. The search does not use them: what it finds is tested again, by the likelihood ratio of
-        logistic models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table say
-        what remains.
+        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
+        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
+        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
 
         Significant tuples are tested, by models with and without the interaction.
     decision : {"auto", "classes", "continuous"}
@@ -160,7 +149,7 @@ def interactions(
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
         continuous, unless there are only two distinct values.
 
-        More than two classes are told apart all at once.
+        More than two classes are compared jointly.
     decision_divisions : int
         Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
     discrete : {"auto", "none", "all"} or list of columns
@@ -170,8 +159,8 @@ def interactions(
         Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
         observed values of the column ("impute").
 
-        With "level", that a value is missing can be part of an interaction. "omit" leaves each sample out of the tests
-        of the tuples of which it lacks a value, as PLINK does.
+        With "level", missingness can be part of an interaction. "omit" leaves a sample out of the tests of all tuples
+        in which it has a missing value, as PLINK does.
     random_state : int, None, RandomState or Generator
         Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
 
@@ -198,13 +187,14 @@ def interactions(
 
     Notes
     -----
-    With two levels and two classes p-values are exact (Zelen's test). Elsewhere they are the larger of χ²'s, at the
-    effective degrees of freedom, and of a bootstrap's (Bartlett's correction, 200 tables), which is made for p-values
-    of χ² up to 0.001, for all that could be significant, and up to 0.05 where fewer than 5 samples are expected in an
-    entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are not tested: p = 1.
+    With two levels and two classes, p-values are exact (Zelen's test). Otherwise a p-value is the larger of two: that
+    of χ² at the effective degrees of freedom, and that of a bootstrap (Bartlett's correction, 200 tables). The
+    bootstrap is made if the p-value of χ² is at most 0.001 or could be significant, and up to 0.05 if fewer than 5
+    samples are expected in an entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are
+    not tested: p = 1.
 
-    Numbers are cut into levels first. With more than about 12,000 samples, cutting can make an interaction of the
-    levels out of effects that add up before they are cut; the result then says so.
+    Numbers are cut into levels first. With more than about 12,000 samples, cutting can create an interaction of the
+    levels from effects that add up in the numbers; the result then says so.
 
     Examples
     --------
@@ -221,97 +211,74 @@ def interactions(
     [('x4', 'x7')]
     """
     kept = as_checkpoint(checkpoint)
-    dimensions = check_int("dimensions", dimensions, low=2)
-    check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
-    named = [given for given in (y, strata, covariates) if isinstance(given, str)]
-    named += covariates if isinstance(covariates, list) else []
-    table, (y, strata, groups, covariates) = take_named(X, y=y, strata=strata, groups=groups, covariates=covariates)
-    known = make_covariates(covariates, n_samples=table.n_samples)
-    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    within = make_strata(strata, n_samples=table.n_samples)
-    if within is not None:
-        check_strata(within, classes)
-    together = make_groups(groups, n_samples=table.n_samples)
-    settings = check_search_settings(
-        table,
+    task = check_interactions(
+        X,
+        y,
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
         range_=range_,
-        pseudocount=0.0,
-        discrete=discrete,
-        missing="level" if missing == "omit" else missing,
-        random_state=kept.seed if random_state is None and kept is not None else random_state,
-    )
-    family = make_family(
-        table,
-        dimensions,
         variables=variables,
         require=require,
         partners=partners,
-        positions=positions,
         min_distance=min_distance,
+        positions=positions,
+        p_adjust=p_adjust,
+        level=level,
+        max_p=max_p,
+        top=top,
+        holdout=holdout,
+        shard=shard,
+        strata=strata,
+        groups=groups,
+        n_permutations=n_permutations,
+        covariates=covariates,
+        decision=decision,
+        decision_divisions=decision_divisions,
+        discrete=discrete,
+        missing=missing,
+        random_state=kept.seed if random_state is None and kept is not None else random_state,
+        checkpoint=checkpoint,
     )
-    caps = PValueCaps(
-        method=check_listed_method(p_adjust),
-        level=check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True),
-        n_tests=family.n_tuples(),
-        max_p=None if max_p is None else check_real("max_p", max_p, low=0.0, high=1.0, low_open=True),
-        top=None if top is None else check_int("top", top, low=1),
-    )
-    caps.check()
-    part = None if shard is None else Shard.parse(shard)
-    if part is not None and holdout is not None:
-        raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
-    if known is not None and (part is not None or holdout is not None):
-        other = "holdout" if part is None else "shard"
-        raise ValueError(f"covariates and {other} cannot be given together: tuples are tested again in a whole result")
-    split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
     check_progress(progress)
-    choice = check_engine(
-        engine, n_jobs=n_jobs, to_screen=True
-    )  # refused, if it is not there, before a file is written
-    asked = {
-        "missing": missing,
-        "decision": classes.kind,
-        "decision_divisions": decision_divisions,
-        "variables": _names(table, variables, "variables"),
-        "require": require,
-        "partners": _names(table, partners, "partners"),
-        "min_distance": min_distance,
-        "p_adjust": p_adjust,
-        "level": level,
-        "max_p": max_p,
-        "top": top,
-        "holdout": holdout,
-        "shard": None if part is None else str(part),
-    }
-    data = InteractionData(table, y, within, classes, family, together)
-    if together is not None:
-        beside = {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
-        n_permutations = check_groups(data, caps, n_permutations=n_permutations, given=beside)
+    # An engine that is not there is refused before a file is written.
+    choice = check_engine(engine, n_jobs=n_jobs, to_screen=True)
+    if task.data.groups is not None:
         return find_in_groups(
-            data,
-            settings,
-            caps,
+            task.data,
+            task.settings,
+            task.caps,
             choice,
-            n_permutations=n_permutations,
-            asked=asked,
+            n_permutations=task.n_permutations,
+            asked=task.asked,
             progress=progress,
-            covariates=known,
+            covariates=task.covariates,
         )
-    check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
-    warn_of_clusters(table, classes, within, taken=named)
-    how: dict[str, Any] = {"asked": asked, "checkpoint": kept, "progress": progress}
-    if split is None:
-        return find_interactions(data, settings, caps, choice, covariates=known, **how)
-    searched, held_out = (data.of_samples(rows, decision, decision_divisions) for rows in split)
-    found = find_interactions(searched, settings, caps, choice, **how)
-    return replicate_in(found, held_out.table, held_out.y, held_out.strata)
+    found = find_interactions(
+        task.searched,
+        task.settings,
+        task.caps,
+        choice,
+        asked=task.asked,
+        checkpoint=kept,
+        progress=progress,
+        covariates=task.covariates,
+    )
+    if task.split is None:
+        return found
+    rest = task.held_out
+    return replicate_in(found, rest.table, rest.y, rest.strata)
 
 
-def _names(table: Table, chosen: Iterable[Any] | None, argument: str) -> list[str] | None:
-    """Return what a list of names and numbers names, for the record."""
-    if chosen is None:
-        return None
-    return [table.names[v] for v in table.numbers_of(check_list(argument, chosen), argument)]
+_DEFAULTS = {
+    name: argument.default for name, argument in signature(interactions).parameters.items() if name not in ("X", "y")
+}
+
+#: Arguments of `interactions` that do not decide its result.
+_HOW = ("engine", "n_jobs", "progress")
+
+
+def task_of(X: Any, y: Any, **arguments: Any) -> InteractionTask:
+    """Check arguments of `interactions`, with its defaults for those that are not given."""
+    given = _DEFAULTS | arguments
+    return check_interactions(X, y, **{name: value for name, value in given.items() if name not in _HOW})

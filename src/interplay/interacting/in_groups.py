@@ -139,8 +139,9 @@ def find_in_groups(
         | {"n_permutations": n_permutations},
         provenance={
             "n_samples": data.table.n_samples,
+            "samples_left_out": data.table.samples_left_out,
             "n_vars": data.table.n_vars,
-            "data_fingerprint": data.fingerprint,
+            "data_fingerprint": data.fingerprint(n_threads=choice.n_threads),
             "strata": data.strata_sizes,
             "groups": about | {"permutations_done": len(smallest)},
             "engine": screen.engine.describe(),

@@ -22,13 +22,13 @@ from interplay.statistics.interaction.listed_p_values import adjust_listed
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
-    """Put the parts of all shards of a search for interactions together.
+    """Merge the parts of all shards of a search for interactions.
 
     Parameters
     ----------
     parts : iterable of Interactions or path-like
         What `interactions` returned for each `shard`, or the files it was saved to, in any order. Each shard must be
-        there exactly once, and all must be of the same search.
+        given exactly once, and all must be of the same search.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
         raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{shown(parts)}]")
     read = [_read(part) for part in parts]
     if not read:
-        raise ValueError("parts must name at least one part; there is none")
+        raise ValueError("parts is empty: give at least one part")
     first_name, first = read[0]
     name_of: dict[int, str] = {}
     for name, part in read:
@@ -59,7 +59,7 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
             raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
         shard = Shard.parse(part.settings["shard"])
         if shard.number in name_of:
-            raise ValueError(f"parts: {shard} is there twice: {name_of[shard.number]} and {name}: leave one out")
+            raise ValueError(f"parts: {shard} is given twice, as {name_of[shard.number]} and as {name}: leave one out")
         name_of[shard.number] = name
     n_shards = Shard.parse(first.settings["shard"]).of
     if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
@@ -101,7 +101,9 @@ def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interaction
     read: Any = part if isinstance(part, Interactions) else load(part)
     name = "an entry" if isinstance(part, Interactions) else repr(os.fspath(part))
     if not isinstance(read, Interactions) or read.settings.get("shard") is None:
-        raise ValueError(f"parts: {name} is no part of a search for interactions: make it with interactions(shard=…)")
+        raise ValueError(
+            f"parts: {name} is not a part of a search for interactions: make it with interactions(shard=…)"
+        )
     return (f"part {read.settings['shard']}" if read is part else name), read
 
 

@@ -75,8 +75,10 @@ def find_interactions(
     n_levels = coder.n_levels - (has_missing_level(coder) if omit_missing else 0)
     _warn_of_sparse_tuples(data, n_levels, settings.dimensions)
 
-    def about() -> dict[str, Any]:
-        search = about_search(data.table, data.classes, recorded, fingerprint=data.fingerprint)
+    fingerprint = partial(data.fingerprint, n_threads=choice.n_threads)
+
+    def about(like: str | None) -> dict[str, Any]:
+        search = about_search(data.table, data.classes, recorded, fingerprint=fingerprint(like))
         return search | {name: value for name, value in asked.items() if name not in ("decision", "decision_divisions")}
 
     with keeping(checkpoint, about):
@@ -123,8 +125,9 @@ def find_interactions(
         settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
         provenance={
             "n_samples": data.table.n_samples,
+            "samples_left_out": data.table.samples_left_out,
             "n_vars": data.table.n_vars,
-            "data_fingerprint": data.fingerprint,
+            "data_fingerprint": fingerprint(),
             "strata": data.strata_sizes,
             "engine": screened.engine,
             "searchers": screened.searched,

@@ -73,7 +73,7 @@ class InteractionPlots:
             written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
         ax.margins(0.1)
         ax.set_axis_off()
-        ax.set_title("what interacts: the thicker a line, the larger G²", fontsize=10)
+        ax.set_title("interactions; thicker lines have larger G²", fontsize=10)
         return ax
 
     def why(self, row: int = 0, ax: Axes | None = None) -> Axes:

@@ -47,7 +47,7 @@ def plot_p_values(
     ax.plot(rank, minus_log10(log_p[order]), "o", mfc="none", color="0.55", markersize=4, label="p")
     ax.plot(rank[~relevant], adjusted[~relevant], ".", color="0.25", markersize=4, label="adjusted p")
     ax.plot(rank[relevant], adjusted[relevant], "o", color=RELEVANT, markersize=4, label=f"relevant ({relevant.sum()})")
-    ax.axhline(-np.log10(level), color=CONTRAST, linewidth=1.2, label=f"level {level:g}")
+    ax.axhline(-np.log10(level), color=CONTRAST, linewidth=1.2, label=f"significance level {level:g}")
     if len(order) > 50:
         ax.set_xscale("log")
     ax.set(xlabel="rank", ylabel=r"$-\log_{10}$ p", title=title)
@@ -85,7 +85,7 @@ def plot_p_histogram(
     _, seen = p_histogram(p_values)
     ax.bar(edges[:-1], fitted, width=np.diff(edges), align="edge", color=IRRELEVANT, edgecolor="white", label=reference)
     ax.stairs(seen, edges, color=RELEVANT, linewidth=1.4, label="all variables")
-    ax.axhline(1.0, color=CONTRAST, linewidth=1.4, label="as fitted: every p equally often")
+    ax.axhline(1.0, color=CONTRAST, linewidth=1.4, label="expected if the fit is right")
     ax.set(xlabel="p-value (not adjusted)", ylabel="density", xlim=(0, 1), title=title)
     # One bin full of signal must not press all others onto the axis.
     top = float(max(fitted.max(), seen[1:].max(), 1.0)) * 1.5

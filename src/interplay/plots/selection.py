@@ -19,7 +19,8 @@ from interplay.results.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from interplay.results.selection import Run, Selection
+    from interplay.results.run import Run
+    from interplay.results.selection import Selection
 
 
 _VERDICT_TITLES = {
@@ -118,7 +119,7 @@ class SelectionPlots:
         """Draw Kaplan and Meier's curves of the cells of a relevant variable's best tuple, if the outcome is a time."""
         s = self._selection
         if not s.survival_curves:
-            raise ValueError("curves of survival are there only if the outcome was a time: y=(time, event)")
+            raise ValueError("survival curves need an outcome that is a time: y=(time, event)")
         counts = s.counts_of(variable)
         curves = next(c for c in s.survival_curves if c.is_of(counts.members, counts.run, counts.discretization))
         names = [s.names[v] for v in counts.members.tolist()]
@@ -128,7 +129,9 @@ class SelectionPlots:
         runs = self._selection.runs
         decisions = [self._selection.label_of(r) for r in runs]
         if run is None and len(runs) > 1:
-            raise ValueError(f"run must say which of the {len(runs)} to draw: a number, or one of {decisions}")
+            raise ValueError(
+                f"run is needed, as there are {len(runs)} comparisons: give a number, or one of {decisions}"
+            )
         if isinstance(run, str):
             return runs[decisions.index(check_choice("run", run, decisions))]
         return runs[0 if run is None else check_int("run", run, low=0, high=len(runs) - 1)]

@@ -49,7 +49,7 @@ def plot_survival(
             linestyle="-" if i < len(CLASS_COLOURS) else "--",
             label=f"{where}: {counted}",
         )
-    ax.set(xlabel="time", ylabel="without the event", ylim=(0, 1.02), title=title)
+    ax.set(xlabel="time", ylabel="share without the event", ylim=(0, 1.02), title=title)
     ax.set_xlim(left=0)
     ax.legend(frameon=False, fontsize="small")
     return ax

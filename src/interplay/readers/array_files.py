@@ -32,7 +32,9 @@ def read_arrays(path: str | os.PathLike[str], target: str | None, drop: list[str
     if target is None or target in labels:
         name = target if target is not None else next((name for name in ("y", "Y") if name in labels), None)
         if name is None:
-            raise ValueError("target is needed: the number of the column to be explained, from 0, or -1 for the last")
+            raise ValueError(
+                "target is needed: give the number of the column with the outcome, from 0, or -1 for the last"
+            )
         y = arrays[name]
     else:
         number = _column_number(target, table.names, labels)

@@ -120,7 +120,9 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
         samples = ~_is_unknown(_phenotypes(np.asarray(bed.pheno)))
     kept_samples = _numbers("samples", samples, np.asarray(bed.iid), "'all', 'phenotyped'")
     kept_variants = _numbers("variants", variants, all_names, "'all'")
-    return BedTable(bed, kept_samples, kept_variants, _variant_names(bed, kept_variants))
+    table = BedTable(bed, kept_samples, kept_variants, _variant_names(bed, kept_variants))
+    table.samples_left_out = len(bed.iid) - len(kept_samples)
+    return table
 
 
 def _phenotypes(words: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -193,7 +193,9 @@ def _line_numbers(content: TextFile, separator: str, n_rows: int) -> pd.Index[in
 def _check_delimiter(delimiter: Any) -> None:
     if delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '\r\n"'):
         return
-    raise ValueError(f"delimiter must be one character, and no quote or line break, not {shown_value(delimiter)}")
+    raise ValueError(
+        f"delimiter must be one character other than a quote or a line break, not {shown_value(delimiter)}"
+    )
 
 
 def _start_of(content: TextFile, delimiter: str | None) -> tuple[list[str], list[list[str]], str]:
@@ -207,10 +209,10 @@ def _start_of(content: TextFile, delimiter: str | None) -> tuple[list[str], list
         reader = csv.reader(file, delimiter=separator)
         header = _skip_header(reader)
         if not header:
-            raise ValueError(f"{content.shown} names no columns in its first line: name them all")
+            raise ValueError(f"{content.shown} has no column names in its first line: name all columns")
         first_rows = list(islice((row for row in reader if not _is_blank(row)), _ROWS_LOOKED_AT))
     if not first_rows:
-        raise ValueError(f"{content.shown} has a header and no rows: give at least one sample")
+        raise ValueError(f"{content.shown} has a header but no rows: add at least one sample")
     return header, first_rows, separator
 
 

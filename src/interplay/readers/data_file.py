@@ -46,14 +46,15 @@ def read_data(
     drop : list of str, optional
         Columns to leave out, such as identifiers of samples.
     delimiter : str, optional
-        Delimiter of text files. By default a tab in .tsv files; otherwise it is read off the header.
+        Delimiter of text files. By default a tab in .tsv files; otherwise it is inferred from the header.
     decimal : {",", "."}, optional
         Decimal sign of text files. By default it is inferred from the values of each column.
     na_values : list of str, optional
         Texts or numbers that stand for missing values, such as "-999" or "n.d.", beside the usual ones: empty cells,
         NA, N/A, NaN, NULL, ?, #N/A; among numbers and dates also a lone point or dash.
     missing_target : {"error", "drop"}
-        Samples whose outcome is missing are refused, or left out with a warning.
+        Samples whose outcome is missing are refused, or left out with a warning. The result of `select` and its report
+        say how many samples were left out.
     sheet : str, optional
         Name of the sheet of a spreadsheet; the first if not given.
     transpose : bool
@@ -83,7 +84,9 @@ def read_data(
     """
     check_choice("missing_target", missing_target, MISSING_TARGET_CHOICES)
     if sample_id is not None and target_file is None:
-        raise ValueError("sample_id is for joining two files, and target_file is not given: use drop to leave it out")
+        raise ValueError(
+            "sample_id is only used with target_file, which is not given: use drop to leave out that column"
+        )
     if not isinstance(transpose, bool):
         raise TypeError(f"transpose must be True or False, not {shown(transpose)}")
     wanted = Wanted(
@@ -101,7 +104,9 @@ def read_data(
     known, data = _read(path, wanted)
     if target_file is not None:
         if known.is_split:
-            raise ValueError(f"target_file is not for {known.endings[0]} files, in which samples have no names")
+            raise ValueError(
+                f"target_file cannot be used with {known.endings[0]} files, because their samples have no names"
+            )
         table = with_traits(data, path, _read_traits(target_file, wanted), target_file, sample_id=sample_id)
         if target is None and len(table.sample_columns) == 1:
             target = next(iter(table.sample_columns))
@@ -123,12 +128,14 @@ def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
         with unpacked(path) as inside:
             known = _format_of(inside, _ending(inside))
             if known.stays_in_file:
-                raise ValueError(f"{os.fspath(inside)!r} is read by parts, and cannot be in a zip file: unpack it")
+                raise ValueError(
+                    f"{os.fspath(inside)!r} is read in blocks, which is not possible inside a zip file: unpack it"
+                )
             return _read(inside, wanted)
     known = _format_of(path, ending)
     for option in ("na_values", "sheet", "transpose"):
         if getattr(wanted, option) and option not in known.options:
-            raise ValueError(f"{option} is not for {ending} files: {_NOT_FOR_ALL[option]}")
+            raise ValueError(f"{option} cannot be used with {ending} files: {_NOT_FOR_ALL[option]}")
     return known, known.read(path, wanted._replace(ending=ending))
 
 

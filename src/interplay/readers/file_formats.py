@@ -146,7 +146,7 @@ FORMATS = (
     FileFormat(
         (".csv", ".tsv", ".txt", ".rtab"),
         _read_text,
-        "--target names a column; the first line names the columns; an unnamed first column is row names. Also .gz; "
+        "--target names a column; the first line names the columns; an unnamed first column has row names. Also .gz; "
         '"-" is csv on stdin.',
         options=_IN_TEXT,
     ),
@@ -168,10 +168,16 @@ FORMATS = (
         (".npy",), _read_arrays, "--target is the number of a column, from 0, or -1 for the last.", is_split=True
     ),
     FileFormat(
-        (".npz",), _read_arrays, "Arrays X and y, or --target names another than y, or is a number.", is_split=True
+        (".npz",),
+        _read_arrays,
+        "Arrays X and y; --target names an array other than y, or is the number of a column.",
+        is_split=True,
     ),
     FileFormat((".h5ad",), _read_h5ad, "--target names a column of obs.", stays_in_file=True),
     FileFormat(
-        (".bed",), _read_bed, "PLINK; phenotype (if not given), sex or family of the .fam file.", stays_in_file=True
+        (".bed",),
+        _read_bed,
+        "PLINK; --target is phenotype (default), sex or family of the .fam file.",
+        stays_in_file=True,
     ),
 )

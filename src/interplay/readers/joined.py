@@ -41,7 +41,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
         repeated = pd.Index(names)[pd.Index(names).duplicated()]
         if len(repeated):
             raise ValueError(
-                f"{os.fspath(file)!r} has more than one sample {shown(repeated[0])}: say sample_id, the column with "
+                f"{os.fspath(file)!r} has more than one sample {shown(repeated[0])}: give sample_id, the column with "
                 "the names of the samples, or give each sample a name of its own"
             )
     place_of = {name: place for place, name in enumerate(trait_ids)}
@@ -49,7 +49,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
     if not len(rows):
         raise ValueError(
             f"{os.fspath(path)!r} and {os.fspath(traits_path)!r} have no sample in common ({_first(ids)} in the one, "
-            f"{_first(trait_ids)} in the other): say sample_id, the column with the names of the samples, or use "
+            f"{_first(trait_ids)} in the other): give sample_id, the column with the names of the samples, or use "
             "transpose=True if samples are columns"
         )
     _warn_of_others(ids, rows, trait_ids, path, traits_path)
@@ -57,6 +57,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
     found = columns.iloc[[place_of[name] for name in known]]
     table.index = pd.Index(ids, name="sample")
     joined: Table = table if len(rows) == table.n_samples else RowSubset(table, rows)
+    joined.samples_left_out = table.n_samples - len(rows)
     joined.sample_columns = {str(name): found[name].reset_index(drop=True) for name in found.columns}
     return joined
 
@@ -91,7 +92,7 @@ def _frame_ids(frame: pd.DataFrame, path: Any, sample_id: str | None) -> tuple[l
         counted = "row" if frame.index.name is None else frame.index.name
         first = f"{counted} {frame.index[int(is_missing.argmax())]}"
         raise ValueError(
-            f"{os.fspath(path)!r}, column {shown(str(name))}: a sample has no name ({first}): name it, or say "
+            f"{os.fspath(path)!r}, column {shown(str(name))}: a sample has no name ({first}): name it, or give "
             "sample_id, the column with the names of the samples"
         )
     return [_text(value) for value in column], frame.drop(columns=[name])
@@ -115,7 +116,9 @@ def _warn_of_others(ids: list[str], rows: Any, trait_ids: list[str], path: Any, 
                 f"({_first(alone)})"
             )
     if parts:
-        warnings.warn(f"{'; '.join(parts)}; {len(rows)} samples are in both and are used", UserWarning, stacklevel=4)
+        warnings.warn(
+            f"{'; '.join(parts)}; the {len(rows)} samples that are in both are used", UserWarning, stacklevel=4
+        )
 
 
 def _first(names: list[str]) -> str:

@@ -15,7 +15,7 @@ from interplay.readers.target_column import TableAndOutcome
 from interplay.steps.columns import Column
 from interplay.steps.decision import decision_column
 from interplay.steps.row_subset import RowSubset
-from interplay.steps.table import Table, as_table
+from interplay.steps.table import SAMPLES_LEFT_OUT, Table, as_table
 
 MISSING_TARGET_CHOICES = ("error", "drop")
 
@@ -53,15 +53,24 @@ def with_known_target(
         UserWarning,
         stacklevel=3,
     )
-    return _samples(X, rows), _samples(y, rows)
+    return _known_samples(X, rows, n_left_out=count), _samples(y, rows)
+
+
+def _known_samples(X: Any, rows: IntArray, *, n_left_out: int) -> Any:
+    """Return some samples of a table, with a note of how many were left out: `select` records it."""
+    if hasattr(X, "iloc"):  # pandas
+        some = X.iloc[rows]
+        some.attrs = X.attrs | {SAMPLES_LEFT_OUT: n_left_out}
+        return some
+    table = as_table(X)
+    subset = RowSubset(table, rows)
+    subset.sample_columns = {name: _samples(values, rows) for name, values in table.sample_columns.items()}
+    subset.samples_left_out += n_left_out
+    return subset
 
 
 def _samples(data: Any, rows: IntArray) -> Any:
-    """Return some samples of a table or of an outcome, of whatever kind."""
-    if isinstance(data, Table):
-        some = RowSubset(data, rows)
-        some.sample_columns = {name: _samples(values, rows) for name, values in data.sample_columns.items()}
-        return some
+    """Return some samples of an outcome, or of what else is known of each sample."""
     if isinstance(data, Column):
         return replace(data, read=lambda: data.read()[rows])
     if hasattr(data, "iloc"):  # pandas

@@ -80,7 +80,7 @@ class ParquetTable(Table):
             # Text of a damaged file may lie outside its memory; it is read once, when the file is opened.
             frame.select([name for name in names if name not in self._dtypes]).validate(full=True)
             if frame.num_rows != self._file.metadata.num_rows:
-                raise ValueError(f"{os.fspath(self._path)!r} is damaged: it says that it has another number of rows")
+                raise ValueError(f"{os.fspath(self._path)!r} is damaged: its metadata give another number of rows")
             return frame
 
 

@@ -44,7 +44,7 @@ def read_spreadsheet(
     name, cells = _cells(path, sheet)
     rows = [(number, row) for number, row in enumerate(cells, start=1) if any(cell != "" for cell in row)]
     if len(rows) < 2:
-        what = "is empty" if not rows else "has a header and no rows"
+        what = "is empty" if not rows else "has a header but no rows"
         raise ValueError(f"{shown}, sheet {shown_value(name)}, {what}: its first row must name the columns")
     filled = [
         place
@@ -93,12 +93,12 @@ def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[l
         workbook = CalamineWorkbook.from_path(os.fspath(path))
         names = workbook.sheet_names
     if not names:
-        raise ValueError(f"{os.fspath(path)!r} has no sheet: give at least one")
+        raise ValueError(f"{os.fspath(path)!r} has no sheets: add one")
     if sheet is not None:
         check_choice("sheet", sheet, names)
     elif len(names) > 1:
         warnings.warn(
-            f"{os.fspath(path)!r} has {len(names)} sheets, of which the first, {shown_value(names[0])}, is read: say "
+            f"{os.fspath(path)!r} has {len(names)} sheets, and the first, {shown_value(names[0])}, is read: use "
             f"sheet={names[1]!r} for another",
             UserWarning,
             stacklevel=5,
@@ -118,7 +118,7 @@ def _refuse_text(path: str | os.PathLike[str]) -> None:
             "it as .xlsx"
         )
     if start and all(byte >= 32 or byte in b"\t\r\n" for byte in start):
-        raise ValueError(f"{os.fspath(path)!r} is text, not a spreadsheet: let its name end in .csv")
+        raise ValueError(f"{os.fspath(path)!r} is text, not a spreadsheet: rename it to .csv")
 
 
 def _cell(cell: Any) -> Any:

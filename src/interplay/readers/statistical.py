@@ -75,7 +75,8 @@ def read_statistical(
     if partly:
         more = f" and {len(partly) - _COLUMNS_NAMED} more" if len(partly) > _COLUMNS_NAMED else ""
         warnings.warn(
-            f"some numbers have labels and are taken as numbers: {', '.join(partly[:_COLUMNS_NAMED])}{more}: name "
+            "some numbers have labels, and these columns are taken as numbers: "
+            f"{', '.join(partly[:_COLUMNS_NAMED])}{more}: name "
             "those that stand for missing values in na_values",
             UserWarning,
             stacklevel=4,

@@ -30,7 +30,7 @@ def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) ->
     """Refuse a pandas or pyarrow table that has not the columns asked for."""
     names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
     if target is None:
-        raise ValueError(f"target is needed: name the column to be explained, one of {listed(names)}")
+        raise ValueError(f"target is needed: name the column with the outcome, one of {listed(names)}")
     for name in [target, *drop]:
         if name not in names:
             hint = ""
@@ -45,7 +45,7 @@ def split_table(table: Table, path: Any, target: str | None, drop: list[str]) ->
     """Take the target and what is to be dropped out of a table that stays in its file."""
     known = list(dict.fromkeys([*table.sample_columns, *table.names]))
     if target is None:
-        raise ValueError(f"target is needed: name what is to be explained, one of {listed(known)}")
+        raise ValueError(f"target is needed: name the column with the outcome, one of {listed(known)}")
     for name in [target, *drop]:
         if name not in known:
             raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, known)}")

@@ -164,8 +164,8 @@ class TextColumn:
         found = doubt_about_labels(counts)
         if self.fitting or (counts and all(is_number(text) for text in self._texts)):
             return (
-                f"because of its numbers, written in more than one way, {self.examples()}: write them all with a "
-                "decimal point and nothing between thousands"
+                f"because its numbers are written in more than one way, {self.examples()}: write them all with a "
+                "decimal point and without separators of thousands"
             )
         if found is not None and found.strays:
             return self._because_of_strays(found)
@@ -183,8 +183,8 @@ class TextColumn:
         n_stray = sum(self._all[raw] for raw in found.strays)
         more = f" and {n_stray - 1} more like it" if n_stray > 1 else ""
         return (
-            f"because of {shown(first)} in {self.place(first)}{more} ({found.reason}): if it holds numbers, correct "
-            f"the values that are not, or say na_values={[str(first)]!r} if this stands for a missing value"
+            f"because of {shown(first)} in {self.place(first)}{more} ({found.reason}): if the column holds numbers, "
+            f"correct the values that are not, or use na_values={[str(first)]!r} if this stands for a missing value"
         )
 
     def _because_of_signs(self) -> str | None:
@@ -196,7 +196,7 @@ class TextColumn:
             return None
         return (
             f"and {shown(unsure[0])} ({self._all[unsure[0]]} values, the first in {self.place(unsure[0])}) as one of "
-            f"them: say na_values={[str(unsure[0])]!r} if it stands for a missing value"
+            f"them: use na_values={[str(unsure[0])]!r} if it stands for a missing value"
         )
 
     def _because_of_capitals(self) -> str | None:
@@ -206,8 +206,8 @@ class TextColumn:
             other = by_small.setdefault(text.lower(), raw)
             if tidy(other) != text:
                 return (
-                    f"of which {self._placed(other)} and {self._placed(raw)} differ in capitals only, and are two: "
-                    "write them in one way"
+                    f"of which {self._placed(other)} and {self._placed(raw)} differ only in capital letters and count "
+                    "as two: use one spelling"
                 )
         return None
 

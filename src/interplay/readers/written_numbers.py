@@ -107,20 +107,20 @@ class WrittenNumbers:
             return POINT  # as everywhere, unless the file shows another use
         (sign,) = signs if len(signs) == 1 else ("",)
         if sign in by_sign:
-            because = f"as other columns have decimal {_SIGNS[sign]}s"
+            because = f"because other columns have decimal {_SIGNS[sign]}s"
         elif column.keeps_its_order():
             sign, because = "." if self.comma_separates else ",", "which makes no difference to the order of the values"
         else:
             raise ValueError(
-                f"{self.file}, column {shown(column.name)}: {column.examples()} can be read in two ways, as the "
-                f"{_SIGNS[column.sign]} may be the decimal sign or set off thousands: say decimal=',' or decimal='.', "
-                "or write the numbers with a decimal point and nothing between thousands"
+                f"{self.file}, column {shown(column.name)}: {column.examples()} can be read in two ways, because the "
+                f"{_SIGNS[column.sign]} may be the decimal sign or separate thousands: use decimal=',' or decimal='.', "
+                "or write the numbers with a decimal point and without separators of thousands"
             )
         way = by_sign[sign]
-        use = "the sign between thousands" if way.thousands else "the decimal sign"
+        use = "the separator of thousands" if way.thousands else "the decimal sign"
         _warn(
             f"column {shown(column.name)}: in {column.examples()} the {_SIGNS[way.thousands or way.decimal]} is taken "
-            f"for {use}, {because}: say decimal=',' or decimal='.' if it should be otherwise"
+            f"as {use}, {because}: if that is wrong, use decimal=',' or decimal='.'"
         )
         return way
 
@@ -176,7 +176,7 @@ class _Notes:
             _warn(f"column {shown(name)} is taken as labels {doubt}")
         more = [shown(name) for name, _ in self.labels[_COLUMNS_NAMED:]]
         if more:
-            _warn(f"{len(more)} more columns are taken as labels for reasons like these: {_listed(more)}")
+            _warn(f"{len(more)} more columns are taken as labels for similar reasons: {_listed(more)}")
 
 
 def _listed(entries: list[str]) -> str:
@@ -211,7 +211,7 @@ def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
                 span = f"{others.min():g} to {others.max():g}"
                 found.append(f"{sentinel} in column {shown(name)} ({count} values, the others are {span})")
     if found:
-        _warn(f"may stand for missing values: {_listed(found)}: say na_values=[{found[0].split()[0]!r}] if so")
+        _warn(f"may stand for missing values: {_listed(found)}: if so, use na_values=[{found[0].split()[0]!r}]")
 
 
 def _shows_its_sign(values: np.ndarray[Any, Any]) -> bool:

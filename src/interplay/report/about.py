@@ -32,8 +32,8 @@ def dropped_columns(selection: Selection) -> list[str]:
 
 
 def samples_left_out(selection: Selection) -> int:
-    """Return how many samples of the file were left out."""
-    number = _source(selection).get("samples_left_out")
+    """Return how many samples of the file its reader left out."""
+    number = selection.provenance.get("samples_left_out")
     return number if isinstance(number, int) else 0
 
 

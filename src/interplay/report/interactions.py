@@ -64,37 +64,40 @@ def methods_words(result: Interactions) -> str:
     if again is None:
         return _search_words(result)
     return (
-        f"{_search_words(result)} Significant tuples were tested again by the likelihood ratio of logistic models with "
-        f"{', '.join(printable(name) for name in again.about)} as covariates, with and without the interaction, and "
-        "adjusted as before."
+        f"{_search_words(result)} Significant tuples were tested again with "
+        f"{', '.join(printable(name) for name in again.about)} as covariates, by the likelihood ratio of logistic "
+        "models "
+        "with and without the interaction; p-values were adjusted in the same way."
     )
 
 
 def _search_words(result: Interactions) -> str:
     s = result.settings
     searched = (
-        f"The {result.n_tests:,} listed tuples were tested once each in new samples, cut at the thresholds of the first"
+        f"The {result.n_tests:,} listed tuples were tested once each in new samples, at the thresholds of the first "
+        "samples"
         if result.first is not None
-        else f"All {result.n_tests:,} {result.dimensions}-tuples of variables that were asked for were tested"
+        else f"All {result.n_tests:,} {result.dimensions}-tuples of the requested variables were tested"
     )
     model = (
         f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. The null "
-        "hypothesis of a tuple is the log-linear model with every term of fewer than all of its members; the statistic "
-        "is its likelihood ratio G²"
+        "hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of its members; the "
+        "test statistic is the likelihood ratio G²"
     )
     if result.is_permuted:
         return (
-            f"{model}, judged by χ² at the effective degrees of freedom. Samples belonged to "
-            f"{result.provenance['groups']['n_groups']} groups and are not independent: p-values come from "
-            f"{result.permutations_in_words()}, each searched as the data were, and were adjusted for all "
-            f"{result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993); the smallest "
-            f"possible one was {result.provenance['groups']['smallest_p']:.3g}."
+            f"{model}, ranked by χ² at the effective degrees of freedom. Samples belonged to "
+            f"{result.provenance['groups']['n_groups']} groups and are not independent. Therefore p-values come from "
+            f"{result.permutations_in_words()}; the search was repeated for each permutation. They were adjusted for "
+            "all "
+            f"{result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
+            f"possible p-value was {result.provenance['groups']['smallest_p']:.3g}."
         )
     return (
-        f"{model}. p-values are exact (Zelen's test) for two levels and two classes, elsewhere the "
-        "larger of χ²'s at the effective degrees of freedom and of a parametric bootstrap's (Bartlett's correction, "
-        f"200 tables). They were adjusted for {result.n_tests:,} tests ({s['p_adjust']}). Log odds ratios have Woolf's "
-        "intervals with ½ added to every count."
+        f"{model}. With two levels and two classes, p-values are exact (Zelen's test). Elsewhere a p-value is the "
+        "larger of two: that of χ² at the effective degrees of freedom, and that of a parametric bootstrap (Bartlett's "
+        f"correction, 200 tables). p-values were adjusted for {result.n_tests:,} tests ({s['p_adjust']}). Confidence "
+        "intervals of log odds ratios are Woolf's, with ½ added to every count."
     )
 
 
@@ -109,7 +112,7 @@ def _table(result: Interactions) -> str:
     head = "".join(f'<th scope="col"{_RIGHT * (name not in on_left)}>{_text(name)}</th>' for name in names)
     rows = "\n".join(_row(result, row, has_odds) for row in range(min(len(result), _MAX_ROWS)))
     more = len(result) - _MAX_ROWS
-    rest = f'<p class="note">{more:,} more tuples are in the table of the result.</p>' if more > 0 else ""
+    rest = f'<p class="note">The table of the result has {more:,} more tuples.</p>' if more > 0 else ""
     return f'<div class="table-frame"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{rest}'
 
 

@@ -25,12 +25,13 @@ _SCRIPTS = (
     "survival.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 
-_ABOUT_ALONE = "Gains are in bits × samples. Choose a variable to see how the classes are spread over its levels."
+_ABOUT_ALONE = "Gains are in bits × samples. Select a variable to see the classes in each of its levels."
 _ABOUT_TUPLES = (
-    "Gains are in bits × samples. <em>Alone</em> is the gain without partners, <em>synergy</em> what the best tuple "
-    "adds to it; it is negative where the partners tell part of the same. <em>Together</em> says what partners are: "
-    "an interaction is tested and adjusted for all tuples of the search. Choose a variable to see "
-    "its tuples and why they matter."
+    "Gains are in bits × samples. <em>Alone</em> is the gain without partners, and <em>synergy</em> is what the best "
+    "tuple adds to it. Synergy is negative if the partners carry part of the same information. <em>Together</em> is "
+    "the "
+    "verdict on the partners; p-values of interactions are adjusted for all tuples of the search. Select a variable to "
+    "see its tuples and why they matter."
 )
 
 

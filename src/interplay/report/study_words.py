@@ -19,12 +19,13 @@ def null_sentence(selection: Selection) -> str:
     about = _about(selection)
     fit = selection.runs[0].null_fit
     if fit.is_permuted:
-        early = "" if _is_complete(selection) else ", which were stopped early as nothing could become significant"
-        return f"p-values come from {_permutations(selection)}{early}; nothing was fitted."
+        early = "" if _is_complete(selection) else " (stopped early, as no variable could become significant)"
+        return f"p-values come from {_permutations(selection)}{early}; no null distribution was fitted."
     if about.get("n_groups"):
         return (
-            f"Samples of one group are alike: gains were divided by {fit.inflation:.3g}, and contrast variables move "
-            f"whole groups ({about['n_groups']})."
+            f"Samples of one group resemble each other. Therefore gains were divided by {fit.inflation:.3g}, and "
+            "contrast "
+            f"variables are permutations of whole groups ({about['n_groups']})."
         )
     return ""
 
@@ -34,15 +35,15 @@ def null_method(selection: Selection) -> str:
     about, fit = _about(selection), selection.runs[0].null_fit
     if fit.is_permuted:
         return (
-            f"p-values come from {_permutations(selection)}, each searched as the data were, adjusted for all "
-            f"variables by the step-down maxT procedure (Westfall and Young, 1993); the smallest possible one was "
-            f"{_number(about, 'smallest_p'):.3g}."
+            f"p-values come from {_permutations(selection)}; the search was repeated for each permutation. They were "
+            "adjusted for all variables by the step-down maxT procedure (Westfall and Young, 1993). The smallest "
+            f"possible p-value was {_number(about, 'smallest_p'):.3g}."
         )
     if about.get("n_groups"):
         return (
-            f"Samples belonged to {about['n_groups']} groups and are not independent: contrast variables were made by "
-            f"moving the values of whole groups, and all gains were divided by their mean 1D gain per degree of "
-            f"freedom ({fit.inflation:.3g}; genomic control, Devlin and Roeder, 1999)."
+            f"Samples belonged to {about['n_groups']} groups and are not independent. Contrast variables were made by "
+            "permuting the values of whole groups, and all gains were divided by the mean 1D gain of the contrast "
+            f"variables per degree of freedom ({fit.inflation:.3g}; genomic control, Devlin and Roeder, 1999)."
         )
     return ""
 
@@ -52,7 +53,7 @@ def errors_sentence(selection: Selection) -> str:
     settings = selection.settings
     if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
         return ""
-    return f"Step-down maxT keeps the chance of even one false find below {settings['level']:.3g}."
+    return f"Step-down maxT keeps the probability of any false discovery at or below {settings['level']:.3g}."
 
 
 def adjustment_method(selection: Selection) -> str:
@@ -71,13 +72,13 @@ def retest_sentences(selection: Selection) -> list[str]:
         listed = ", ".join(" ".join(name.split())[:40] for name in failed[:8]) + ", …" * (len(failed) > 8)
         if retest.kind == "covariates" and len(retest.variable):
             n_held = len(retest.variable) - len(failed)
-            rest = f"; not {listed}" if failed else ""
+            rest = f"; {listed} {'does' if len(failed) == 1 else 'do'} not" if failed else ""
             said.append(
                 f"With {_covariates(retest.about)} in the model, {n_held} of {len(retest.variable)} relevant variables "
-                f"hold{rest}."
+                f"{'remains' if n_held == 1 else 'remain'} significant{rest}."
             )
         elif retest.kind == "log_rank" and failed:
-            said.append(f"Left out, as a log-rank test does not confirm them: {listed}.")
+            said.append(f"A log-rank test does not confirm these variables, and they are left out: {listed}.")
     return said
 
 
@@ -88,9 +89,9 @@ def retest_methods(selection: Selection) -> list[str]:
     for retest in selection.retests:
         if retest.kind == "log_rank":
             said.append(
-                "Times were represented by the martingale residuals of the null model (Nelson–Aalen), cut by rank; "
-                "variables that the search found had to pass a log-rank test over the levels of the variable within "
-                "the cells of its partners, judged by the null distribution of the search."
+                "Times were represented by the martingale residuals of the null model (Nelson–Aalen), cut by rank. "
+                "Variables that the search found had to pass a log-rank test of the levels of the variable within "
+                "the cells of its partners; its p-value came from the null distribution of the search."
             )
         else:
             model = (
@@ -99,8 +100,9 @@ def retest_methods(selection: Selection) -> list[str]:
                 else "likelihoods of logistic or multinomial models"
             )
             said.append(
-                f"Relevant variables were tested again with covariates ({', '.join(retest.about)}): by the ratio of "
-                f"the {model} with and without the variable, beside its partners; the search did not use them."
+                f"Relevant variables were tested again with covariates ({', '.join(retest.about)}), by the ratio of "
+                f"the {model} with and without the variable; both models include its partners. The search itself did "
+                "not use the covariates."
             )
     return said
 

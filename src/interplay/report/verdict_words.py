@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 MEANINGS = {
     INTERACTION: "together these variables have an effect beyond the sum of their separate effects",
     ADDITIVE: "each of these variables has an effect by itself, and no interaction between them was found",
-    UNCLEAR: "no interaction was found, and not each of these variables has an effect by itself: a partner may be "
-    "there by chance, or the interaction too weak to be shown",
+    UNCLEAR: "no interaction was found, and at least one of these variables has no effect by itself: it may be a "
+    "partner by chance, or the interaction may be too weak to be detected",
     UNTESTED: "the interaction of these variables was not tested",
 }
 
@@ -39,7 +39,8 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = ()) -> str:
     meaning = MEANINGS[verdict.verdict]
     if part:
         meaning = (
-            f"of these variables {_joined(list(part))} have an effect together beyond the sum of their separate effects"
+            f"of these variables, {_joined(list(part))} together have an effect beyond the sum of their separate "
+            "effects"
         )
     in_brackets = f" ({'; '.join(numbers)})" if numbers else ""
     name = verdict.verdict[:1].upper() + verdict.verdict[1:]
@@ -68,7 +69,7 @@ def partner_sentence(selection: Selection) -> str:
         )
     if unclear := by_verdict[UNCLEAR]:
         found.append(
-            f"For {_who(len(unclear), n).lower()} no interaction was found, and a partner may be there by chance."
+            f"For {_who(len(unclear), n).lower()} no interaction was found; the partner may be there by chance."
         )
     if untested := by_verdict[UNTESTED]:
         found.append(f"For {_who(len(untested), n).lower()} the interaction with partners was not tested.")

@@ -26,7 +26,7 @@ REFERENCES = (
     "search. arXiv:1705.05756",
 )
 
-#: What a p-value below this says about a fit: it cannot be right.
+#: A null distribution whose Kolmogorov–Smirnov p-value is below this does not fit.
 _BAD_FIT = 0.01
 
 _TUPLES = {1: "each variable alone", 2: "all pairs", 3: "all triples", 4: "all quadruples", 5: "all quintuples"}
@@ -109,16 +109,17 @@ def _what_was_searched(selection: Selection) -> str:
     k, n, p = selection.dimensions[-1], len(selection.ranked), len(selection.names)
     carries = "carries" if n == 1 else "carry"
     first = f"Of {counted(p, 'variable')}, {n if n else 'none'} {carries} information about {_outcome(selection)}"
-    how = f"looking at {_looked_at(selection)}"
     n_comparisons = len(selection.comparisons)
     several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
-    size = "" if k == 1 else f"{_n_tuples(selection)}, "
-    return f"{first}, {how}{several}: {size}{_classes(selection)}."
+    size = "" if k == 1 else f" ({_n_tuples(selection)})"
+    searched = f"The search covered {_looked_at(selection)}{size}{several}"
+    return f"{first}. {searched}, and the outcome has {_classes(selection)}."
 
 
 def _outcome(selection: Selection) -> str:
     target = target_of(selection)
-    return f"the outcome {short(target)}" if target else "the outcome"
+    is_named = target and target.lower() not in ("outcome", "target")  # "the outcome outcome" would read badly
+    return f"the outcome {short(target)}" if is_named else "the outcome"
 
 
 def _data_method(selection: Selection) -> str:
@@ -147,7 +148,7 @@ def _cautions(selection: Selection) -> str:
     if not found:
         return ""
     listed = "; ".join(f"{short(name)} ({words})" for name, words in found[:5])
-    more = f"; and {len(found) - 5} more, which the table marks" if len(found) > 5 else ""
+    more = f"; and {len(found) - 5} more, which are marked in the table" if len(found) > 5 else ""
     return f"Check these variables before you rely on them: {listed}{more}."
 
 
@@ -156,7 +157,7 @@ def _strata(selection: Selection) -> str:
     if not listed:
         return ""
     shown = " Pictures of tuples show all strata together." if len(selection.ranked) else ""
-    return f"Gains are within {listed}: what the stratum alone tells about the outcome is left out of them.{shown}"
+    return f"Gains are measured within {listed}: they do not include what the stratum alone tells.{shown}"
 
 
 def _strata_method(selection: Selection) -> list[str]:
@@ -164,7 +165,7 @@ def _strata_method(selection: Selection) -> list[str]:
     if not listed:
         return []
     permuted = ", and contrast variables were permuted within strata" if selection.settings["n_contrast"] else ""
-    return [f"Gains were computed within {listed}: the stratum was one more member of every tuple{permuted}."]
+    return [f"Gains were computed within {listed}: the stratum was an additional member of every tuple{permuted}."]
 
 
 def _group_method(selection: Selection) -> list[str]:
@@ -192,13 +193,15 @@ def _found(selection: Selection) -> str:
     if not selection.tests:
         return ""
     how = Counter(selection.found[v] for v in selection.ranked)
-    listed = ", ".join(f"{words}: {number:,}" for words, number in how.most_common())
-    return f"The simplest way in which each shows is: {listed}."
+    listed = ", ".join(f"{number:,} {words}" for words, number in how.most_common())
+    return f"Simplest way in which they were found: {listed}."
 
 
 def _synergy(selection: Selection) -> str:
     if selection.dimensions == (1,):
-        return "Each variable was tested alone: what matters only together with others cannot be seen here."
+        return (
+            "Each variable was tested alone. This search cannot find variables that matter only together with others."
+        )
     return partner_sentence(selection)
 
 
@@ -208,9 +211,9 @@ def _groups(selection: Selection) -> str:
         return ""
     groups = selection.clusters()
     if len(groups) == n:
-        return "No two of them are redundant (no absolute correlation reaches 0.99)."
+        return "No two of them are redundant: all absolute correlations are below 0.99."
     joined = counted(len(groups), "group")
-    return f"Absolute correlations of 0.99 or more join them into {joined} of redundant variables."
+    return f"They form {joined} of redundant variables (absolute correlation of 0.99 or more)."
 
 
 def _nothing_found(selection: Selection) -> str:
@@ -218,7 +221,7 @@ def _nothing_found(selection: Selection) -> str:
         return "No variable could be tested."
     best = int(np.nanargmin(np.where(np.isnan(selection.log_p), np.inf, selection.log_p)))
     first = (
-        f"The most significant, {short(selection.names[best])}, has an adjusted p-value of "
+        f"The most significant variable, {short(selection.names[best])}, has an adjusted p-value of "
         f"{p_text(selection.p_adjusted[best])}."
     )
     return f"{first} {_found_alone(selection) or _too_few_samples(selection) or _NO_PROOF}"
@@ -226,8 +229,8 @@ def _nothing_found(selection: Selection) -> str:
 
 #: Nothing in the data says what else to try.
 _NO_PROOF = (
-    "This does not show that no variable matters: an effect may be too small for this number of samples, or lie in "
-    "larger tuples than those searched."
+    "This does not prove that no variable matters: an effect may be too small for this number of samples, or need "
+    "larger tuples than those that were searched."
 )
 
 
@@ -244,8 +247,8 @@ def _found_alone(selection: Selection) -> str:
         return ""
     return (
         f"But {short(selection.names[best])} is significant when each variable is tested alone (adjusted p-value about "
-        f"{p_text(math.exp(log_p[best]))}): in tuples a variable is compared with the best of many, and a single "
-        "effect is harder to see. Search with dimensions=1 as well."
+        f"{p_text(math.exp(log_p[best]))}). A search in tuples compares each variable with the maximum over many "
+        "tuples, which makes single effects harder to detect. Search with dimensions=1 as well."
     )
 
 
@@ -262,7 +265,7 @@ def _null(selection: Selection) -> str:
         return said
     fits = [run.null_fit for run in selection.runs if not (selection.tests and run.null_fit.is_exact)]
     if not fits or fits[0].is_exact:
-        return "p-values come from an exact conditional test; nothing was fitted."
+        return "p-values come from an exact conditional test; no null distribution was fitted."
     checked = [fit.ks_p for fit in fits if not math.isnan(fit.ks_p) and fit.mode != "raw" and fit.fit != "union"]
     if not checked:
         return ""
@@ -273,7 +276,10 @@ def _null(selection: Selection) -> str:
         f", the smallest of all {'searches' if selection.tests else 'comparisons'}" if len(fits) > 1 else ""
     )
     if worst < _BAD_FIT:
-        return f"Beware: the fitted null distribution does not describe the gains of the {number}{kind} ({where})."
+        return (
+            f"Caution: the fitted null distribution does not describe the gains of the {number}{kind} ({where}). "
+            "p-values may be wrong."
+        )
     return f"The null distribution was fitted to the gains of {number}{kind} and describes them well ({where})."
 
 
@@ -287,8 +293,8 @@ def _errors(selection: Selection) -> str:
         )
     name = _ADJUSTMENTS[method]
     if method in _FALSE_DISCOVERY_RATE:
-        return f"{_capital(name)} keeps the expected share of false finds below {level:.3g}."
-    return f"{_capital(name)} keeps the chance of even one false find below {level:.3g}."
+        return f"{_capital(name)} keeps the expected share of false discoveries (FDR) at or below {level:.3g}."
+    return f"{_capital(name)} keeps the probability of any false discovery at or below {level:.3g}."
 
 
 def _null_method(selection: Selection) -> str:
@@ -300,7 +306,10 @@ def _null_method(selection: Selection) -> str:
     if len(fits) > 1 and fitted:
         searches = "searches" if selection.tests else "comparisons"
         where = f"In {sum(run.null_fit.fit == 'union' for run in runs)} of {len(runs)} {searches}"
-        rest = "no distribution fitted, and p-values are χ² tail probabilities times the number of tests (union bound)."
+        rest = (
+            "no such distribution was fitted: p-values are χ² tail probabilities times the number of tests (union "
+            "bound)."
+        )
         return f"{_fit_method(selection, fitted[0])} {where} {rest}"
     return _fit_method(selection, runs[0].null_fit)
 
@@ -310,27 +319,33 @@ def _arms_method(selection: Selection) -> list[str]:
         return []
     listed = ", ".join(f"{test.name} {test.weight:.2g}" for test in selection.tests)
     return [
-        "The p-value of a variable is the weighted harmonic mean of those of several tests (their weights: "
+        "The p-value of a variable is the weighted harmonic mean of the p-values of several tests (weights: "
         f"{listed}): rank tests of the variable alone and given other strong variables, its maximum gain and its "
-        "maximum synergy in tuples of each size, and the products of ranks in pairs. Weights of a variable were drawn "
-        "towards the kinds of tests by which other variables were found."
+        "maximum synergy in tuples of each size, and the products of ranks in pairs. The weights of a variable were "
+        "shifted towards the kinds of tests that detected other variables."
     ]
 
 
 def _comparisons_method(selection: Selection) -> list[str]:
     n_runs = len(selection.comparisons)
     return (
-        [f"The p-value of a variable is its smallest times {n_runs}, the number of comparisons."] if n_runs > 1 else []
+        [f"The p-value of a variable is its smallest p-value times {n_runs}, the number of comparisons."]
+        if n_runs > 1
+        else []
     )
 
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.is_exact:
         within = ", within strata" if selection.provenance.get("strata") else ""
-        several = "" if fit.mode == "raw" else ", the smallest over the discretisations times their number"
+        several = (
+            ""
+            if fit.mode == "raw"
+            else ", and the smallest p-value over the discretisations was multiplied by their number"
+        )
         return (
-            "p-values are those of a conditional test of the gain, given the numbers of samples of each level and class"
-            f"{within}, exact wherever the expected counts are small{several}."
+            "p-values come from a conditional test of the gain, given the numbers of samples of each level and class"
+            f"{within}; the test is exact wherever expected counts are small{several}."
         )
     if fit.mode == "raw":
         return "p-values are upper tail probabilities of the χ² distribution of the gain."
@@ -339,9 +354,12 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
     of = (
         f"{counted(selection.settings['n_contrast'], 'contrast variable')} (random permutations of the original ones)"
         if fit.n_contrast
-        else "the variables found to be irrelevant"
+        else "the variables that were found to be irrelevant"
     )
-    return f"p-values come from the distribution of the maximum gain under chance, fitted {_FITS[fit.fit]} to {of}."
+    return (
+        "p-values come from the null distribution of the maximum gain, which was fitted "
+        f"{_FITS[fit.fit]} to the gains of {of}."
+    )
 
 
 def _adjustment_method(selection: Selection) -> str:

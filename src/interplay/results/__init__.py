@@ -3,6 +3,9 @@
 ::
 
     selection.py       Selection: table, summary, plots, report
+    run.py             Run: one search of a selection and its null fit
+    one_size.py        Selection → what tuples of one size say by themselves
+    selection_table.py Selection → its table
     selection_summary.py       Selection → a few lines of text
     arms.py            p-values of all tests → how each variable was found
     synergy_table.py   tuples that explain relevant variables → a table, a graph

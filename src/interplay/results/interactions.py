@@ -34,7 +34,7 @@ CUTS_INTERACT_FROM = 12_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interactions:
-    """The result of `interactions`: tuples whose effect on the outcome is more than that of their parts.
+    """The result of `interactions`: tuples with an effect on the outcome beyond the sum of the effects of their parts.
 
     Attributes
     ----------
@@ -43,9 +43,10 @@ class Interactions:
     tested : TestedTuples
         The tuples that are listed, smallest p-value first; ``.table`` shows them with names.
     n_tests : int
-        Tuples that were searched, for which p-values are adjusted; of a replication, the tuples that were tested.
+        Number of tuples that were searched, for which p-values are adjusted; in a replication, of tuples that were
+        tested.
     outcome : OutcomeCuts
-        What the classes are.
+        The classes of the outcome, and how they were cut.
     class_sizes : dict
         Samples of each class, by its label.
     cuts : tuple of VariableCuts
@@ -58,12 +59,12 @@ class Interactions:
     provenance : dict
         Data fingerprint, sizes of the strata, engine, versions, seconds.
     first : TestedTuples or None
-        Of a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
+        In a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
     is_exhaustive : bool
-        Whether every tuple that was searched and has a p-value as small as those listed is listed: not of a selection,
-        which tests the tuples of its relevant variables only.
+        Whether the list contains every searched tuple with a p-value as small as the listed ones. False for a
+        selection, which tests only the tuples of its relevant variables.
     with_covariates : CovariateTests or None
-        With `covariates`: the tuples that are significant, tested again with these in the model.
+        With `covariates`: tests of the significant tuples with the covariates in the model.
     """
 
     names: list[str]
@@ -112,24 +113,24 @@ class Interactions:
     def table(self) -> pd.DataFrame:
         """One row per listed tuple, smallest p-value first.
 
-        Columns: members (names); chi2, the likelihood ratio G² of the hypothesis that all effects are those of parts of
-        the tuple; df, its effective degrees of freedom; p_value; p_adjusted, for all tuples that were searched;
-        significant; method ("exact", "chi2", "bootstrap" for the larger of χ²'s p-value and a bootstrap's, or "sparse"
-        where samples are too few to test the tuple);
-        min_expected, the smallest fitted count; log_or, ci_low, ci_high, for two levels and two classes the log odds
-        ratio of the interaction with a 95 % interval; residual and cell, elsewhere the largest adjusted residual and
-        where it is; n_samples; and for each member, by its place: gain_1, … (what it tells beyond the others, bits ×
-        samples), alone_1, … (what it tells by itself) and log_or_1, … (its log odds ratio by itself).
+        Columns: members (names); chi2, the likelihood ratio G² of the null hypothesis that all effects are those of
+        proper subsets of the members; df, its effective degrees of freedom; p_value; p_adjusted, for all tuples that
+        were searched; significant; method ("exact", "chi2", "bootstrap" for the larger of χ²'s p-value and a
+        bootstrap's, or "sparse" where samples are too few to test the tuple); min_expected, the smallest fitted count;
+        log_or, ci_low, ci_high, for two levels and two classes the log odds ratio of the interaction with a 95 %
+        interval; residual and cell, otherwise the largest adjusted residual and its cell; n_samples; and for each
+        member, by its place: gain_1, … (its gain beyond the others, bits × samples), alone_1, … (its gain by itself)
+        and log_or_1, … (its log odds ratio by itself).
 
-        Where samples belong to groups, method is "permutations": p_value is the share of relabelings of whole groups
-        in which χ² ranks the tuple itself as high, p_adjusted the share in which it ranks any tuple as high; chi2 and
-        df tell the size of an effect only, and there are no intervals.
+        With groups, method is "permutations". p_value is the share of permutations of whole groups in which χ² ranks
+        the tuple itself as high, and p_adjusted the share in which it ranks any tuple as high. chi2 and df only
+        describe the size of an effect, and there are no confidence intervals.
 
-        With covariates, p_covariates and p_covariates_adjusted are those of the interaction beside covariates, for
-        tuples that are significant, and holds_with_covariates says whether it is significant there too.
+        With covariates, p_covariates and p_covariates_adjusted are the p-values of the interaction in models with
+        covariates, for significant tuples. holds_with_covariates says whether the interaction is significant there too.
 
-        Of a replication, the columns first_p_value, first_log_or and so on are those of the samples in which the tuples
-        were found, residual is that of the cell where it was largest there, and same_direction says whether the log
+        In a replication, the columns first_p_value, first_log_or and so on refer to the samples in which the tuples
+        were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
         odds ratio, or that residual, has the same sign in both.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
@@ -144,7 +145,7 @@ class Interactions:
         return pd.DataFrame(columns if self.first is None else columns | first_columns(self))
 
     def only_significant(self) -> Interactions:
-        """Return the same without the tuples that are listed and not significant."""
+        """Return the same result without the listed tuples that are not significant."""
         rows = np.flatnonzero(self.is_significant)
         again = self.with_covariates
         return replace(
@@ -174,8 +175,8 @@ class Interactions:
             if len(self) and counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
                 return counts
         raise ValueError(
-            f"the cells of row {shown(row)} were not kept: they are for the first 300 tuples, if a tuple has no more "
-            "than 2048 cells times classes"
+            f"the cells of row {shown(row)} are not stored: a result stores them for the first 300 tuples, if a tuple "
+            "has at most 2048 cells times classes"
         )
 
     def graph(self, *, only_significant: bool = True) -> nx.Graph:
@@ -205,25 +206,25 @@ class Interactions:
         """Test the listed tuples, once each, in new samples.
 
         Variables and outcome are cut at the thresholds of the first samples, and p-values are adjusted for the number
-        of these tuples only, as nothing was searched. Effects that were found because they are large come out too large
-        in the samples they were found in; those of new samples do not. Samples that lack a value of a member, or have
-        one that was not there before, are left out of the test of the tuple.
+        of these tuples only, as nothing was searched. Effects that were selected by significance are overestimated in
+        the samples in which they were found, but not in new samples. Samples with a missing value of a member, or with
+        a value that the first samples do not have, are left out of the test of the tuple.
 
         Parameters
         ----------
         X : table-like, (n_samples, n_vars)
-            The table of the new samples. Variables are known by their names; others may be there or not.
+            The table of the new samples. Variables are matched by name; additional variables are ignored.
         y : (n_samples,) array-like, or str
             Their outcome, with the same classes, or the name of its column.
         strata : (n_samples,) array-like, table-like, or str, optional
             Strata of the new samples, to test within them.
         p_adjust : str, optional
-            Another adjustment than in the search.
+            Adjustment of p-values; by default that of the search.
 
         Returns
         -------
         Interactions
-            Tests in the new samples, smallest p-value first; ``.table`` has those of the first samples beside.
+            Tests in the new samples, smallest p-value first; ``.table`` also has the tests in the first samples.
 
         Examples
         --------
@@ -268,10 +269,9 @@ class Interactions:
         notes = []
         tested = self.tested
         if self.first is None and self.is_significant.any():
-            elsewhere = "new samples" if self.is_permuted else "replicate() in new samples, or holdout=,"
+            how = "from new samples" if self.is_permuted else "from new samples (replicate() or holdout=)"
             notes.append(
-                "Effects of tuples that were found because they are significant come out too large: "
-                f"{elsewhere} give{'s' * (not self.is_permuted)} estimates that do not."
+                f"Effects of tuples that were selected by significance are overestimated: get unbiased estimates {how}."
             )
         n_sparse = int((tested.method == METHODS.index(SPARSE)).sum())
         if n_sparse:
@@ -283,8 +283,8 @@ class Interactions:
         if again is not None and self.is_significant.any():
             n_held, n_found = int(again.holds(self.settings["level"]).sum()), int(self.is_significant.sum())
             notes.append(
-                f"{n_held} of {n_found} significant tuples interact beside covariates ({', '.join(again.about[:6])}"
-                f"{', …' * (len(again.about) > 6)}) too; the search itself does not use these."
+                f"{n_held} of {n_found} significant tuples remain significant with covariates "
+                f"({', '.join(again.about[:6])}{', …' * (len(again.about) > 6)}); the search itself does not use these."
             )
         cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
         if (
@@ -293,8 +293,8 @@ class Interactions:
             and cut.intersection(tested.tuples.ravel())
         ):
             notes.append(
-                f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can make an interaction of "
-                "effects that add up before they are cut: look at these tuples with the numbers themselves."
+                f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can create an interaction of "
+                "the levels from effects that add up in the numbers: check these tuples with the numbers themselves."
             )
         return notes
 
@@ -303,13 +303,14 @@ class Interactions:
         s = self.settings
         part = f"part {s['shard']}: " if s.get("shard") else ""
         n_significant, tuples = int(self.is_significant.sum()), words_of_tuples(self.dimensions)
+        have = "has" if n_significant == 1 else "have"
         judged = f"{'permutation' if self.is_permuted else s['p_adjust']}-adjusted p < {s['level']:g}"
         if self.first is not None:
-            return f"{n_significant} of {len(self)} {tuples} have an interaction in the new samples too ({judged})"
+            return f"{n_significant} of {len(self)} {tuples} {have} an interaction in the new samples too ({judged})"
         if not self.is_exhaustive:
-            found = f"{n_significant} of {len(self)} {tuples} of relevant variables have an interaction"
+            found = f"{n_significant} of {len(self)} {tuples} of relevant variables {have} an interaction"
             return f"{found} ({judged}, for all {self.n_tests:,} {tuples})"
-        return f"{part}{n_significant} of {self.n_tests:,} {tuples} have an interaction ({judged})"
+        return f"{part}{n_significant} of {self.n_tests:,} {tuples} {have} an interaction ({judged})"
 
     def details(self) -> str:
         """Return samples, classes and levels in one sentence."""
@@ -318,9 +319,9 @@ class Interactions:
         classes = (
             f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
         )
-        n_strata = len(self.provenance.get("strata", {}))
+        n_strata, left_out = len(self.provenance.get("strata", {})), self.provenance.get("samples_left_out")
         return (
-            f"{sum(self.class_sizes.values())} samples; {classes}; "
+            f"{sum(self.class_sizes.values())} samples{f' ({left_out} left out)' if left_out else ''}; {classes}; "
             + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
             + (f"within {n_strata} strata; " if n_strata else "")
             + (f"p-values from {self.permutations_in_words()}; " if self.is_permuted else "")
@@ -332,7 +333,7 @@ class Interactions:
         """Say what p-values come from, where samples belong to groups."""
         about = self._groups
         done, planned = about.get("permutations_done"), about.get("n_permutations")
-        early = "" if done == planned else f", of which {done} show that nothing is significant"
+        early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
         every = "all " if about.get("all_permutations") else ""
         return f"{every}{planned} permutations of the {about.get('exchanged', 'labels')}{early}"
 
@@ -351,13 +352,15 @@ class Interactions:
                 lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
         elif self.first is None and "searched_up_to_p" in self.provenance:
             lines.append(
-                f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, which it takes with so many tuples; "
-                "top=10 lists the smallest."
+                f"With so many tuples, a significant p-value must be below {self.provenance['searched_up_to_p']:.2g}, "
+                "and "
+                "none is; top=10 lists the smallest."
             )
         elif self.is_permuted:
             lines.append(
-                f"In more than {self.settings['level']:.0%} of the permutations some tuple interacts as much as any "
-                "here; top=10 lists those with the smallest p-values."
+                f"In more than {self.settings['level']:.0%} of the permutations, some tuple has an interaction as "
+                "strong as "
+                "the strongest in the data; top=10 lists the tuples with the smallest p-values."
             )
         return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
 

@@ -7,8 +7,9 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray
 from interplay.results.arms import ArmPValues
 from interplay.results.loaded_interactions import are_classes_of, are_tests_of, is_cut_of
-from interplay.results.selection import Run, Selection
-from interplay.statistics.null_fit import MODES
+from interplay.results.run import Run
+from interplay.results.selection import Selection
+from interplay.statistics.null_fit import MODES, NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.steps.tuple_counts import TupleCounts
 from interplay.stored.types import fits
@@ -81,7 +82,18 @@ def _is_test_of(test: ArmPValues, selection: Selection) -> bool:
         and _are_below(test.comparison, len(selection.comparisons))
         and 0 < test.weight <= 1
         and len(test.null_fits) <= len(selection.comparisons)
-        and all(fit.mode in MODES and fit.unit in CHI2_PER_UNIT and fit.gamma > 0 for fit in test.null_fits)
+        and all(map(_is_null, test.null_fits))
+    )
+
+
+def _is_null(fit: NullFit) -> bool:
+    return (
+        fit.mode in MODES
+        and fit.unit in CHI2_PER_UNIT
+        and fit.gamma > 0
+        and fit.shapes.ndim == 2
+        and len(fit.shapes) == 3
+        and (fit.posterior is None or fit.posterior.is_consistent())
     )
 
 
@@ -94,9 +106,7 @@ def _is_run_of(run: Run, n_vars: int) -> bool:
         and run.gain_alone.shape == null_fit.statistic.shape == null_fit.chi2_p.shape == (n_vars,)
         and np.shape(null_fit.df) in ((), (n_vars,))
         and null_fit.reference_p.ndim == 1
-        and null_fit.mode in MODES
-        and null_fit.unit in CHI2_PER_UNIT
-        and null_fit.gamma > 0
+        and _is_null(null_fit)
         and null_fit.inflation >= 1
         and null_fit.permuted_max.ndim == 1
         and (not null_fit.is_permuted or null_fit.exact_log_p.size > 0)

@@ -21,7 +21,8 @@ from interplay.results.interactions import Interactions
 from interplay.results.loaded import check_loaded
 from interplay.results.loaded_interactions import check_interactions
 from interplay.results.retests import Retest
-from interplay.results.selection import Run, Selection
+from interplay.results.run import Run
+from interplay.results.selection import Selection
 from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations
 from interplay.results.tested_tuples import TestedTuples

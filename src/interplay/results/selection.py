@@ -12,17 +12,16 @@ import numpy as np
 
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
-from interplay.chi_squared import log_chi2_tail
 from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test, weighted_arms
+from interplay.results.one_size import one_size
 from interplay.results.retests import Retest
+from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
+from interplay.results.selection_table import annotate, selection_table
 from interplay.results.survival_curves import SurvivalCurves
-from interplay.results.synergy_table import Explanations, synergy_frame, synergy_graph
-from interplay.results.tested_tuples import TestedTuples
-from interplay.results.verdicts import UNTESTED, Verdict, verdicts_of
+from interplay.results.synergy_table import synergy_frame, synergy_graph
+from interplay.results.verdicts import Verdict, verdicts_of
 from interplay.statistics.null_fit import NullFit
-from interplay.statistics.p_values import adjust, relevant_mask, significance_order
-from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
@@ -31,68 +30,6 @@ if TYPE_CHECKING:
 
     from interplay.plots import SelectionPlots
     from interplay.results.interactions import Interactions
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One search and its null fit.
-
-    A selection has one for each size of tuples and each comparison of classes; of the latter there are several only for
-    ``multiclass="ovo"`` or ``"ovr"``.
-
-    Attributes
-    ----------
-    decision : str
-        What was told apart: "all classes", "a vs b", "a vs rest".
-    class_labels : list of str
-    class_sizes : (n_classes,) int64
-    gains : MaxGains
-    gain_alone : (n_vars,) float64
-        Gains in 1D.
-    contrast_sources : (n_contrast,) int64
-        The variable each contrast variable is a permutation of.
-    null_fit : NullFit
-    explanations : Explanations or None
-        The best tuples of each relevant variable; None in 1D.
-    df_alone : (n_vars,) int64 or None
-        Degrees of freedom of `gain_alone`; None in results of earlier versions.
-    tested : tuple of TestedTuples
-        Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. They are
-        adjusted for all tuples, all sizes having an equal share of the error rate. Nothing in 1D, and where they were
-        not made.
-    cuts : tuple of VariableCuts
-        How the members of these tuples were cut into levels.
-    outcome : OutcomeCuts or None
-        What the classes are.
-    """
-
-    decision: str
-    class_labels: list[str]
-    class_sizes: IntArray
-    gains: MaxGains
-    gain_alone: FloatArray
-    contrast_sources: IntArray
-    null_fit: NullFit
-    explanations: Explanations | None = None
-    df_alone: IntArray | None = None
-    tested: tuple[TestedTuples, ...] = ()
-    cuts: tuple[VariableCuts, ...] = ()
-    outcome: OutcomeCuts | None = None
-
-    @property
-    def log_p_alone(self) -> FloatArray | None:
-        """Natural logarithm of the χ² tail of each variable's gain alone; None if the degrees of freedom are not known.
-
-        To advise by, not to select by: 1D has an exact test.
-        """
-        if self.df_alone is None:
-            return None
-        return log_chi2_tail(2 * np.log(2) * np.maximum(self.gain_alone, 0.0), self.df_alone)
-
-    @property
-    def dimensions(self) -> int:
-        """Number of variables in a tuple."""
-        return self.gains.dimensions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +49,7 @@ class Selection:
     log_p : (n_vars,) float64
         Natural logarithm of the p-value, which keeps its order where p itself is below 1e-308.
     is_relevant : (n_vars,) bool
-        Whether the adjusted p-value is below the level.
+        Whether the adjusted p-value is below the significance level.
     ranked : (n_relevant,) int64
         Numbers of the relevant variables, most significant first.
     correlation : (n_relevant, n_relevant) float64
@@ -159,10 +96,10 @@ class Selection:
     def cautions(self) -> dict[str, str]:
         """Variables that may be a leak of the outcome, or an identifier, and why: by name.
 
-        The column caution of ``.table`` has the same. Such columns are recognised by their values: those that tell the
-        classes apart completely, also by which of their values are missing; those whose gain comes from missing values
-        alone (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number
-        the samples.
+        The column caution of ``.table`` has the same. Such columns are recognised by their values: those that determine
+        the class completely, also by their missing values; those whose gain comes from missing values alone
+        (``missing="level"``); and whole numbers, nearly all different, that are named as identifiers or number the
+        samples.
         """
         return dict(self.provenance.get("cautions", {}))
 
@@ -183,17 +120,17 @@ class Selection:
 
     @property
     def comparisons(self) -> tuple[str, ...]:
-        """What was told apart: "all classes", or one entry for each comparison of classes."""
+        """The comparisons of classes: "all classes", or one entry for each comparison."""
         smallest = self.runs[0].dimensions
         return tuple(run.decision for run in self.runs if run.dimensions == smallest)
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The ways in which variables were looked at, whose p-values are combined; none with one dimension."""
+        """The arms whose p-values are combined; none with one dimension."""
         return arm_names(self.tests)
 
     def p_of_arm(self, arm: str) -> FloatArray:
-        """Return the p-values of one arm, before adjustment: of a variable in this way alone.
+        """Return the p-values of one arm alone, before adjustment.
 
         Parameters
         ----------
@@ -206,7 +143,7 @@ class Selection:
     def arm_weights(self) -> pd.DataFrame:
         """The weights with which the p-values of the arms are combined, a column for each arm, a row for each variable.
 
-        They start from fixed ones and are drawn towards the arms in which other variables were found.
+        They start from fixed weights and are shifted towards the arms in which other variables were found.
         """
         import pandas as pd
 
@@ -244,7 +181,7 @@ class Selection:
         return found_by(self)
 
     def of_dimension(self, dimensions: int) -> Selection:
-        """Return what tuples of one size say by themselves, as ``select(X, y, dimensions=dimensions)`` would.
+        """Return the result for tuples of one size alone, as ``select(X, y, dimensions=dimensions)`` would.
 
         Its p-values and relevant variables are of this search alone. Synergies and counts of cells are there for
         variables that are relevant in the combined result.
@@ -268,37 +205,7 @@ class Selection:
         if dimensions not in self.dimensions:
             listed = ", ".join(map(str, self.dimensions))
             raise ValueError(f"dimensions must be one of {listed}, which were searched, not {shown(dimensions)}")
-        if not self.tests:
-            return self
-        kept = [number for number, run in enumerate(self.runs) if run.dimensions == dimensions]
-        place = {number: i for i, number in enumerate(kept)}
-        runs = tuple(self.runs[number] for number in kept)
-        log_p = smallest_log_p(runs)
-        p_value = np.exp(log_p)
-        p_adjusted = adjust(p_value, self.settings["p_adjust"], level=self.settings["level"])
-        is_relevant = relevant_mask(p_adjusted, level=self.settings["level"])
-        order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
-        ranked = order[is_relevant[order]]
-        settings = {name: value for name, value in self.settings.items() if name != "arms"}
-        fits = {run.null_fit.fit for run in runs}
-        column = {v: i for i, v in enumerate(self.ranked.tolist())}
-        known = len(self.correlation) > 0 and all(v in column for v in ranked.tolist())
-        chosen = [column[v] for v in ranked.tolist()] if known else []
-        return replace(
-            self,
-            runs=runs,
-            log_p=log_p,
-            p_value=p_value,
-            p_adjusted=p_adjusted,
-            is_relevant=is_relevant,
-            ranked=ranked,
-            correlation=self.correlation[np.ix_(chosen, chosen)],
-            settings=settings | {"dimensions": dimensions, "fit": fits.pop() if len(fits) == 1 else settings["fit"]},
-            tuple_counts=tuple(
-                replace(counts, run=place[counts.run]) for counts in self.tuple_counts if counts.run in place
-            ),
-            tests=(),
-        )
+        return one_size(self, dimensions) if self.tests else self
 
     @property
     def contrast(self) -> pd.DataFrame:
@@ -312,7 +219,7 @@ class Selection:
                 "source": [self.names[v] for v in run.contrast_sources],
                 "gain": gain,
                 "p_value": self._contrast_p(run),
-                "partners": [self._names_of(row[:-1]) for row in run.gains.contrast_tuples],
+                "partners": [self.names_of(row[:-1]) for row in run.gains.contrast_tuples],
             }
             if len(self.dimensions) > 1:
                 frame = {"dimensions": [run.dimensions] * len(gain), **frame}
@@ -361,8 +268,8 @@ class Selection:
         p_log_rank and so on. If a variable calls for caution (`cautions`), the column caution says why.
 
         In 2D and more, verdict says what the best tuple of a relevant variable is: an "interaction" (of all members, or
-        of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction
-        was found, and not every member matters by itself: a partner by chance, or an interaction too weak to be shown)
+        of some), "additive" (every member matters by itself, no interaction was found), "unclear" (no interaction was
+        found, and not every member matters by itself: a partner by chance, or an interaction too weak to be detected)
         or "untested". interacting names the members that interact, and p_interaction is the p-value of the interaction,
         adjusted for all tuples.
 
@@ -374,42 +281,7 @@ class Selection:
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        import pandas as pd
-
-        best = self.best_run
-        rows = np.arange(len(self.names))
-
-        def of_best_run(per_run: list[Any]) -> Any:
-            return np.stack(per_run)[best, rows]
-
-        gain = of_best_run([run.gains.gain for run in self.runs])
-        alone = of_best_run([run.gain_alone for run in self.runs])
-        columns: dict[str, Any] = {
-            "variable": self.names,
-            "gain": gain,
-            "p_value": self.p_value,
-            "p_adjusted": self.p_adjusted,
-            "relevant": self.is_relevant,
-            "partners": self._partners(),
-            "discretization": of_best_run([run.gains.discretization for run in self.runs]),
-            "gain_alone": alone,
-            "synergy": gain - alone,
-        }
-        if self.tests:
-            columns["found"] = self.found
-            columns |= {f"p_{arm.replace(' ', '_')}": self.p_of_arm(arm) for arm in self.arms}
-        if self.dimensions[-1] > 1:
-            columns["verdict"] = [one.verdict for one in self.verdicts]
-            members = [np.array(one.members, dtype=np.int64) for one in self.verdicts]
-            columns["interacting"] = [self._names_of(some) for some in members]
-            columns["p_interaction"] = [one.p_adjusted for one in self.verdicts]
-        for retest in self.retests:
-            columns |= retest.columns(len(self.names), self.settings["level"])
-        if len(self.comparisons) > 1:
-            columns["decision"] = [self.runs[r].decision for r in best]
-        if cautions := self.cautions:
-            columns["caution"] = [cautions.get(name, "") for name in self.names]
-        return pd.DataFrame(columns)
+        return selection_table(self)
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -440,7 +312,7 @@ class Selection:
             Number of members: of the tuples of the search, or of their parts. By default that of the search; of
             several, the smallest, that is pairs.
         run : int or str, optional
-            With several comparisons of classes, the number of one or what it tells apart.
+            With several comparisons of classes, the number or the name of one.
 
         Examples
         --------
@@ -473,25 +345,20 @@ class Selection:
         Parameters
         ----------
         X : table-like, (n_samples, n_vars)
-            The table of the new samples. Variables are known by their names; others may be there or not.
+            The table of the new samples. Variables are matched by name; additional variables are ignored.
         y : (n_samples,) array-like, or str
             Their outcome, with the same classes, or the name of its column.
         strata : (n_samples,) array-like, table-like, or str, optional
             Strata of the new samples, to test within them.
         p_adjust : str, optional
-            Another adjustment than in the search.
+            Adjustment of p-values; by default that of the search.
         dimensions : int, optional
             Number of members, as in `interactions`.
         run : int or str, optional
-            With several comparisons of classes, the number of one or what it tells apart.
+            With several comparisons of classes, the number or the name of one.
         """
         found = self.interactions(dimensions=dimensions, run=run)
         return found.only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)
-
-    def _partners(self) -> list[tuple[str, ...]]:
-        """The other members of the best tuple of each variable."""
-        best = (self.best_tuple(v) for v in range(len(self.names)))
-        return [self._names_of(members[members != v]) for v, members in enumerate(best)]
 
     def tuples_of(self, variable: str | int) -> pd.DataFrame:
         """Return the best tuples that contain a variable: its own, and those of other variables.
@@ -507,7 +374,7 @@ class Selection:
             for v in np.flatnonzero(holds):
                 row = {
                     "variable": self.names[v],
-                    "members": self._names_of(run.gains.tuples[v]),
+                    "members": self.names_of(run.gains.tuples[v]),
                     "gain": float(run.gains.gain[v]),
                     "discretization": int(run.gains.discretization[v]),
                 }
@@ -529,9 +396,9 @@ class Selection:
             if counts.is_of(members, run, discretization):
                 return counts
         raise ValueError(
-            f"the cells of the best tuple of {shown(self.names[number])} were not kept: they are for the first 300 "
-            "relevant variables, if the tuple has no more than 2048 cells times classes, and not in files of older "
-            "versions or parts merged without X"
+            f"the cells of the best tuple of {shown(self.names[number])} are not stored: a result stores them for the "
+            "first 300 relevant variables, if the tuple has at most 2048 cells times classes, but not in files of "
+            "older versions or with parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -549,14 +416,14 @@ class Selection:
         Returns
         -------
         DataFrame
-            Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain
-            in 1D; gain_in_part, its largest gain in a smaller tuple of these members, including the variable alone;
+            Columns: variable; partners, the other members; gain, of the variable in the tuple; gain_alone, its gain in
+            1D; gain_in_part, its largest gain in a smaller tuple of these members, including the variable alone;
             synergy = gain − gain_in_part, the information in the whole tuple and in no part of it; p_gain, the
             probability that the best tuple of an irrelevant variable has at least this gain. This p-value allows for
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
-            ``.table``; from permutations it allows for both), and says nothing of an interaction: variables with an
-            effect each have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether there
-            is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
+            ``.table``; from permutations it allows for both), and does not show an interaction: variables that have
+            separate effects have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether
+            there is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
             discretisations. With several runs, the column decision names the run.
 
         Examples
@@ -597,8 +464,8 @@ class Selection:
         threshold = check_real("threshold", threshold, low=0.0, high=1.0)
         if len(self.correlation) != len(self.ranked):
             raise ValueError(
-                f"clusters are not available: correlations of {len(self.ranked)} variables were not kept, as there are "
-                "more than 3000 or parts were merged without X"
+                f"clusters are not available: correlations of {len(self.ranked)} variables are not stored, because "
+                "there are more than 3000 or parts were merged without X"
             )
         if len(self.ranked) == 0:
             return []
@@ -632,29 +499,10 @@ class Selection:
             Prefix of the new columns: ``interplay_gain``, ``interplay_relevant`` and so on. Partners are joined into
             one string, which an .h5ad file can hold.
         """
-        from interplay.steps.anndata_table import is_anndata
-
-        if not is_anndata(adata):
-            raise TypeError(f"adata must be an AnnData, not {type(adata).__name__}")
-        table = self.table.set_index("variable")
-        if not any(name in table.index for name in adata.var_names):
-            raise ValueError("adata has none of the variables of this selection among its var_names")
-        table["partners"] = [", ".join(partners) for partners in table["partners"]]
-        table = table.reindex([str(name) for name in adata.var_names])
-        for name in table.columns[table.columns.str.match("relevant|holds_")]:
-            table[name] = table[name].eq(True)
-        for words in table.columns.intersection(["partners", "found", "caution"]):  # which an .h5ad file holds as text
-            table[words] = table[words].fillna("")
-        if "verdict" in table:
-            table["verdict"] = table["verdict"].fillna(UNTESTED)
-            table["interacting"] = [
-                ", ".join(names) if isinstance(names, tuple) else "" for names in table["interacting"]
-            ]
-        for name in table.columns:
-            adata.var[prefix + name] = table[name].to_numpy()
+        annotate(self, adata, prefix=prefix)
 
     def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Selection:
-        """Return the same result, with where its data came from, for the report and the saved file.
+        """Return the same result with the source of its data, for the report and the saved file.
 
         Parameters
         ----------
@@ -731,7 +579,8 @@ class Selection:
             return np.exp(run.null_fit.exact_log_p[len(self.names) :])
         return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
 
-    def _names_of(self, members: IntArray) -> tuple[str, ...]:
+    def names_of(self, members: IntArray) -> tuple[str, ...]:
+        """Return the names of variables by their numbers; −1 stands for none."""
         return tuple(self.names[m] for m in members.tolist() if m >= 0)
 
     def _number_of(self, variable: str | int) -> int:
@@ -744,9 +593,3 @@ class Selection:
                 )
             return self.names.index(variable)
         return check_int("variable", variable, low=0, high=len(self.names) - 1)
-
-
-def smallest_log_p(runs: Sequence[Run]) -> FloatArray:
-    """Return ln p of each variable over comparisons of classes: the smallest p times their number; of one, plain p."""
-    log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
-    return np.asarray(np.minimum(log_p, 0.0))

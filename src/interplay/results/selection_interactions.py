@@ -53,7 +53,9 @@ def _run_number(selection: Selection, dimensions: int, run: int | str | None) ->
     numbers = [number for number, one in enumerate(selection.runs) if one.dimensions == dimensions]
     decisions = [selection.runs[number].decision for number in numbers]
     if run is None and len(decisions) > 1:
-        raise ValueError(f"run must say which of the {len(decisions)} is meant: a number, or one of {decisions}")
+        raise ValueError(
+            f"run is needed, as there are {len(decisions)} comparisons: give a number, or one of {decisions}"
+        )
     if isinstance(run, str):
         return numbers[decisions.index(check_choice("run", run, decisions))]
     return numbers[0 if run is None else check_int("run", run, low=0, high=len(decisions) - 1)]

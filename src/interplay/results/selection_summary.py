@@ -21,7 +21,7 @@ def summary_text(selection: Selection) -> str:
     found = f"{len(selection.ranked)} of {n} variables relevant"
     lines = [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-        f"{selection.provenance['n_samples']} samples; {_classes(selection)}; {_strata(selection)}"
+        f"{_samples(selection)}; {_classes(selection)}; {_strata(selection)}"
         + _counted(s["discretizations"], "discretisation")
         + f" into {s['divisions'] + 1} levels; {_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
@@ -51,7 +51,12 @@ def summary_text(selection: Selection) -> str:
     if cautions := selection.cautions:
         listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
         more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
-        lines += ["", "caution, leave out what is no variable (--drop):", *listed, *more]
+        lines += [
+            "",
+            "Caution: check these columns, and leave out (--drop) those that should not be used:",
+            *listed,
+            *more,
+        ]
     return "\n".join(lines)
 
 
@@ -63,6 +68,11 @@ def summary_html(selection: Selection) -> str:
     rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
     rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
     return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+
+
+def _samples(selection: Selection) -> str:
+    left_out = selection.provenance.get("samples_left_out")  # earlier files do not say
+    return f"{selection.provenance['n_samples']} samples" + (f" ({left_out} left out)" if left_out else "")
 
 
 def _classes(selection: Selection) -> str:
@@ -86,10 +96,13 @@ def _retests_in_words(selection: Selection) -> list[str]:
         listed = ", ".join(failed[:6]) + ", …" * (len(failed) > 6)
         n_held = len(retest.variable) - len(failed)
         if retest.kind == "covariates" and len(retest.variable):
-            what = f"{n_held} of {len(retest.variable)} hold with covariates ({', '.join(retest.about)})"
-            lines.append(f"{what}; not: {listed}" if failed else what)
+            what = (
+                f"{n_held} of {len(retest.variable)} relevant variables remain significant with covariates "
+                f"({', '.join(retest.about)})"
+            )
+            lines.append(f"{what}; not significant: {listed}" if failed else what)
         elif retest.kind == "log_rank" and failed:
-            lines.append(f"{len(failed)} left out that the log-rank test does not confirm: {listed}")
+            lines.append(f"{len(failed)} left out because the log-rank test does not confirm them: {listed}")
     return lines
 
 

@@ -8,7 +8,8 @@
     tuple_tiles.py   C(n, k) tuples          → TupleTiles      pieces that can be searched in any order
     tile_shapes.py   what tiles cost         → sizes of blocks  the same for every way to search
     gains.py         codes → planes + tiles  → MaxGains        `max_information_gain`
-    runs.py          a selection's arguments → SearchedRun     one search per comparison of classes and size of tuples
+    task.py          arguments of `select`   → SelectionTask   data and settings, checked against each other
+    runs.py          SelectionTask           → SearchedRun     one search per comparison of classes and size of tuples
     score_tests.py   rank scores             → ScoreTests      tests of variables alone, given others
     product_search.py  rank scores           → ProductMaxima   the strongest product of each variable with another
     tuple_family.py  variables, partners, distance   → TupleFamily   which tuples, and how many
@@ -21,7 +22,8 @@
     tuple_screen.py  a comparison            → ScreenedTuples  those of all tuples that may interact: `screen_tuples`
     screen_loop.py   tiles                   → tuples          the same for a search that lists
     checkpoint.py    a search in progress    → a file from which the same call goes on
-    provenance.py    table and outcome       → a fingerprint   by which checkpoints and shards know each other
+    fingerprint.py   table and outcome       → a hash          by which checkpoints and shards know each other
+    provenance.py    when and with which versions a search was made
 
 Engines search the tiles; this package decides which tiles, in which order, and what is kept.
 """

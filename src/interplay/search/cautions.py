@@ -40,27 +40,28 @@ _FIRST_SAMPLES = 40
 #: So many columns of each kind are named in the warning.
 _COLUMNS_NAMED = 5
 
-_APART = "tells y apart completely"
-_MISSING_APART = "its missing values tell y apart completely"
+_APART = "determines y completely"
+_MISSING_APART = "its missing values determine y completely"
 _MISSING_ALONE = "its gain comes from its missing values alone"
 _IDENTIFIER = "looks like an identifier"
 
 #: Cautions, what is said of one column in the warning, and of several.
 _WORDS = {
     _APART: (
-        "tells y apart completely, no value of it is found in two classes: if it is the outcome in other words, or "
-        "follows from it",
-        "tell y apart completely, no value of them is found in two classes: if they are the outcome in other words, or "
-        "follow from it",
+        "determines y completely (none of its values occurs in two classes): if it encodes the outcome or follows from "
+        "it",
+        "determine y completely (none of their values occurs in two classes): if they encode the outcome or follow "
+        "from "
+        "it",
     ),
     _MISSING_APART: (
-        "has missing values that tell y apart completely: if they follow from the outcome",
-        "have missing values that tell y apart completely: if they follow from the outcome",
+        "has missing values that determine y completely: if these depend on the outcome",
+        "have missing values that determine y completely: if these depend on the outcome",
     ),
     _MISSING_ALONE: (
-        "has a gain that comes from its missing values alone: if they follow from the outcome or from how data were "
+        "has a gain that comes from its missing values alone: if these depend on the outcome or on how the data were "
         "collected",
-        "have gains that come from their missing values alone: if these follow from the outcome or from how data were "
+        "have gains that come from their missing values alone: if these depend on the outcome or on how the data were "
         "collected",
     ),
     _IDENTIFIER: (

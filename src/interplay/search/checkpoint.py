@@ -72,16 +72,16 @@ class SearchState:
 class Checkpoint:
     """The file in which the searches of one call are kept, for the argument `checkpoint`.
 
-    A plain file name does where a write every minute is right. The file is replaced as a whole, and the one before is
-    kept beside it (``.prev``), to go back to if the newest is damaged. One search at a time may use it, which a file
-    ``.lock`` beside it tells others. Engines, threads and display may change between calls; what decides the gains may
-    not.
+    A plain file name is enough if a write every minute is right. The file is replaced as a whole. The previous one is
+    kept beside it (``.prev``) and is used if the newest is damaged. Only one search at a time may use the file, which a
+    file ``.lock`` beside it shows. Engines, threads and display may change between calls, but not the settings that
+    decide the gains.
 
     Parameters
     ----------
     path : str or path-like
     seconds : float
-        At most this much time passes between two writes, and so is lost in a crash.
+        Longest time between two writes: a crash loses no more than this.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Checkpoint:
     >>> interplay.max_information_gain(X, y, dimensions=3, checkpoint=file)
     Traceback (most recent call last):
         ...
-    ValueError: checkpoint '...run.ckpt' is of another search (dimensions: 2 there, 3 here): repeat the call ...
+    ValueError: checkpoint '...run.ckpt' belongs to another search (dimensions: 2 there, 3 here): repeat the call ...
     """
 
     path: str | os.PathLike[str]
@@ -134,6 +134,11 @@ class Checkpoint:
         """The seed of the search that the file holds, so that a call with ``random_state=None`` goes on with it."""
         return None if self._about is None else self._about.get("random_state")
 
+    @property
+    def data_fingerprint(self) -> str | None:
+        """That of the data that the file is about, if there is one yet."""
+        return None if self._about is None else self._about.get("data fingerprint")
+
     @contextmanager
     def keeping(self, about: Mapping[str, Any]) -> Iterator[None]:
         """Keep the searches that are done meanwhile, and let nobody else use the file; `about` as in `begin`."""
@@ -158,7 +163,8 @@ class Checkpoint:
             self.write()  # a file that cannot be written is found out now, not after a minute's work
         elif difference := describe_difference(self._about, wanted):
             raise ValueError(
-                f"checkpoint {os.fspath(self.path)!r} is of another search ({difference}): repeat the call it was made "
+                f"checkpoint {os.fspath(self.path)!r} belongs to another search ({difference}): repeat the call it was "
+                "made "
                 "with, name another file, or remove it to start afresh"
             )
 
@@ -176,7 +182,7 @@ class Checkpoint:
         if not (same_tiles and _of_same_search(state, fresh)):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
-                "go on with the version it was made with, or remove it to start afresh"
+                "use the version that wrote it, or remove it to start afresh"
             )
         return state
 
@@ -244,12 +250,14 @@ class Checkpoint:
                 damaged = damaged or error
                 continue
             if damaged is not None:
-                warnings.warn(f"{damaged}: going on from {os.fspath(path)!r}, written before it", stacklevel=4)
+                warnings.warn(
+                    f"{damaged}: resuming from {os.fspath(path)!r}, which was written before it", stacklevel=4
+                )
                 # Not to take the place of the good one at the next write.
                 self._file.unlink()
             return
         if damaged is not None:
-            raise ValueError(f"checkpoint: {damaged}, and there is none before it: name another file, or remove it")
+            raise ValueError(f"checkpoint: {damaged}, and there is no earlier one: name another file, or remove it")
 
     def _state_of_file(self) -> tuple[int, ...] | None:
         """Tell one state of the file from others, as far as the folder knows."""
@@ -270,12 +278,15 @@ def as_checkpoint(checkpoint: AsCheckpoint) -> Checkpoint | None:
 
 
 @contextmanager
-def keeping(checkpoint: Checkpoint | None, about: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
-    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in."""
+def keeping(checkpoint: Checkpoint | None, about: Callable[[str | None], Mapping[str, Any]]) -> Iterator[None]:
+    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in.
+
+    `about` says what they are about, with a fingerprint of the data in the form of the one it is given: the file's.
+    """
     if checkpoint is None:
         yield
     else:
-        with checkpoint.keeping(about()):
+        with checkpoint.keeping(about(checkpoint.data_fingerprint)):
             yield
 
 

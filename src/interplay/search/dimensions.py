@@ -51,7 +51,7 @@ def resolve_dimensions(
             )
         return number, None
     if one_with is not None:
-        raise ValueError(f"{one_with} goes with one dimension at a time: give dimensions one number, such as 2")
+        raise ValueError(f"{one_with} works with one dimension at a time: give dimensions one number, such as 2")
     known = arms_of(several)
     if arms is None:
         return several, known

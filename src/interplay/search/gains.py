@@ -16,7 +16,7 @@ from interplay.engines.routing import tile_costs
 from interplay.progress import Progress, check_progress, show_progress
 from interplay.search.checkpoint import AsCheckpoint, Checkpoint, as_checkpoint, keeping
 from interplay.search.coders import coder_for, contrast_coder
-from interplay.search.provenance import data_fingerprint
+from interplay.search.fingerprint import data_fingerprint
 from interplay.search.settings import (
     Discrete,
     SearchSettings,
@@ -28,7 +28,7 @@ from interplay.search.settings import (
 from interplay.search.tile_loop import Shard, TileLoop
 from interplay.search.tile_shapes import cut_for_processor
 from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.steps.bit_planes import make_bit_planes, planes_to_come
 from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import Coder
 from interplay.steps.named_columns import take_columns
@@ -63,8 +63,8 @@ def max_information_gain(
     """Return the maximum information gain of every variable over all tuples that contain it.
 
     The search is exhaustive: it looks at every `dimensions`-tuple of variables. The gain of a variable in a tuple is
-    what it tells about the outcome beyond the other members: the conditional mutual information, in bits times the
-    number of samples.
+    its information about the outcome beyond that of the other members: the conditional mutual information, in bits
+    times the number of samples.
 
     Parameters
     ----------
@@ -102,10 +102,10 @@ def max_information_gain(
     require : {"any", "all"}
         Whether a tuple must contain at least one of `variables`, or must consist of them.
     strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is to be explained. The stratum is
-        one more member of every tuple: a gain is what a variable tells about the outcome beyond the other members and
-        beyond the stratum. With several columns, each combination of values is a stratum. A string names a column, as
-        for `y`.
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
 
         Contrast variables should be permuted within the strata as well; see `contrast_variables`.
     decision : {"auto", "classes", "continuous"}
@@ -187,9 +187,10 @@ def max_information_gain(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
 
-    def about() -> dict[str, Any]:
-        return about_search(table, classes, settings, fingerprint=data_fingerprint(table, classes, within)) | {
-            "contrast fingerprint": None if contrast_table is None else data_fingerprint(contrast_table, classes),
+    def about(like: str | None) -> dict[str, Any]:
+        fingerprint = partial(data_fingerprint, like=like, n_threads=choice.n_threads)
+        return about_search(table, classes, settings, fingerprint=fingerprint(table, classes, within)) | {
+            "contrast fingerprint": None if contrast_table is None else fingerprint(contrast_table, classes),
             "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
             "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
             "require": require,
@@ -225,6 +226,17 @@ def about_search(
     }
 
 
+def least_work(table: Table, settings: SearchSettings) -> SearchWork:
+    """Return how much there is to do at least: of two levels, before anybody looks at the columns."""
+    return SearchWork.of(
+        np.full(table.n_vars, 2),
+        n_vars=table.n_vars,
+        n_samples=table.n_samples,
+        dimensions=settings.dimensions,
+        discretizations=settings.discretizations,
+    )
+
+
 def search(
     table: Table,
     classes: DecisionClasses,
@@ -237,7 +249,7 @@ def search(
     **options: Any,
 ) -> tuple[MaxGains, ...]:
     """Table → codes → bit planes → maximum gains, merged over the discretisations; `options` as in `prepare_search`."""
-    coder = coder_for(table, settings, n_threads=choice.n_threads)
+    coder = coder_for(table, settings, n_threads=choice.reading_threads(least_work(table, settings)))
     coded = None if contrast is None else contrast_coder(coder, contrast, settings, sources=contrast_sources)
     options |= {"contrast": coded, "contrast_sources": contrast_sources}
     return prepare_search(coder, classes, settings, choice, **options).run(progress)
@@ -401,6 +413,9 @@ def prepare_search(
         checkpoint=checkpoint,
         name=name,
     )
+    if make_loop is TileLoop:
+        to_come = planes_to_come(levels_of_rows[0], classes, n_vars=rows["n_vars"])
+        worker.begin(to_come, searches[0], pseudocount=settings.pseudocount)
     return PreparedSearch(searches, loop, contrast_sources, settings, classes, fixed, coders)
 
 

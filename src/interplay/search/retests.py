@@ -9,7 +9,7 @@ import numpy as np
 from interplay.arrays import FloatArray, IntArray
 from interplay.chi_squared import chi2_tail
 from interplay.results.retests import Retest
-from interplay.results.selection import Run
+from interplay.results.run import Run
 from interplay.search.coders import Coders
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.covariate_test import covariate_test, hazard_test

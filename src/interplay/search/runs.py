@@ -4,126 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from math import comb
 from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, FloatArray, IntArray, MaxGains
+from interplay.arrays import FloatArray, IntArray, MaxGains
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.progress import Progress
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.coders import Coders, coder_for, contrast_coder
 from interplay.search.exact_p_values import ExactPValues
-from interplay.search.gains import PreparedSearch, about_search, prepare_search
-from interplay.search.permuted_gains import about_relabelings, allowed_relabelings, search_permuted
-from interplay.search.provenance import data_fingerprint
+from interplay.search.gains import PreparedSearch, least_work, prepare_search
+from interplay.search.permuted_gains import allowed_relabelings, search_permuted
 from interplay.search.score_tests import ScoreTests, run_score_tests
-from interplay.search.settings import SelectionSettings, check_selection_settings
+from interplay.search.settings import SelectionSettings
+from interplay.search.task import SelectionTask, n_tuples_of
 from interplay.search.tile_loop import Shard, TileLoop
-from interplay.statistics.arms import arms_of, tests_of
+from interplay.statistics.arms import tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
-from interplay.statistics.permutations.reach import check_reach
-from interplay.steps.clustered_samples import warn_of_clusters
-from interplay.steps.comparisons import Comparison, make_comparisons
+from interplay.steps.comparisons import Comparison
 from interplay.steps.contrast import ContrastTable, contrast_table
-from interplay.steps.covariates import Covariates, make_covariates
-from interplay.steps.decision import decision_classes
 from interplay.steps.discrete_codes import Coder
-from interplay.steps.groups import Groups, make_groups
-from interplay.steps.named_columns import take_named
 from interplay.steps.rank_scores import RankScores
-from interplay.steps.strata import Strata, make_strata
-from interplay.steps.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
-from interplay.steps.table import Table
-
-#: Larger tuples are left out of "auto": few of so many cells have samples. Pairs never have more.
-_MAX_CELLS_OF_AUTO = 2**16
-
-
-@dataclass(frozen=True, eq=False)
-class SelectionTask:
-    """Data and settings of a selection.
-
-    Attributes
-    ----------
-    table : Table
-    classes : DecisionClasses
-    strata : Strata, optional
-    groups : Groups, optional
-    settings : SelectionSettings
-    comparisons : tuple of Comparison
-        One for each run.
-    y : object
-        The decision as it was given; the residuals of times that may be censored.
-    has_auto_dimensions : bool
-        Whether the sizes of tuples were left to the program.
-    target : str or None
-        What the outcome is called: the column that was named, or the name of a pandas or polars Series.
-    covariates : Covariates, optional
-        With which the variables that are found are tested again.
-    survival : Survival, optional
-        The times, where the decision is made of such.
-    """
-
-    table: Table
-    classes: DecisionClasses
-    strata: Strata | None
-    groups: Groups | None
-    settings: SelectionSettings
-    comparisons: tuple[Comparison, ...]
-    y: Any
-    target: str | None
-    has_auto_dimensions: bool
-    covariates: Covariates | None = None
-    survival: Survival | None = None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return data_fingerprint(self.table, self.classes, self.strata, self.groups)
-
-    @property
-    def strata_sizes(self) -> dict[str, int]:
-        """Samples in each stratum, by its label; nothing without strata."""
-        strata = self.strata
-        return {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True))
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What decides the gains; how they are judged may change."""
-        settings = self.settings
-        search = about_search(self.table, self.classes, settings, fingerprint=self.fingerprint)
-        search |= {"n_contrast": settings.n_contrast, "multiclass": settings.multiclass}
-        if settings.permutations:
-            search["permutations"] = settings.n_permutations
-        if settings.all_dimensions is not None:
-            # Which arms are combined decides which dimensions are searched, and nothing else here.
-            search["dimensions"] = settings.searched
-        return search
-
-    @property
-    def study(self) -> dict[str, Any]:
-        """What a record should say of covariates and censored times; nothing where there are neither."""
-        about: dict[str, Any] = {}
-        if self.covariates is not None:
-            about["covariates"] = self.covariates.names
-        if self.survival is not None:
-            about["survival"] = {"n_events": int(self.survival.event.sum()), "last": float(self.survival.time.max())}
-        return about
-
-    @property
-    def exchanged(self) -> dict[str, Any]:
-        """What a record should say of groups and permutations; nothing where there are neither."""
-        if self.groups is None and not self.settings.permutations:
-            return {}
-        return about_relabelings(
-            self.comparisons[0],
-            self.groups,
-            n_permutations=self.settings.n_permutations if self.settings.permutations else None,
-            n_runs=len(self.comparisons),
-        )
 
 
 @dataclass(frozen=True)
@@ -163,89 +66,6 @@ class SearchedRun:
     scores: ScoreTests | None = None
 
 
-def check_selection(
-    X: Any,
-    y: Any,
-    *,
-    strata: Any,
-    groups: Any,
-    covariates: Any,
-    decision: str,
-    decision_divisions: int,
-    **settings: Any,
-) -> SelectionTask:
-    """Check the arguments of `select` that decide its result, against each other and the data."""
-    times = split_survival(y)
-    y, event = (y, None) if times is None else times
-    target = y if isinstance(y, str) else getattr(y, "name", None)
-    taken = [given for given in (y, event, strata, covariates) if isinstance(given, str)]
-    taken += covariates if isinstance(covariates, list) else []
-    y_name = y if isinstance(y, str) else None
-    table, (y, event, strata, groups, covariates) = take_named(
-        X, y=y, event=event, strata=strata, groups=groups, covariates=covariates
-    )
-    n_samples = table.n_samples
-    survival = None if times is None else make_survival(y, event, n_samples=n_samples)
-    how: dict[str, Any] = {"decision": decision, "decision_divisions": decision_divisions}
-    if survival is None:
-        classes = decision_classes(y, n_samples=n_samples, **how)
-        warn_of_censoring(table, y, classes, name=y_name)
-    else:
-        classes = survival_classes(survival, **how)
-        y = survival.residuals()
-    known = make_covariates(covariates, n_samples=n_samples)
-    within = make_strata(strata, n_samples=n_samples, place=table.place)
-    together = make_groups(groups, n_samples=n_samples)
-    checked = check_selection_settings(
-        table,
-        decision=classes.kind,
-        decision_divisions=decision_divisions,
-        has_groups=together is not None,
-        **settings,
-    )
-    comparisons = make_comparisons(table, classes, within, checked.multiclass, together)
-    if checked.permutations or together is not None:
-        for comparison in comparisons:
-            check_reach(
-                allowed_relabelings(comparison),
-                level=checked.level,
-                n_permutations=checked.n_permutations,
-                n_runs=len(comparisons),
-                what=comparison.decision if len(comparisons) > 1 else "",
-            )
-    if together is None:
-        warn_of_clusters(table, classes, within, taken=taken)
-    return SelectionTask(
-        table,
-        classes,
-        within,
-        together,
-        checked,
-        comparisons,
-        y,
-        None if target is None else str(target),
-        has_auto_dimensions=isinstance(settings["dimensions"], str),
-        covariates=known,
-        survival=survival,
-    )
-
-
-def with_fitting_dimensions(task: SelectionTask, coders: Coders) -> SelectionTask:
-    """With dimensions="auto", leave out sizes of tuples that would have too many cells for samples to tell anything.
-
-    A column of many labels then does not stop the rest of the search.
-    """
-    settings = task.settings
-    if not task.has_auto_dimensions or settings.all_dimensions is None or settings.arms is None:
-        return task
-    n_levels = np.sort(coders.of(task.comparisons[0].table).n_levels)[::-1].astype(float)
-    kept = tuple(k for k in settings.all_dimensions if k <= 2 or np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO)
-    arms = tuple(arm for arm in arms_of(kept) if arm in settings.arms)
-    if kept == settings.all_dimensions or not arms:
-        return task
-    return replace(task, settings=replace(settings, dimensions=kept[-1], all_dimensions=kept, arms=arms))
-
-
 def search_runs(
     task: SelectionTask,
     coders: Coders,
@@ -262,6 +82,8 @@ def search_runs(
         coder = coders.of(comparison.table)
         contrast = _contrast_of(comparison, task.settings, coder)
         alone: MaxGains | None = None
+        if several and number == 0:
+            _begin_on_gpu(comparison, task.settings, coder, contrast, choice)
         for k in task.settings.searched:
             settings = task.settings.of_dimension(k)
             kept: dict[str, Any] = {"checkpoint": checkpoint, "name": f"search{number}" + f"_{k}D" * several}
@@ -296,6 +118,15 @@ def search_runs(
                     run = replace(run, scores=_score_tests(comparison, task.settings, coder, contrast))
             yield run if alone is None else replace(run, alone=alone), loop
         del coder, contrast  # nor is this, while those of the next comparison are made
+
+
+def _begin_on_gpu(
+    comparison: Comparison, settings: SelectionSettings, coder: Coder, contrast: Coder | None, choice: EngineChoice
+) -> None:
+    """Have a GPU compile for all sizes of tuples that it will search, while smaller ones are searched."""
+    for of_size in (settings.of_dimension(k) for k in settings.searched if k > 1):
+        if choice.expects_gpu(least_work(comparison.table, of_size)):
+            prepare_run(comparison, settings=of_size, coder=coder, contrast=contrast, choice=choice, alone=False)
 
 
 def _run_search(
@@ -334,12 +165,6 @@ def _run_search(
         name=name,
     )
     return replace(run, permuted=permuted)
-
-
-def n_tuples_of(task: SelectionTask) -> list[int]:
-    """Return how many tuples each search of a comparison looks at, those of contrast variables too."""
-    n_vars, n_contrast = task.table.n_vars, task.settings.n_contrast
-    return [comb(n_vars, k) + n_contrast * comb(n_vars, k - 1) for k in task.settings.searched]
 
 
 class _Shares:

@@ -10,7 +10,7 @@ from math import comb
 import numpy as np
 
 from interplay.arrays import IntArray
-from interplay.results.selection import Run
+from interplay.results.run import Run
 from interplay.results.tested_tuples import TestedTuples
 from interplay.search.coders import Coders
 from interplay.search.p_value_caps import PValueCaps, listed_method

@@ -221,8 +221,8 @@ def _check_permutations(
         return n_tuples * n_permutations <= MAX_PERMUTED_TUPLES
     if not permutations and has_groups and search.dimensions == 1:
         raise ValueError(
-            "permutations=False does not go with groups in 1D, where contrast variables give false finds if groups are "
-            "more alike in some variables than in others: leave permutations out"
+            "permutations=False does not go with groups in 1D, because contrast variables lead to false discoveries if "
+            "groups resemble each other more in some variables than in others: leave permutations out"
         )
     return bool(permutations)
 
@@ -266,7 +266,7 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
     if 0 < number < MIN_REFERENCE_VARIABLES:
         raise ValueError(
             f"n_contrast must be 0 or at least {MIN_REFERENCE_VARIABLES}, not {number}: "
-            "fewer cannot show what chance gives"
+            "fewer are not enough to estimate the null distribution"
         )
     return number
 
@@ -332,6 +332,6 @@ def check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: in
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "
-            f"levels{' and of strata' * (n_strata > 1)}), which need {workspace / 2**30:.3g} GiB a thread: "
+            f"levels{' and of strata' * (n_strata > 1)}), which need {workspace / 2**30:.3g} GiB per thread: "
             "lower dimensions or divisions, or merge levels"
         )

@@ -118,12 +118,12 @@ def make_family(
         distance = check_real("min_distance", min_distance, low=0.0, low_open=True)
         where = make_positions(positions, table)
     elif positions is not None:
-        raise ValueError("positions are for min_distance: give that too, or leave positions out")
+        raise ValueError("positions are only used with min_distance: give min_distance too, or leave positions out")
     columns = second = None
     first = asked_for_mask(table, variables, require, dimensions)
     if partners is not None:
         if first is None:
-            raise ValueError("partners are those of variables: give variables too, or only variables")
+            raise ValueError("partners need variables: give variables too, or leave partners out")
         if require == "all":
             raise ValueError("partners and require='all' contradict each other: leave one of them out")
         second = np.zeros(table.n_vars, dtype=bool)
@@ -143,7 +143,7 @@ def make_family(
     )
     if family.n_tuples() == 0:
         raise ValueError(
-            f"there is no tuple of {dimensions} variables to look at: name more variables or partners, or lower "
+            f"there is no tuple of {dimensions} variables to search: name more variables or partners, or lower "
             "min_distance or dimensions"
         )
     return family

@@ -137,7 +137,7 @@ def _cut_into_tiles(
         how_many = f"{float(comb(len(real), dimensions)):.1e} tuples"
         raise ValueError(
             f"dimensions={dimensions} over {len(real)} variables is {how_many}, more than can be searched: "
-            "lower dimensions, or keep fewer variables (those that lower dimensions find, say)"
+            "lower dimensions, or keep fewer variables (for example those that a search in fewer dimensions finds)"
         )
     lane_start = _cut_lanes(lanes, even, n_levels[real], wanted[real])
     if len(contrast):

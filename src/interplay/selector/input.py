@@ -66,7 +66,7 @@ def checked_array(X: Any, *, must_be_finite: bool) -> Any:
     except ValueError as error:
         if "contains NaN" not in str(error):
             raise
-        raise ValueError("X contains NaN: fill in, or use missing='level' or missing='impute'") from None
+        raise ValueError("X contains NaN: fill the gaps, or use missing='level' or missing='impute'") from None
 
 
 def with_own_types(X: Any) -> Any:
@@ -117,8 +117,7 @@ def refuse_fit_params(fit_params: dict[str, Any]) -> None:
     given = [name for name, value in fit_params.items() if not (name == "sample_weight" and value is None)]
     if "sample_weight" in given:
         raise TypeError(
-            "sample_weight is not supported: gains and p-values rest on counts of samples, each of which counts once; "
-            "leave it out"
+            "sample_weight is not supported: gains and p-values are computed from counts of samples: leave it out"
         )
     if given:
         raise TypeError(f"fit() got an unexpected keyword argument {given[0]!r}: it takes X, y, strata and groups only")

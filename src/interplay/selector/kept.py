@@ -25,7 +25,7 @@ class KeptVariables:
     ----------
     support : (n_vars,) bool
     same_as : dict
-        Of each relevant variable that is redundant: the kept one that says the same, and their association.
+        For each redundant relevant variable: the kept variable with which it is redundant, and their association.
     """
 
     support: BoolArray
@@ -39,7 +39,7 @@ class KeptVariables:
                 reason = f"not relevant (adjusted p {result.p_adjusted[v]:.3g})"
             elif v in self.same_as:
                 kept, association = self.same_as[v]
-                reason = f"says the same as {shown(result.names[kept])} (association {association:.3f})"
+                reason = f"redundant with {shown(result.names[kept])} (association {association:.3f})"
             else:
                 reason = "relevant, but max_features others are more significant"
             reasons[result.names[v]] = reason

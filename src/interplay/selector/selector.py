@@ -80,17 +80,16 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
         "BH", "BY", "none", or a name that statsmodels uses.
     level : float
-        A variable is relevant if its adjusted p-value is below this level.
-    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
+        A variable is relevant if its adjusted p-value is below this significance level.
+    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
         How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
         "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
         these are small.
 
         `select` calls this argument `fit`, which is the name of a method in an estimator.
     arms : sequence of str, optional
-        With several dimensions, the ways to look at variables whose p-values are combined: "alone" and "given" (given
-        other variables that are strong by themselves) of 1, "pairs" of 2, "triples" of 3, "quadruples" of 4. By default
-        all of them.
+        With several dimensions, the arms whose p-values are combined: "alone" and "given" (given other variables that
+        are strong by themselves) in 1D, "pairs" in 2D, "triples" in 3D, "quadruples" in 4D. By default all of them.
     decision : {"auto", "classes", "continuous"}
         Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
         1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
@@ -109,7 +108,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
         permuted in the contrast variables, and gains are divided by their inflation.
     n_permutations : int
-        Number of permutations. If there are no more than that, each is done once. No p-value is below
+        Number of permutations. If fewer are possible, each is done once. No p-value is below
         ``1 / (n_permutations + 1)``.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
@@ -127,10 +126,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         Keep at most this many of the relevant variables: those with the smallest p-values, and among equal p-values
         those with the larger gain. Variables that are not relevant are never kept, unless `min_features` asks for them.
     redundancy : float, optional
-        Keep one of each group of relevant variables that say the same: going from the most to the least significant,
-        a variable is left out if its association with one that is kept is at least this, for example 0.9. The
-        association of two numbers is their absolute rank correlation, that of a number and labels the correlation
-        ratio of the ranks, and that of labels Cramér's V. None keeps all.
+        Keep one of each group of redundant relevant variables: from the most to the least significant, a variable is
+        left out if its association with a variable that is kept is at least this, for example 0.9. The association of
+        two numbers is their absolute rank correlation, that of a number and labels the correlation ratio of the ranks,
+        and that of labels Cramér's V. None keeps all.
     random_state : int, None, RandomState or Generator
         Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
 
@@ -298,8 +297,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             The outcome: labels of any kind, or numbers (see `decision`). Times that may be censored are a structured
             array, as scikit-survival's.
         strata : (n_samples,) array-like or table-like, optional
-            Groups of samples, such as batch, sex or population, within which the outcome is to be explained. With
-            several columns, each combination of values is a stratum. Pipelines and searches pass it on after
+            Groups of samples, such as batch, sex or population, within which the outcome is analysed. With several
+            columns, each combination of values is a stratum. Pipelines and searches pass it on after
             ``set_fit_request(strata=True)``, with metadata routing enabled.
         groups : (n_samples,) array-like or table-like, optional
             Samples that belong together and are not independent of each other: the donor of each cell, the family or

@@ -23,6 +23,10 @@ _OF_PAIRS = {"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10}
 #: Three dimensions and more share this. Their gains add nothing to their synergies.
 _OF_LARGER = {"synergy": 0.24}
 
+#: How the null distribution of synergies and products is fitted, unless users say otherwise. Gains are fitted as in
+#: searches of one size of tuples.
+FIT_OF_SYNERGIES = "predictive"
+
 
 class ArmTest(NamedTuple):
     """A test, the arm it belongs to and its weight among all."""

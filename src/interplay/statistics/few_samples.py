@@ -19,7 +19,8 @@ MIN_PER_DEGREE_OF_FREEDOM = 6
 class FewSamplesWarning(UserWarning):
     """Variables are relevant by χ², and not by an exact test, because there are few samples.
 
-    No longer given: p-values in 1D come from an exact test themselves. The name stays, for filters that mention it.
+    This warning is no longer given, because p-values in 1D come from an exact test. The name stays for filters that
+    mention it.
     """
 
 
@@ -34,6 +35,6 @@ def note_on_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: In
         return ""
     return (
         f"class {shown(class_labels[smallest])} has {class_sizes[smallest]} samples, too few for the tables of "
-        f"dimensions={dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects missed; "
-        "lower dimensions or divisions, merge rare classes, or gather more samples"
+        f"dimensions={dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects are "
+        "missed; lower dimensions or divisions, merge rare classes, or gather more samples"
     )

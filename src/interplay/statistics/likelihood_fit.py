@@ -15,21 +15,36 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.arrays import FloatArray
+from interplay.statistics.shape_posterior import ShapePosterior, shape_posterior
 
 #: No 1 − V in double precision is smaller than exp of minus this.
 _MAX_HAZARD = 745.0
 
 _MIN_UNCENSORED = 5
 
+#: "predictive": values come in clusters if ln T has a gap this many times as wide as those between neighbours are on
+#: average, around the point of censoring. Of values without clusters one sample in a hundred has such a gap. One wider
+#: than the second number is no gap between clusters but between kinds of variables.
+_WIDE_GAP, _TOO_WIDE_GAP = 8.0, 2.0
+
+#: Where such a gap is looked for, in multiples of the number of uncensored values.
+_GAP_FROM, _GAP_TO = 0.6, 1.4
+
 
 class LikelihoodFit(NamedTuple):
-    """Parameters with their asymptotic standard errors; the `n_uncensored` smallest T were fitted as they are."""
+    """Parameters with their asymptotic standard errors; the `n_uncensored` smallest T were fitted as they are.
+
+    The `posterior` is that of the shape, where p-values are averaged over it. Where values come in clusters, `half_gap`
+    is half of the distance between these in ln T, and parameters are such that p-values are those of their upper ends.
+    """
 
     gamma: float
     gamma_error: float
     delta: float
     delta_error: float
     n_uncensored: int
+    posterior: ShapePosterior | None = None
+    half_gap: float = 0.0
 
 
 class LikelihoodMethod(NamedTuple):
@@ -40,39 +55,73 @@ class LikelihoodMethod(NamedTuple):
     n_uncensored : callable
         How many of n reference variables are fitted by value, those with the smallest V; the others are censored.
     estimate : callable
-        From ln T, ascending, the censored ones at the largest uncensored value, and the number of uncensored ones.
+        From ln T, ascending, how many of them are uncensored, and the largest shape.
     in_words : str
         Completes the report's sentence "the distribution ..., fitted ...".
     """
 
     n_uncensored: Callable[[int], int]
-    estimate: Callable[[FloatArray, int], LikelihoodFit]
+    estimate: Callable[[FloatArray, int, float], LikelihoodFit]
     in_words: str
 
 
-def fit_likelihood(log_hazard: FloatArray, *, fit: str) -> LikelihoodFit:
-    """Fit γ, and δ for "weibull", to the logarithms of T in any order."""
+def fit_likelihood(log_hazard: FloatArray, *, fit: str, max_delta: float = 1.0) -> LikelihoodFit:
+    """Fit γ, and δ where the shape is free, to the logarithms of T in any order.
+
+    Overlap between tests can only make the tail of a maximum gain heavier than exponential: a shape above 1 is then
+    sampling noise, or does not last, and would make p-values too small. Only "predictive" goes up to `max_delta`.
+    """
     method = LIKELIHOOD_FITS[fit]
     log_t = np.sort(np.minimum(log_hazard, math.log(_MAX_HAZARD)))
     n_seen = min(len(log_t), max(_MIN_UNCENSORED, method.n_uncensored(len(log_t))))
-    return method.estimate(np.minimum(log_t, log_t[n_seen - 1]), n_seen)
+    return method.estimate(log_t, n_seen, max_delta)
 
 
-def _fit_exponential(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
-    gamma = n_seen / float(np.exp(log_t).sum())
+def _fit_exponential(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    del max_delta  # the shape is 1
+    gamma = n_seen / float(np.exp(np.minimum(log_t, log_t[n_seen - 1])).sum())
     return LikelihoodFit(gamma, gamma / math.sqrt(n_seen), 1.0, math.nan, n_seen)
 
 
-def _fit_weibull(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
-    """Solve the profile likelihood for δ ≤ 1 by Newton's method; γ follows.
+def _fit_weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    del max_delta  # taken for the truth, a shape above 1 is too bold wherever it is noise
+    return _weibull(np.minimum(log_t, log_t[n_seen - 1]), n_seen, max_delta=1.0)
+
+
+def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    """Fit the same, and keep what is known about the shape.
+
+    Columns of two levels and few samples give gains that come in clusters, which stand for all values down to the next
+    cluster. If the point of censoring fell somewhere in a cluster, the shape would be off by as much as the clusters
+    are wide. So it moves to the middle of the widest gap nearby, and p-values are those of the upper ends of such gaps.
+    """
+    first, last = (min(max(int(share * n_seen), 2), len(log_t) - 1) for share in (_GAP_FROM, _GAP_TO))
+    gaps = np.diff(log_t[first - 1 : last + 1])
+    widest = int(np.argmax(gaps)) if len(gaps) else 0
+    half_gap = 0.0
+    if len(gaps) and _WIDE_GAP / (first + widest) < gaps[widest] < _TOO_WIDE_GAP:
+        n_seen, half_gap = first + widest, float(gaps[widest]) / 2
+    censored = log_t.copy()
+    censored[n_seen:] = log_t[n_seen - 1] + half_gap
+    fitted = _weibull(censored, n_seen, max_delta)
+    error = fitted.delta_error
+    posterior = shape_posterior(censored, n_seen, delta=fitted.delta, delta_error=error, max_delta=max_delta)
+    return fitted._replace(
+        gamma=fitted.gamma * math.exp(fitted.delta * half_gap),
+        gamma_error=fitted.gamma_error * math.exp(fitted.delta * half_gap),
+        posterior=posterior.shifted(half_gap),
+        half_gap=half_gap,
+    )
+
+
+def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+    """Solve the profile likelihood for δ by Newton's method; γ follows.
 
     The log-likelihood is r·ln γ + r·ln δ + (δ − 1)·Σ_seen ln T − γ·Σ T^δ, where r variables are seen and the others
-    stand at the largest seen T. Its derivative along the profile is monotone in δ, so there is one root. A root above 1
-    is sampling noise, as overlap can only make the tail heavier than exponential, and would make p-values too small:
-    then δ = 1.
+    stand at the largest seen T. Its derivative along the profile is monotone in δ, so there is one root.
     """
     if log_t[0] == log_t[n_seen - 1]:
-        raise ValueError("fit='weibull' cannot be used: the reference variables all have the same gain; use fit='tail'")
+        raise ValueError("the shape cannot be fitted: the reference variables all have the same gain; use fit='tail'")
     centre = float(log_t[:n_seen].mean())
     x = log_t - centre  # keeps T^δ in range, and makes the mean of the seen ones 0
     delta = 1.0
@@ -86,8 +135,8 @@ def _fit_weibull(log_t: FloatArray, n_seen: int) -> LikelihoodFit:
         delta = new_delta
         if converged:
             break
-    at_bound = delta >= 1.0
-    delta = min(delta, 1.0)
+    at_bound = delta >= max_delta
+    delta = min(delta, max_delta)
     power = np.exp(delta * x)
     gamma = n_seen / float(power.sum()) * math.exp(-delta * centre)
     # Information about (ln γ, δ), from w = γ·T^δ, which sums to n_seen.
@@ -116,6 +165,12 @@ LIKELIHOOD_FITS = {
     "tail": LikelihoodMethod(
         lambda n: n // 5,
         _fit_exponential,
-        "by maximum likelihood to the lowest fifth of its tail probabilities",
+        "by maximum likelihood in the upper tail (the lowest fifth of the tail probabilities)",
+    ),
+    "predictive": LikelihoodMethod(
+        # The lowest quarter has nearly the shape of what lies beyond; the median has not.
+        lambda n: n // 4,
+        _fit_predictive,
+        "to the lowest quarter of its tail probabilities, averaged over all shapes (Weibull) that these allow,",
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from interplay.arrays import FloatArray
 from interplay.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
+from interplay.statistics.shape_posterior import ShapePosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,11 +29,11 @@ class NullFit:
     gamma, gamma_error : float
         Effective number of tests behind each maximum, if δ = 1; otherwise a scale that means little by itself.
     delta, delta_error : float
-        Shape; 1 and NaN unless ``fit`` is "weibull".
+        Shape; 1 and NaN unless ``fit`` is "weibull" or "predictive".
     mode : str
         "exp": p = 1 − exp(−γ·(−ln(1 − V))^δ), that is 1 − (1 − V)^γ for δ = 1. "lin": p = γ·V, at most 1. "raw": p = V.
     fit : str
-        "lsq", "mle", "weibull", "tail" or "union".
+        "lsq", "mle", "weibull", "tail", "predictive" or "union".
     n_irrelevant, n_ignored : int
         Reference variables that were fitted, and those of lower gain that were left out.
     min_irrelevant, max_ignored : int
@@ -40,9 +41,9 @@ class NullFit:
     n_reference, n_contrast : int
         Reference variables with a gain in all, and how many of them are contrast variables: all or none.
     ks_p : float
-        Kolmogorov–Smirnov p of the reference variables' p-values against the uniform distribution ("tail" and
-        "weibull": of those that were not censored). Small: the model does not fit. The parameters come from the same
-        variables, so it errs on the lenient side. NaN with fewer than 6 of them.
+        Kolmogorov–Smirnov p of the reference variables' p-values against the uniform distribution ("tail",
+        "weibull" and "predictive": of those that were not censored). Small: the model does not fit. The parameters come
+        from the same variables, so it errs on the lenient side. NaN with fewer than 6 of them.
     df : float or (n_vars,) float64
         Degrees of freedom.
     unit : str
@@ -61,7 +62,13 @@ class NullFit:
     permuted_max : (n_permutations,) float64
         Where p-values come from permutations, the largest −ln V of all variables in each of them; empty elsewhere.
     inflation : float
-        Gains were divided by this before V was taken: samples of a group are alike, and gains that much too large.
+        Factor by which gains were divided before V was computed: it corrects for the similarity of samples of one
+        group.
+    n_uncensored : int
+        Reference variables that were fitted by value, where the others were censored; 0 where there is no such thing.
+    shapes : (3, n_shapes) float64
+        Of "predictive", shapes δ, ln S of each (`ShapePosterior` says of what) and their probabilities: p-values are
+        means over them. Empty for other fits.
     """
 
     alpha: float
@@ -88,6 +95,8 @@ class NullFit:
     exact_log_p: FloatArray = field(default_factory=lambda: np.empty(0))
     permuted_max: FloatArray = field(default_factory=lambda: np.empty(0))
     inflation: float = 1.0
+    n_uncensored: int = 0
+    shapes: FloatArray = field(default_factory=lambda: np.empty((3, 0)))
 
     @property
     def is_exact(self) -> bool:
@@ -121,7 +130,7 @@ class NullFit:
         """Return p-values of `gains`, or of the real variables if none are given.
 
         Those of given gains are never exact: an exact p-value depends on the counts. From permutations, they are the
-        chance that the gain of any variable is as large.
+        probability that the gain of any variable is as large.
 
         Parameters
         ----------
@@ -133,7 +142,7 @@ class NullFit:
         if self.is_permuted or (gains is None and self.is_exact):
             return np.exp(self.log_p_values(gains, df))
         statistic, df_used = self._arguments(gains, df)
-        return null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
+        return null_p_values(statistic, df_used, **self._parameters)
 
     def log_p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return natural logarithms of the p-values: they keep their order where p itself is below 1e-308."""
@@ -142,7 +151,19 @@ class NullFit:
         statistic, df_used = self._arguments(gains, df)
         if self.is_permuted:
             return self._log_permuted_p(-log_chi2_tail(statistic, df_used))
-        return log_null_p_values(statistic, df_used, mode=self.mode, gamma=self.gamma, delta=self.delta)
+        return log_null_p_values(statistic, df_used, **self._parameters)
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return {"mode": self.mode, "gamma": self.gamma, "delta": self.delta, "posterior": self.posterior}
+
+    @property
+    def posterior(self) -> ShapePosterior | None:
+        """What is known about the shape, where p-values are averaged over it."""
+        if not self.shapes.size:
+            return None
+        delta, log_sum, weight = self.shapes
+        return ShapePosterior(delta, log_sum, weight, self.n_uncensored)
 
     def _arguments(
         self, gains: npt.ArrayLike | None, df: float | npt.ArrayLike | None
@@ -153,7 +174,9 @@ class NullFit:
         if df is not None:
             return with_df("df", statistic, df)
         if isinstance(self.df, np.ndarray) and len(self.df) != len(statistic):
-            raise ValueError("df must be given with these gains: the fit has one per variable of its own")
+            raise ValueError(
+                "df is needed for these gains: the degrees of freedom of the fit are those of its own variables"
+            )
         return statistic, self.df
 
     def _log_permuted_p(self, evidence: FloatArray) -> FloatArray:
@@ -162,29 +185,36 @@ class NullFit:
         below = np.searchsorted(ascending, evidence - 1e-9 * np.maximum(1.0, evidence))
         return np.asarray(np.log((1 + len(ascending) - below) / (len(ascending) + 1)))
 
+    @property
+    def _has_shape(self) -> bool:
+        return self.mode == "exp" and not math.isnan(self.delta_error)
+
     def summary(self) -> str:
         """Return the fit in a few lines of text."""
         if self.is_permuted:
-            return f"{len(self.permuted_max)} permutations, step-down maxT, nothing fitted"
+            return f"{len(self.permuted_max)} permutations, step-down maxT; no null distribution was fitted"
         if self.is_exact:
-            several = "" if self.mode == "raw" else ", smallest p of all discretisations times their number"
-            return f"Exact conditional test, nothing fitted{several}"
+            several = (
+                "" if self.mode == "raw" else "; the smallest p of all discretisations is multiplied by their number"
+            )
+            return f"Exact conditional test; no null distribution was fitted{several}"
         kind = "contrast variables" if self.n_contrast else "variables"
         formula = {"raw": "p = V", "lin": "p = min(1, V/alpha)", "exp": "p = 1 - (1 - V)^(1/alpha)"}[self.mode]
-        if self.fit == "weibull" and self.mode == "exp":
+        if self._has_shape:
             formula = "p = 1 - exp(-gamma * (-log(1 - V))^delta)"
+            formula += "" if self.posterior is None else ", mean over the posterior of gamma and delta"
         lines = [f"Null fit: {self.fit}, mode {self.mode}: {formula}"]
         if self.mode != "raw":
             lines.append(f"  alpha  {_with_error(self.alpha, self.alpha_error)}")
             meaning = "   (effective number of tests)" if self.delta == 1 else ""
             lines.append(f"  gamma  {_with_error(self.gamma, self.gamma_error)}{meaning}")
-        if self.fit == "weibull" and self.mode == "exp":
+        if self._has_shape:
             lines.append(f"  delta  {_with_error(self.delta, self.delta_error)}")
         if self.n_irrelevant:
             ignored = f", {self.n_ignored} of low gain ignored" if self.n_ignored else ""
             lines.append(f"  {self.n_irrelevant} of {self.n_reference} {kind} taken as irrelevant{ignored}")
         if self.inflation > 1:
-            lines.append(f"  gains divided by {self.inflation:.4g}, as groups of samples are alike")
+            lines.append(f"  gains divided by {self.inflation:.4g}, because samples of one group resemble each other")
         if not math.isnan(self.ks_p):
             lines.append(f"  Kolmogorov-Smirnov p of the fit {self.ks_p:.3g}")
         return "\n".join(lines)
@@ -219,7 +249,7 @@ class NullFit:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have, on log scales.
 
-        Points below the diagonal are p-values that are too small: there the fit is too bold.
+        Points below the diagonal are p-values that are too small: there the fit is too liberal.
 
         Parameters
         ----------

@@ -28,14 +28,15 @@ from interplay.statistics.p_values import (
     with_df,
     with_gain,
 )
+from interplay.statistics.shape_posterior import ShapePosterior
 
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
 MODES = ("auto", "raw", "lin", "exp")
 FITS = ("auto", "lsq", *LIKELIHOOD_FITS, "union")
 
-#: "auto" trusts the two parameters of "weibull" to no fewer contrast variables.
-MIN_CONTRAST_FOR_WEIBULL = 30
+#: "auto" trusts a fit to no fewer contrast variables: "weibull" is fitted to most of them, "predictive" to a quarter.
+MIN_CONTRAST = {"weibull": 30, "predictive": 200}
 
 #: "auto" does not trust a fit whose reference variables are this unlike it. Mostly these are then of several kinds,
 #: such as many constant or rare columns among others, and no one distribution holds for all.
@@ -55,6 +56,8 @@ def fit_null(
     contrast_df: float | npt.ArrayLike | None = None,
     mode: str = "auto",
     fit: str = "auto",
+    auto_fit: str = "weibull",
+    free_shape: bool = False,
     df: float | npt.ArrayLike | None = None,
     n_irrelevant: int | None = None,
     n_ignored: int | None = None,
@@ -65,7 +68,7 @@ def fit_null(
     n_classes: int = 2,
     n_vars: int | None = None,
 ) -> NullFit:
-    """Fit the distribution of the maximum gain under chance.
+    """Fit the null distribution of the maximum gain.
 
     Parameters
     ----------
@@ -74,29 +77,32 @@ def fit_null(
     dimensions, divisions, discretizations, n_classes : int
         As in the search that gave the gains.
     contrast_gain : (n_contrast,) array_like, optional
-        Maximum gains of contrast variables. With them the null is fitted to these alone, otherwise to the real
-        variables, of which the relevant ones have to be told apart.
+        Maximum gains of contrast variables. If given, the null distribution is fitted to these alone; otherwise to the
+        real variables, from which the relevant ones must be separated.
     contrast_df : float or (n_contrast,) array_like, optional
         Their degrees of freedom; those of the real variables if these are all the same.
     mode : {"auto", "raw", "lin", "exp"}
         "raw": p = V, the χ² tail probability. "lin": p = V/α, at most 1. "exp": p = 1 − (1 − V)^(1/α). "auto": in 1D
         with one discretisation "raw"; for "union" "lin"; for "lsq" in 1D with ``divisions · discretizations`` < 12
         "lin"; else "exp".
-    fit : {"auto", "lsq", "mle", "weibull", "tail", "union"}
-        How γ = 1/α is found. In 1D with one discretisation nothing needs to be fitted, whatever is said here.
+    fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
+        How γ = 1/α is found. In 1D with one discretisation nothing is fitted, whatever this argument is.
 
         - "lsq": the original method, weighted least squares, with a search for the variables to ignore (low gains)
           and, without contrast variables, for the irrelevant ones.
-        - "mle": γ = −n / Σ ln(1 − V). Sensitive to columns of little variety, whose V is close to 1.
+        - "mle": γ = −n / Σ ln(1 − V). Sensitive to columns with few distinct values, whose V is close to 1.
         - "tail": the same from the lowest fifth of V; of the others it only counts that they are larger (censored).
-        - "weibull": −ln(1 − V) is Weibull distributed with a shape δ ≤ 1; the overlap between tuples makes it smaller
+        - "weibull": −ln(1 − V) is Weibull distributed with a shape δ ≤ 1: the overlap between tuples makes it smaller
           than 1. Maximum likelihood, the highest values of V (a quarter of them, half of them if many) censored.
+        - "predictive": the same from the lowest quarter of V, which has nearly the shape of the tail. p is the mean
+          over all γ and δ that these values allow, so that it includes the uncertainty of the fit, which grows beyond
+          the reference variables. `select` with several dimensions fits synergies and products in this way.
         - "union": no fit; γ is the number of tests of a variable, C(n_vars − 1, dimensions − 1) · discretizations,
-          and p = γ·V. Every discretisation is one more test of each tuple. The bound holds however the tests
-          depend on each other, and is the more conservative the more alike they are.
+          and p = γ·V. Every discretisation is one more test of each tuple. The bound holds under any dependence between
+          the tests, and is more conservative the more they are correlated.
 
-        "mle", "tail" and "weibull" without contrast variables use the irrelevant variables that the search of "lsq"
-        finds, as if these were a complete sample.
+        "mle", "tail", "weibull" and "predictive" without contrast variables use the irrelevant variables that the
+        search of "lsq" finds, as if these were a complete sample.
 
         "auto" puts calibration first. On noise (13 settings with 1,000 data sets each, other than those on which the
         rules were chosen: 1D to 3D, 36 to 200 variables, 100 to 600 samples, classes from 50/50 to 10/90, 1 to 30
@@ -108,12 +114,18 @@ def fit_null(
         "lsq", too, where `mode` rules out the others. Where the fit fails or its Kolmogorov–Smirnov p is below 0.01
         (many constant or rare columns, all gains the same), "union". The page on calibration in the documentation
         has a larger study, with the same outcome.
+    auto_fit : {"weibull", "predictive"}
+        What "auto" fits to contrast variables in 2D and more: "predictive" to at least 200, "weibull" to at least 30.
+    free_shape : bool
+        Whether the shape δ of "predictive" may be larger than 1. Of maximum gains it may not: overlap only makes the
+        tail heavier, and what a variable tells alone has the tail of χ². What is beyond that (synergies) has a lighter
+        tail where levels are rare or samples few.
     df : float or (n_vars,) array_like, optional
         Degrees of freedom; (n_classes − 1)·divisions·(divisions + 1)^(dimensions − 1) if not given. 0 (a variable
         with one level) gives p = 1.
     n_irrelevant, n_ignored : int, optional
-        Set the numbers instead of searching for them. "mle", "tail" and "weibull" ignore no contrast variables
-        unless told to.
+        Set the numbers instead of searching for them. "mle", "tail", "weibull" and "predictive" ignore no contrast
+        variables unless told to.
     min_irrelevant, max_ignored : int, optional
         Bounds of the search; for n reference variables min(n // 3, 30) and n // 3.
     search_points : int
@@ -152,6 +164,7 @@ def fit_null(
     check_choice("unit", unit, CHI2_PER_UNIT)
     check_choice("mode", mode, MODES)
     check_choice("fit", fit, FITS)
+    check_choice("auto_fit", auto_fit, MIN_CONTRAST)
 
     statistic = chi2_statistic(gains, unit=unit)
     if df is None:
@@ -172,6 +185,7 @@ def fit_null(
     fit, mode = _resolve(
         fit,
         mode,
+        auto_fit=auto_fit,
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
@@ -209,21 +223,21 @@ def fit_null(
                 has_contrast=has_contrast,
                 bounds=bounds,
                 search_points=search_points,
+                max_delta=math.inf if free_shape else 1.0,
             )
         except ValueError:
             if not may_fall_back:
                 raise
     if found is not None and may_fall_back and mode != "raw":
-        fitted_p = null_p_values(reference, df_reference, mode=mode, gamma=found.gamma, delta=found.delta)
-        if not _goodness_of_fit(fitted_p, found) >= MIN_KS_P:
-            found = None
+        ks_p = _goodness_of_fit(reference, df_reference, found, mode=mode)
+        found = found if ks_p >= MIN_KS_P else None
     if found is None:
         # Asked for, or what "auto" falls back on: nothing is fitted, so nothing can be fitted badly.
         fit, mode = "union", "raw" if mode == "raw" else "lin"
         n_tests = _number_of_tests(n_vars, dimensions=dimensions, discretizations=discretizations)
         found = _Found(gamma=1.0 if mode == "raw" else n_tests, n_irrelevant=n if has_contrast else 0)
 
-    reference_p = null_p_values(reference, df_reference, mode=mode, gamma=found.gamma, delta=found.delta)
+    reference_p = found.p_values(reference, df_reference, mode=mode)
     return NullFit(
         alpha=1.0 / found.gamma,
         alpha_error=found.gamma_error / found.gamma**2,
@@ -239,13 +253,15 @@ def fit_null(
         max_ignored=found.max_ignored,
         n_reference=n,
         n_contrast=n if has_contrast else 0,
-        ks_p=_goodness_of_fit(reference_p, found),
+        ks_p=_goodness_of_fit(reference, df_reference, found, mode=mode),
         df=df_real,
         unit=unit,
         statistic=statistic,
         chi2_p=chi2_tail(statistic, df_real),
         reference_p=reference_p[found.n_ignored :][: found.n_irrelevant] if found.n_irrelevant else reference_p,
         sq_dev=found.sq_dev,
+        n_uncensored=found.n_uncensored or 0,
+        shapes=np.empty((3, 0)) if found.posterior is None else found.posterior.to_array(),
     )
 
 
@@ -262,6 +278,11 @@ class _Found(NamedTuple):
     max_ignored: int = 0
     n_uncensored: int | None = None
     sq_dev: FloatArray = np.empty(0)
+    posterior: ShapePosterior | None = None
+    half_gap: float = 0.0
+
+    def p_values(self, statistic: FloatArray, df: float | FloatArray, *, mode: str) -> FloatArray:
+        return null_p_values(statistic, df, mode=mode, gamma=self.gamma, delta=self.delta, posterior=self.posterior)
 
 
 def _fit_reference(
@@ -273,6 +294,7 @@ def _fit_reference(
     has_contrast: bool,
     bounds: Bounds,
     search_points: int,
+    max_delta: float,
 ) -> _Found:
     """Find the irrelevant variables by the search of "lsq", then fit to them what was asked for."""
     lsq = fit_lsq(
@@ -296,12 +318,12 @@ def _fit_reference(
     if fit not in LIKELIHOOD_FITS or mode == "raw":
         return found
     window = slice(lsq.n_ignored, lsq.n_ignored + lsq.n_irrelevant)
-    likelihood = fit_likelihood(log_hazard(reference, df)[window], fit=fit)
+    likelihood = fit_likelihood(log_hazard(reference, df)[window], fit=fit, max_delta=max_delta)
     return found._replace(**likelihood._asdict(), sq_dev=np.empty(0))
 
 
 def _resolve(
-    fit: str, mode: str, *, dimensions: int, divisions: int, discretizations: int, n_contrast: int
+    fit: str, mode: str, *, auto_fit: str, dimensions: int, divisions: int, discretizations: int, n_contrast: int
 ) -> tuple[str, str]:
     """Turn "auto" into a fit and a mode; the reasons are in the docstring of `fit_null`."""
     allowed = {"union": ("auto", "lin")} | dict.fromkeys(LIKELIHOOD_FITS, ("auto", "exp"))
@@ -311,8 +333,8 @@ def _resolve(
     if fit == "auto":
         if needs_no_fit or mode == "lin":
             fit = "lsq"
-        elif dimensions > 1 and n_contrast >= MIN_CONTRAST_FOR_WEIBULL:
-            fit = "weibull"
+        elif dimensions > 1 and n_contrast >= MIN_CONTRAST["weibull"]:
+            fit = auto_fit if n_contrast >= MIN_CONTRAST[auto_fit] else "weibull"
         elif mode == "auto" and (dimensions == 1 or n_contrast > 0):
             fit = "union"
         else:
@@ -339,8 +361,9 @@ def _df_of_contrast(df: float | FloatArray, contrast_df: float | npt.ArrayLike |
     return df
 
 
-def _goodness_of_fit(reference_p: FloatArray, found: _Found) -> float:
+def _goodness_of_fit(reference: FloatArray, df: float | FloatArray, found: _Found, *, mode: str) -> float:
     """Kolmogorov–Smirnov p of the fitted variables' p-values."""
+    reference_p = found.p_values(reference, df, mode=mode)
     window = reference_p[found.n_ignored :][: found.n_irrelevant]
     if len(window) < MIN_REFERENCE_VARIABLES:
         return math.nan
@@ -349,15 +372,24 @@ def _goodness_of_fit(reference_p: FloatArray, found: _Found) -> float:
         return _ks_uniform(reference_p[found.n_ignored :][: found.n_irrelevant + 1])
     # Given the largest of the uncensored p-values, the smaller ones are uniform below it.
     seen = np.sort(window)[: found.n_uncensored]
+    if found.half_gap and found.posterior is not None:
+        # Each value stands for all of its cluster, down to the lower end of the gap below.
+        at_lower_ends = found._replace(posterior=found.posterior.shifted(-2 * found.half_gap))
+        lower = np.sort(at_lower_ends.p_values(reference, df, mode=mode)[found.n_ignored :][: found.n_irrelevant])
+        return _ks_uniform(seen[:-1] / seen[-1], lower[: found.n_uncensored - 1] / seen[-1])
     return _ks_uniform(window) if found.n_uncensored == len(window) else _ks_uniform(seen[:-1] / seen[-1])
 
 
-def _ks_uniform(sample: FloatArray) -> float:
-    """Two-sided; exact for fewer than 100 values without ties, as in R."""
+def _ks_uniform(sample: FloatArray, lower: FloatArray | None = None) -> float:
+    """Two-sided; exact for fewer than 100 values without ties, as in R.
+
+    Values that are only known to lie between `lower` and `sample`, both ascending, count where they are nearest.
+    """
     ordered = np.sort(sample)
     n = len(ordered)
     rank = np.arange(n)
-    distance = float(max((ordered - rank / n).max(), ((rank + 1) / n - ordered).max()))
+    above = ordered if lower is None else lower
+    distance = float(max((above - rank / n).max(), ((rank + 1) / n - ordered).max()))
     if n < 100 and (np.diff(ordered) > 0).all():
         from scipy.stats import kstwo
 
@@ -371,13 +403,15 @@ def _warn_at_borders(lsq: LsqFit, *, has_contrast: bool) -> None:
     kind = "contrast variables" if has_contrast else "variables"
     if lsq.ignored_at_border:
         warnings.warn(
-            f"the null fit ignores {lsq.n_ignored} {kind} of low gain, the most it may, so it may be off: remove "
+            f"the null fit ignores {lsq.n_ignored} {kind} of low gain, the largest number allowed, so it may be "
+            "inaccurate: remove "
             "constant and nearly constant columns, raise max_ignored, or use fit='union'",
             stacklevel=4,
         )
     if lsq.irrelevant_at_border:
         warnings.warn(
-            f"the null fit takes only {lsq.n_irrelevant} variables as irrelevant, the fewest it may, so it may be off: "
+            f"the null fit takes only {lsq.n_irrelevant} variables as irrelevant, the smallest number allowed, so it "
+            "may be inaccurate: "
             "use contrast variables, lower min_irrelevant, or use fit='union'",
             stacklevel=4,
         )

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.checks import check_choice, check_numbers, check_real, shown
 from interplay.chi_squared import chi2_tail, log_chi2_cdf, log_chi2_tail
+from interplay.statistics.shape_posterior import ShapePosterior
 
 #: Doubled nats below this count as this: a gain of 0 (or a hair below, by rounding) has a tail probability near 1.
 MIN_STATISTIC = 1e-8
@@ -88,12 +89,21 @@ def log_hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
 
 
 def null_p_values(
-    statistic: FloatArray, df: float | FloatArray, *, mode: str, gamma: float, delta: float = 1.0
+    statistic: FloatArray,
+    df: float | FloatArray,
+    *,
+    mode: str,
+    gamma: float,
+    delta: float = 1.0,
+    posterior: ShapePosterior | None = None,
 ) -> FloatArray:
     """Return the probability that an irrelevant variable reaches `statistic`.
 
-    Mode "exp": 1 − exp(−γ·(−ln(1 − V))^δ), which for δ = 1 is 1 − (1 − V)^γ. Modes "lin" and "raw": γ·V, at most 1.
+    Mode "exp": 1 − exp(−γ·(−ln(1 − V))^δ), which for δ = 1 is 1 − (1 − V)^γ; with a `posterior` of the shape, its mean
+    over γ and δ. Modes "lin" and "raw": γ·V, at most 1.
     """
+    if posterior is not None:
+        return np.asarray(np.exp(posterior.log_p(log_hazard(statistic, df))))
     if mode == "exp":
         return np.asarray(-np.expm1(-gamma * hazard(statistic, df) ** delta), dtype=np.float64)
     p_values: FloatArray = np.minimum(gamma * chi2_tail(statistic, df), 1.0)
@@ -101,9 +111,17 @@ def null_p_values(
 
 
 def log_null_p_values(
-    statistic: FloatArray, df: float | FloatArray, *, mode: str, gamma: float, delta: float = 1.0
+    statistic: FloatArray,
+    df: float | FloatArray,
+    *,
+    mode: str,
+    gamma: float,
+    delta: float = 1.0,
+    posterior: ShapePosterior | None = None,
 ) -> FloatArray:
     """Return the natural logarithm of `null_p_values`, finite also where these underflow to 0."""
+    if posterior is not None:
+        return posterior.log_p(log_hazard(statistic, df))
     if mode != "exp":
         log_p: FloatArray = np.minimum(np.log(gamma) + log_chi2_tail(statistic, df), 0.0)
         return log_p

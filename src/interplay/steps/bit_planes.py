@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -33,24 +34,28 @@ def make_bit_planes(
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
-    plane_start = np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64)
-    class_word_start = _class_word_start(classes.sizes)
-    words = np.zeros((plane_start[-1], class_word_start[-1]), dtype=np.uint64)
-    layout = (_sample_order(classes), classes.sizes, class_word_start)
+    planes = planes_to_come(n_levels, classes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
+    words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
+    layout = (_sample_order(classes), classes.sizes, planes.class_word_start)
 
     first_row = 0
     for part in parts:
-        start = plane_start[first_row : first_row + part.n_vars + 1]
+        start = planes.plane_start[first_row : first_row + part.n_vars + 1]
         map_in_threads(partial(_pack_block, part, layout, start, words), part.blocks(n_jobs), n_jobs)
         first_row += part.n_vars
+    return replace(planes, words=words)
 
+
+def planes_to_come(n_levels: IntArray, classes: DecisionClasses, *, n_vars: int) -> BitPlanes:
+    """Return how planes of variables with so many levels, two at least, will lie: none of their words is there."""
+    class_word_start = _class_word_start(classes.sizes)
     return BitPlanes(
-        words=words,
-        plane_start=plane_start,
+        words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
+        plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
         n_levels=n_levels,
         class_word_start=class_word_start,
         class_sizes=classes.sizes,
-        n_vars=parts[0].n_vars if n_vars is None else n_vars,
+        n_vars=n_vars,
     )
 
 

@@ -53,7 +53,7 @@ def warn_of_clusters(table: Table, classes: DecisionClasses, strata: Strata | No
         if not _MIN_GROUPS <= n_groups <= table.n_samples // 2 or _is_known(codes, strata):
             continue
         if _depends_on(codes, classes):
-            drop = "" if where == "known of its samples" else ", which takes it out of the variables"
+            drop = "" if where == "known of its samples" else ", which also removes it from the variables"
             warnings.warn(
                 f"X has a column {shown(name)} ({where}) with {n_groups} values for {table.n_samples} samples: samples "
                 f"of one {shown(name)} are not independent of each other, and p-values are too small; use "
@@ -65,9 +65,9 @@ def warn_of_clusters(table: Table, classes: DecisionClasses, strata: Strata | No
     n_copies, pair = _copies(table)
     if n_copies >= _n_wanted(table):
         warnings.warn(
-            f"X has {n_copies} samples that are nearly the same as another (samples {pair[0]} and {pair[1]}, say), "
-            "which are not independent, and p-values are too small: leave copies out, or say with groups= which "
-            "samples belong together (replicates, patients)",
+            f"X has {n_copies} samples that nearly equal another sample (for example samples {pair[0]} and {pair[1]}). "
+            "Such samples are not independent, and p-values are too small: leave copies out, or give groups=, the "
+            "replicate or patient of each sample",
             UserWarning,
             stacklevel=4,
         )

@@ -17,6 +17,7 @@ class ColumnSubset(Table):
         super().__init__(table.n_samples, [table.names[v] for v in kept], table.kinds[kept], table.dtype)
         self._table = table
         self._kept = kept
+        self.samples_left_out = table.samples_left_out
 
     @property
     def positions(self) -> list[tuple[str, float]] | None:

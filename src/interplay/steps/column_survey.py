@@ -142,6 +142,18 @@ class ColumnSurvey:
         """Keep the values of a discrete column, but its last."""
         self.level_thresholds[variable] = self._known_levels.setdefault(levels.tobytes(), levels)
 
+    def _keep_all_levels(self, variables: IntArray, levels: Values) -> None:
+        """Keep the values of discrete columns, but their last, (n_variables, n_values - 1); most are the same."""
+        if not len(variables):
+            return
+        same = (levels == levels[0]).all(axis=1)
+        self._keep_levels(int(variables[0]), levels[0].copy())
+        common = self.level_thresholds[int(variables[0])]
+        for variable in variables[same].tolist():
+            self.level_thresholds[variable] = common
+        for row in np.flatnonzero(~same).tolist():
+            self._keep_levels(int(variables[row]), levels[row].copy())
+
     def _has_few_ranks(self) -> bool:
         """Say whether there are so few ranks that sorting is too much work."""
         return self._ranks.shape[1] * self._ranks.shape[2] <= FEW_RANKS
@@ -172,8 +184,9 @@ class ColumnSurvey:
         are_few = np.flatnonzero((n_found > 0) & (n_found <= FEW_VALUES))
         self.is_discrete[start + chosen[are_few]] = True
         self.n_levels[start + chosen[are_few]] = n_found[are_few]
-        for row in are_few.tolist():
-            self._keep_levels(start + int(chosen[row]), found[row, : n_found[row] - 1].copy())
+        for n_values in range(1, FEW_VALUES + 1):
+            of_size = are_few[n_found[are_few] == n_values]
+            self._keep_all_levels(start + chosen[of_size], found[of_size, : n_values - 1])
         is_left[chosen] = ~is_ranked[chosen]
         is_left[chosen[are_few]] = False
         return is_ranked, is_left
@@ -204,19 +217,20 @@ class ColumnSurvey:
         empty = np.flatnonzero(self.n_missing == self._table.n_samples)
         if len(empty) and self._missing == "error":
             more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
-            raise ValueError(f"column {shown(names[empty[0]])} of X{more} has no values, all are missing: leave it out")
+            raise ValueError(f"column {shown(names[empty[0]])} of X{more} has only missing values: leave it out")
         if len(gaps) and self._missing == "error":
             count = int(self.n_missing.sum())
             listed = ", ".join(shown(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
             values = f"{count} missing value{'s' * (count > 1)}"
             columns = f"{len(gaps)} column{'s' * (len(gaps) > 1)}"
             raise ValueError(
-                f"X has {values} in {columns} ({listed}): fill in, or use missing='level' or missing='impute' "
+                f"X has {values} in {columns} ({listed}): fill the gaps, or use missing='level' or missing='impute' "
                 f"({self._first_gap(int(gaps[0]))})"
             )
         if len(empty) and self._missing == "impute":
             raise ValueError(
-                f"missing='impute' finds no value to draw from in column {shown(names[empty[0]])} of X: leave it out"
+                f"missing='impute' cannot be used, because column {shown(names[empty[0]])} of X has no values: leave "
+                "it out"
             )
         too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
         if len(too_many):

@@ -69,8 +69,8 @@ def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:
     design = np.column_stack(parts)
     if design.shape[1] > min(MAX_COLUMNS, n_samples // 3):
         raise ValueError(
-            f"covariates make {design.shape[1]} columns of a model (labels one for each level but the first), too many "
-            f"for {n_samples} samples: give fewer, or merge levels"
+            f"covariates give a model with {design.shape[1]} columns (one for each level of a label but the first), "
+            f"too many for {n_samples} samples: give fewer, or merge levels"
         )
     return Covariates(list(columns), design)
 
@@ -95,7 +95,7 @@ def _design(name: str, column: Column, values: Any) -> FloatArray:
         first = int(np.argmin(np.isfinite(values)))
         raise ValueError(
             f"covariates: column {shown(name)} has missing or infinite values (the first at sample {first}): leave "
-            "those samples out, or fill in"
+            "those samples out, or fill in the values"
         )
     if column.kind == ColumnKind.NUMBER:
         numbers = values.astype(np.float64)

@@ -152,14 +152,14 @@ def _warn_of_odd_classes(column: Column) -> None:
     odd = [level for level in column.levels if stands_for_missing(tidy(level), among_numbers=False)]
     if odd:
         warnings.warn(
-            f"y has a class {shown(odd[0])}, which mostly stands for a missing value: leave those samples out if it "
-            "does",
+            f"y has a class {shown(odd[0])}, which usually stands for a missing value: if so, leave those samples out",
             UserWarning,
             stacklevel=3,
         )
     elif column.doubt is not None and column.doubt.strays:
         warnings.warn(
-            f"y is text and taken as classes, although {column.doubt.reason}: make it numbers if it is a measurement",
+            f"y is text and taken as classes, although {column.doubt.reason}: convert it to numbers if it is a "
+            "measurement",
             UserWarning,
             stacklevel=3,
         )

@@ -124,10 +124,16 @@ class Coder:
         thresholds = self.thresholds[rows, d]
         if self.is_discrete[rows].any():
             levels = [found for found in self.level_thresholds[rows] if found is not None]
-            sizes = {len(found) for found in levels}
-            if len(levels) < len(thresholds) or len(sizes) > 1 or 0 in sizes:
+            if len(levels) < len(thresholds):
                 return None
-            thresholds = np.stack(levels)
+            if len({id(found) for found in levels}) == 1:  # the very same, as those of genotypes are
+                thresholds = np.repeat(levels[0][np.newaxis], len(levels), axis=0)
+            elif len({len(found) for found in levels}) == 1:
+                thresholds = np.stack(levels)
+            else:
+                return None
+            if not thresholds.shape[1]:
+                return None
         return CutValues(self._values(rows), np.ascontiguousarray(thresholds))
 
     def _values(self, rows: slice) -> Values:

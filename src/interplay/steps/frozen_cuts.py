@@ -111,7 +111,7 @@ class OutcomeCuts:
             unknown = sorted({text for text, code in zip(texts, codes.tolist(), strict=True) if code == NO_LEVEL})
             if unknown:
                 raise ValueError(
-                    f"y has the class {shown(unknown[0])}, which the first samples have not (they have "
+                    f"y has the class {shown(unknown[0])}, which the first samples do not have (they have "
                     f"{', '.join(self.labels[:6])}): leave those samples out, or rename it"
                 )
         if len(np.unique(codes)) < 2:

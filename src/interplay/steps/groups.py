@@ -56,5 +56,5 @@ def make_groups(groups: Any, *, n_samples: int) -> Groups | None:
         return groups
     codes, labels = numbered_labels(groups, "groups", n_samples=n_samples, one="group")
     if len(labels) < 2:
-        raise ValueError(f"groups has one group only, {labels[0]!r}: at least two are needed to tell them apart")
+        raise ValueError(f"groups has one group only, {labels[0]!r}: at least two groups are needed")
     return Groups(codes)

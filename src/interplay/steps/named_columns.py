@@ -30,8 +30,8 @@ class _WithoutNamed(ColumnSubset):
         for column, number in zip(given, numbers, strict=True):
             if not isinstance(column, str) and self._kept[number] != number:
                 raise ValueError(
-                    f"{argument} gives the number {column}, and columns of X before it are taken for y or strata: "
-                    "it is unclear which column is meant, give its name"
+                    f"{argument} gives the column number {column}, which is ambiguous because earlier columns of X are "
+                    "used for y or strata: give its name"
                 )
         return numbers
 
@@ -91,16 +91,18 @@ def _warn_of_doubts(table: Table) -> None:
     named = list(found)[:_COLUMNS_NAMED]
     for name in named:
         warnings.warn(
-            f"column {shown(name)} of X is text and taken as labels, although {found[name].reason}: make it numbers "
-            "(in pandas with pd.to_numeric(column, errors='coerce')) or leave it out; if labels are meant, make it "
-            "categorical",
+            f"column {shown(name)} of X is text and taken as labels, although {found[name].reason}: convert it to "
+            "numbers (in pandas with pd.to_numeric(column, errors='coerce')) or leave it out; if labels are meant, "
+            "make it categorical",
             UserWarning,
             stacklevel=5,
         )
     if len(found) > len(named):
         more = [shown(name) for name in list(found)[len(named) :]]
         listed = ", ".join(more[:_COLUMNS_NAMED]) + (", …" if len(more) > _COLUMNS_NAMED else "")
-        warnings.warn(f"{len(more)} more text columns of X are in doubt: {listed}", UserWarning, stacklevel=5)
+        warnings.warn(
+            f"{len(more)} more text columns of X may not be meant as labels: {listed}", UserWarning, stacklevel=5
+        )
 
 
 def refuse_decision_in_table(table: Table, y: Any) -> None:

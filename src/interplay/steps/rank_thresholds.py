@@ -73,8 +73,8 @@ def resolve_range(range_: Any, *, n_samples: int, dimensions: int, divisions: in
         )
     if span < NARROW_RANGE:
         warnings.warn(
-            f"range_: only {span:.2g} leaves enough samples per cell ({setting}), so the discretizations will be much "
-            "alike: consider fewer dimensions or divisions, or discretizations=1",
+            f"range_: only {span:.2g} leaves enough samples per cell ({setting}), so the discretizations will hardly "
+            "differ: consider fewer dimensions or divisions, or discretizations=1",
             UserWarning,
             stacklevel=3,
         )

@@ -19,6 +19,7 @@ class RowSubset(Table):
         super().__init__(len(rows), table.names, table.kinds, table.dtype)
         self._table = table
         self._rows = rows
+        self.samples_left_out = table.samples_left_out
 
     @property
     def positions(self) -> list[tuple[str, float]] | None:

@@ -73,7 +73,7 @@ def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = st
     if len(labels) > MAX_LEVELS:
         raise ValueError(
             f"strata has {len(labels)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
-            "(pandas.qcut, say), or merge small strata"
+            "(for example with pandas.qcut), or merge small strata"
         )
     return _unless_one(Strata(codes, labels))
 
@@ -85,16 +85,16 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
     pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
     if len(pure) == strata.n_strata:
         raise ValueError(
-            f"strata tells the classes of {what} apart by itself, no stratum has samples of two classes: what is due "
-            "to the stratum and what to the decision cannot be known; if its values are donors or families, give them "
-            "as groups= instead, which tests the labels of whole groups, else use other strata"
+            f"strata determines the classes of {what}: no stratum has samples of two classes, so that the effects of "
+            "stratum and outcome cannot be separated; if the strata are donors or families, give them as groups=, "
+            "which permutes the labels of whole groups, otherwise use other strata"
         )
     if len(pure):
         where = "" if what == "y" else f", {what}"
         listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
         warnings.warn(
             f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
-            "say nothing and weaken the others: leave these samples out, or merge strata",
+            "carry no information and reduce the power: leave these samples out, or merge strata",
             UserWarning,
             stacklevel=3,
         )

@@ -99,13 +99,14 @@ def make_survival(time: Any, event: Any, *, n_samples: int) -> Survival:
     flags = values["event"]
     if columns["event"].kind == ColumnKind.LABEL or not np.isin(flags, (0, 1)).all():
         raise ValueError(
-            "y's event must be True (or 1) where the event was seen at that time, and False (or 0) where the time is "
+            "y's event must be True (or 1) where the event was observed at that time, and False (or 0) where the time "
+            "is "
             "censored"
         )
     seen = np.asarray(flags, dtype=bool)
     if seen.sum() < MIN_EVENTS:
         raise ValueError(
-            f"y has {int(seen.sum())} events, and at least {MIN_EVENTS} are needed; the others are censored"
+            f"y has {int(seen.sum())} events, and at least {MIN_EVENTS} are needed; the other times are censored"
         )
     return Survival(times, seen)
 
@@ -133,7 +134,7 @@ def warn_of_censoring(table: Table, y: Any, classes: DecisionClasses, *, name: s
             warnings.warn(
                 f"y is {shown(name)}, and column {shown(other)} of X looks like a censoring flag: if times are "
                 f"censored, use y=({shown(name)}, {shown(other)}) (--time and --event on the command line), which "
-                "allows for it",
+                "accounts for censoring",
                 UserWarning,
                 stacklevel=4,
             )

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 Values = npt.NDArray[Any]
 Which = slice | IntArray
 
+#: The entry of a pandas table's ``attrs`` that becomes `Table.samples_left_out`.
+SAMPLES_LEFT_OUT = "samples_left_out"
+
 #: Samples that are transposed at a time: few enough that all cache lines they touch stay in cache.
 _STRIP = 128
 
@@ -58,10 +61,13 @@ class Table(ABC):
         may name them.
     index : pandas Index or None
         Labels of the samples, such as the lines of a file that they come from.
+    samples_left_out : int
+        Number of samples of the file that its reader left out, for the record.
     """
 
     sample_columns: Mapping[str, Any] = MappingProxyType({})
     index: Any = None
+    samples_left_out: int = 0
     #: What the file or object that holds the table calls its samples, if it does.
     sample_names: Any = None
 
@@ -238,6 +244,7 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         table = _pandas_table(X, names)
         is_counted = type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
         table.index = None if is_counted else X.index
+        table.samples_left_out = int(X.attrs.get(SAMPLES_LEFT_OUT, 0))
         return table
 
     if isinstance(getattr(X, "column_names", None), list):  # pyarrow, the other one that allows repeated names

@@ -30,6 +30,9 @@ TUPLES_PER_VARIABLE = 10
 _SHARE_OF_SEARCH = 0.02
 _TUPLES_BOUNDS = (100_000, 20_000_000)
 
+#: So many tuples the processor lists, whichever engine searched.
+_FEW_TUPLES = 1_000_000
+
 
 def explain(
     comparison: Comparison,
@@ -51,7 +54,7 @@ def explain(
     ranked : (n_relevant,) int64
         The relevant variables, most significant first.
     engine : Engine
-        One that finds only maxima leaves these few tuples to the processor.
+        One that finds only maxima leaves these tuples to the processor; where they are few, each does.
     """
     if settings.dimensions < 2:
         return None
@@ -62,7 +65,9 @@ def explain(
         return Explanations(np.empty((0, k), dtype=np.int64), none, no_gain, no_gain, none)
     involved = np.unique(np.concatenate([members for _, members in groups]))
     coder, classes = coders.of(comparison.table, involved), comparison.classes
-    lister = engine if engine.can_list else CpuEngine(n_threads=coder.n_jobs)
+    # A device would take longer to begin than the processor takes for few tuples.
+    most = max(comb(len(members), settings.dimensions) for _, members in groups)
+    lister = engine if engine.can_list and most > _FEW_TUPLES else CpuEngine(n_threads=coder.n_jobs)
     choice = EngineChoice(lister, coder.n_jobs)
     everything = make_source(coder, classes, settings, choice, columns=involved)
     parts = []

@@ -24,11 +24,11 @@ class TupleTable:
     tuples : (n_rows, k) int32
         Numbers of the members, ascending.
     variable : (n_rows,) int32
-        The member that the value is of.
+        The member to which the value belongs.
     value : (n_rows,) float64
         The statistic.
     names : list of str
-        What the variables are called.
+        Names of the variables.
     stat : str
         Which statistic it is.
     """
@@ -45,7 +45,7 @@ class TupleTable:
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with names: member_1 … member_k, variable, value.
 
-        The names are categories, so that a long table costs numbers and no strings.
+        The names are categories, so that a long table stores numbers instead of strings.
 
         Examples
         --------

@@ -8,6 +8,7 @@ import numpy as np
 
 from interplay.arrays import FloatArray, TupleRows, TupleTiles
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
+from interplay.engines.cuda.kernel_plan import GAINS, STATISTIC
 from interplay.engines.cuda.tables import entropy_terms
 from interplay.engines.tuple_formula import TupleFormula
 
@@ -39,8 +40,8 @@ class DeviceListing(DeviceTuples):
         List each tuple once, if all its members reach their thresholds.
     """
 
-    # Thresholds do not rise, so there is nothing to wait for before the first large launch.
-    first_launch = 1 / 16
+    # Thresholds do not rise.
+    samples = False
 
     def __init__(
         self,
@@ -52,18 +53,20 @@ class DeviceListing(DeviceTuples):
         every_member: bool = False,
     ) -> None:
         thresholds = np.clip(min_value.astype(np.float64), -_NEVER, _NEVER)
+        # Nothing is known of a statistic before it is counted; a bound that nothing can fail is only in the way; and of
+        # one class there is nothing to gain.
+        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(data.planes.class_sizes) == 1
         super().__init__(
             data,
             tiles,
             best=np.repeat(thresholds[:, np.newaxis], len(tiles.partner_cells), axis=1),
             capacity=_CAPACITY,
             every_member=every_member,
+            bounds=not self._takes_all,
+            scores=GAINS if formula is None else STATISTIC,
         )
         cupy = self._cupy
         self._formula = formula
-        # Nothing is known of a statistic before it is counted; a bound that nothing can fail is only in the way; and of
-        # one class there is nothing to gain.
-        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(data.planes.class_sizes) == 1
         self._order_ascends = bool(np.all(np.diff(tiles.order) > 0))
         if formula is not None:
             self._multiplicities = cupy.asarray(data.tables.multiplicities.astype(np.int32))
@@ -128,8 +131,7 @@ class DeviceListing(DeviceTuples):
 
     def _launch_statistic(self, tiles: ChosenTiles, formula: TupleFormula) -> None:
         self._launch_scores(
-            "tuple_statistic.cu",
-            "score_statistic",
+            STATISTIC,
             (
                 *self._tables,
                 self._multiplicities,

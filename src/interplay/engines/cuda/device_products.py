@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.engines.cuda.kernels import compiled
+from interplay.engines.cuda.kernel_loader import compiled
 from interplay.engines.cuda.layout import FRAGMENT_ROWS
 from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_UNIT, ProductWork, buffer_shapes
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any
 
-from interplay.arrays import FloatArray, IntArray, MaxGains, TupleTiles
-from interplay.engines.cuda.candidates import best_of_each, merge_candidates
+import numpy as np
+import numpy.typing as npt
+
+from interplay.arrays import IntArray, MaxGains, TupleTiles
+from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
-from interplay.engines.cuda.kernels import SearchVariant, compiled
+from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.kernel_plan import GAINS, list_options, score_options
+from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import TileRecords
 from interplay.engines.cuda.product_plan import ProductVariant
 
@@ -18,16 +24,15 @@ CAPACITY = 1 << 23
 #: has maxima to compare with.
 _TUPLES_PER_VARIABLE = 16
 _TUPLES_FOR_ALL_VARIABLES = 1 << 19
-_SAMPLE = 1 << 22
-_SAMPLE_SHARE = 0.02
-_SAMPLE_STEPS, _SMALLEST_SAMPLE = 16, 1 << 14
+_SAMPLE, _SMALLEST_SAMPLE = 1 << 22, 1 << 14
+_SAMPLE_SHARE, _SAMPLE_STEPS = 0.02, 16
 
-#: Candidates for maxima that may gather on the device before all but one of each slot go, and the room for them.
-_MAX_KEPT = 1 << 17
-_KEPT_ROOM = 1 << 18
+#: Tries for each tuple of the sample at most: some do not ascend.
+_TRIES_PER_TUPLE = 32.0
 
-#: More candidates than there can be.
-_ALL = (1 << 32) - 1
+#: Survivors that the first launch should have at most; and how many there are for each tuple that gains, since bounds
+#: are no gains.
+_FIRST_SURVIVORS, _SURVIVORS_PER_GAIN = 1 << 20, 4
 
 
 class DeviceSearch(DeviceTuples):
@@ -44,15 +49,18 @@ class DeviceSearch(DeviceTuples):
     ) -> None:
         super().__init__(data, tiles, best=known.gain_by_group, capacity=capacity, share=share)
         self._known = known
-        cupy = self._cupy
-        #: Candidates for maxima, on the device and, of those before, on the host: slots, tuples, gains.
+        cupy, n_slots = self._cupy, self._best.size
+        #: The best tuple of each slot so far: gains, members, and locks for those who write them. Filled by the driver,
+        #: as `_clear_counters` is.
         self._kept = (
-            cupy.empty(_KEPT_ROOM, dtype=cupy.int32),
-            cupy.empty((_KEPT_ROOM, self._k), dtype=cupy.int32),
-            cupy.empty(_KEPT_ROOM, dtype=cupy.float64),
+            cupy.empty(n_slots, dtype=cupy.float64),
+            cupy.empty((n_slots, self._k), dtype=cupy.int32),
+            cupy.empty(n_slots, dtype=cupy.int32),
         )
-        self._n_kept = 0
-        self._on_host: list[tuple[IntArray, IntArray, FloatArray]] = []
+        for part, byte in zip(self._kept, (0xFF, 0xFF, 0), strict=True):
+            part.data.memset_async(byte, part.nbytes)
+        #: Tuples scored before any were bounded.
+        self._n_warmed = 0
 
     def run(self, on_done: OnDone) -> None:
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
@@ -71,119 +79,90 @@ class DeviceSearch(DeviceTuples):
 
     def found(self, discretization: int) -> MaxGains:
         """Return the maxima found until now, merged with those known before."""
-        self._compact()
-        if not self._on_host:
-            return self._known
-        slots, tuples, gains = self._on_host[0]
+        gains, tuples = (part.get() for part in self._kept[:2])
+        slots = np.flatnonzero(~np.isnan(gains))
         row, group = self._tiles.order[slots // self._n_groups], slots % self._n_groups
-        return merge_candidates(self._known, row, group, gains, tuples, discretization)
-
-    # What becomes of candidates has a kernel of its own, and the rest is done on the host: CuPy's own functions are
-    # compiled one by one when they are first called, which takes longer than most searches.
+        return merge_candidates(self._known, row, group, gains[slots], tuples[slots], discretization)
 
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
         self._launch_gains(tiles, best_is_fixed=False)
-        before = self._n_kept
-        self._keep(0, _ALL)
-        n_found, n_candidates, _, _, n_kept = self._counters.get().tolist()
-        if n_kept > _KEPT_ROOM:  # again, as many at a time as there is room for
-            self._n_kept = before
-            self._compact()
-            for first in range(0, n_candidates, _KEPT_ROOM):
-                self._keep(first, first + _KEPT_ROOM)
-                self._n_kept = int(self._counters[4:].get()[0])
-                self._compact()
-        else:
-            self._n_kept = n_kept
-        if self._n_kept > _MAX_KEPT:
-            self._compact()
-        return int(n_found)
-
-    def _keep(self, first: int, end: int) -> None:
-        kernel = compiled("information_gain.cu", "keep_candidates", self._score_options())
+        kernel = compiled(GAINS[0], "keep_best", score_options(self._plan))
         arguments = (
             self._candidate_slots,
             self._candidate_tuples,
             self._candidate_scores,
             self._counters[1:],
-            np.uint32(first),
-            np.uint32(end),
             self._best,
             self._tuples,
             self._order,
             *self._kept,
-            self._counters[4:],
-            np.uint32(_KEPT_ROOM),
         )
         kernel((self._n_multiprocessors * 4,), (256,), arguments)
+        return int(self._counters[:1].get()[0])
 
-    def _compact(self) -> None:
-        """Take the candidates to the host and leave one for each slot."""
-        if self._n_kept:
-            self._on_host.append(tuple(part[: self._n_kept].get() for part in self._kept))
-            self._n_kept = 0
-            self._counters[4:].data.memset_async(0, 4)
-        if self._on_host:
-            slots, tuples, gains = (np.concatenate(parts) for parts in zip(*self._on_host, strict=True))
-            # Most were the best for a while: what is left to sort is one for each slot, and ties.
-            still = np.flatnonzero(gains == self._best.get()[slots])
-            slots, tuples, gains = slots[still], tuples[still], gains[still]
-            chosen = best_of_each(slots, gains, tuples)
-            self._on_host = [(slots[chosen], tuples[chosen], gains[chosen])]
+    def _first_tuples(self, n_tuples: float) -> float:
+        """Return how many tuples to bound before maxima are raised: as many as leave a fair number of survivors."""
+        # Of so many tuples with a variable one has the maximum; the next of them exceeds it with that chance.
+        per_variable = max(self._n_warmed * self._k / len(self._tiles.order), 1.0)
+        few = _FIRST_SURVIVORS / _SURVIVORS_PER_GAIN / self._k * per_variable
+        return min(few, super()._first_tuples(n_tuples))
 
     def warm(self) -> None:
         """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far."""
         if self._k == 1:
             return
         tiles = self._chosen(np.arange(len(self._tiles)))
-        with_all = tuples_with_all(self._records, len(self._tiles.order))
-        for begin in range(0, len(with_all), self._capacity):
-            part = with_all[begin : begin + self._capacity]
-            self._tuples[: len(part)].set(part.astype(np.int32))
-            self._counters[:2].set(np.array([len(part), 0], dtype=np.uint32))
-            self._score(tiles)
-        start = self._cupy.asarray(self._plan.choices_before(tiles.which))
-        kernel = compiled("tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",))
-        # Where samples are many, scoring a tuple by itself is dear.
-        sample = min(_SAMPLE, max(_SAMPLE * _SAMPLE_STEPS // self._n_steps, _SMALLEST_SAMPLE))
-        n_tries = int(min(sample, _SAMPLE_SHARE * self._tiles.n_tuples.sum()))
+        n_positions = len(self._tiles.order)
+        with_all = self._cupy.asarray(tile_of_each(self._records, n_positions))
+        per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // self._k)
+        self._warm_with("sample_with_all", tiles, (with_all, np.int32(n_positions)), per_place * with_all.size)
+        # As many as the first launch will leave to be scored, which are the fewer the larger the sample is; less where
+        # samples are many, since scoring a tuple by itself is dear then.
+        n_tuples = float(self._tiles.n_tuples.sum())
+        sample = math.sqrt(super()._first_tuples(n_tuples) * n_positions * _SURVIVORS_PER_GAIN)
+        sample = max(min(sample, _SAMPLE) * min(_SAMPLE_STEPS / self._n_steps, 1.0), _SMALLEST_SAMPLE)
+        start = self._plan.choices_before(tiles.which)
+        n_tries = min(sample, _SAMPLE_SHARE * n_tuples) * min(float(start[-1]) / n_tuples, _TRIES_PER_TUPLE)
+        of_what = (self._cupy.asarray(start), np.int32(len(self._tiles)))
+        self._warm_with("sample_tuples", tiles, of_what, int(n_tries))
+
+    def _warm_with(self, function: str, tiles: ChosenTiles, of_what: tuple[Any, ...], n_tries: int) -> None:
+        """Score the tuples that a kernel chooses, as many at a time as there is room for."""
+        kernel = compiled("tuple_list.cu", function, list_options(self._plan))
         for begin in range(0, n_tries, self._capacity):
-            part_size = min(self._capacity, n_tries - begin)
+            end = min(begin + self._capacity, n_tries)
             self._clear_counters()
             arguments = (
                 tiles.records,
-                start,
-                np.int32(len(self._tiles)),
+                *of_what,
                 np.int32(begin),
-                np.int32(begin + part_size),
+                np.int32(end),
                 self._tuples,
                 self._counters,
                 np.uint32(self._capacity),
             )
-            kernel((-(-part_size // 256),), (256,), arguments)
-            self._score(tiles)
+            kernel((-(-(end - begin) // 256),), (256,), arguments)
+            self._n_warmed += self._score(tiles)
 
 
-def tuples_with_all(records: TileRecords, n_positions: int) -> IntArray:
-    """Return some tuples of the tiles, with every variable in a few of them: (number of the tile, positions)."""
+def tile_of_each(records: TileRecords, n_positions: int) -> npt.NDArray[np.int32]:
+    """Return for each place, and each variable, a tile that has the variable there, or −1.
+
+    Returns
+    -------
+    (k, n_positions) int32
+    """
     rng = np.random.default_rng(0)
     n_tiles, k = records.begin.shape
-    per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // k)
-    found = []
+    tile_of = np.full((k, n_positions), -1, dtype=np.int32)
     for place in range(k):
         # A tile for each block that stands at this place, whichever is written last.
         tile_at = np.full(n_positions, -1)
         shuffled = rng.permutation(n_tiles)
         tile_at[records.begin[shuffled, place]] = shuffled
         tiles = tile_at[tile_at >= 0]
-        n_tries = per_place * (records.end[tiles, place] - records.begin[tiles, place])
-        tile = np.repeat(tiles, n_tries)
-        begin, size = records.begin[tile], records.end[tile] - records.begin[tile]
-        positions = begin + (rng.random((len(tile), k), dtype=np.float32) * size).astype(np.int64)
-        # Each variable of the block in turn.
-        counted = np.arange(len(tile)) - np.repeat(np.cumsum(n_tries) - n_tries, n_tries)
-        positions[:, place] = begin[:, place] + counted % size[:, place]
-        ascends = (positions[:, 1:] > positions[:, :-1]).all(axis=1)
-        found.append(np.column_stack([tile, positions])[ascends])
-    return np.concatenate(found)
+        begin, size = records.begin[tiles, place], records.end[tiles, place] - records.begin[tiles, place]
+        in_block = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        tile_of[place, np.repeat(begin, size) + in_block] = np.repeat(tiles, size)
+    return tile_of

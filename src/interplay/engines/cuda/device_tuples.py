@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,9 @@ import numpy as np
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.device_products import DeviceProducts
 from interplay.engines.cuda.devices import DeviceLimits, device_properties
-from interplay.engines.cuda.kernels import EVERY_MEMBER, Kernel, SearchVariant, compile_ahead, compiled
+from interplay.engines.cuda.kernel_loader import compile_ahead, compiled
+from interplay.engines.cuda.kernel_plan import GAINS, kernels_of, list_options, score_options
+from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.product_plan import ProductVariant
 from interplay.engines.cuda.tables import InformationTables
@@ -30,9 +32,8 @@ _PART_OF_FREE_MEMORY = 0.25
 #: A launch should not take longer than this, in seconds: Ctrl-C and progress wait for it.
 _LAUNCH_SECONDS = 0.2
 
-#: A launch of fewer tuples than this takes hardly less time; and of more than that the first should not be, before it
-#: is known how long they take.
-_FEW_TUPLES, _MANY_TUPLES = 4e6, 1e9
+#: The first launch bounds this share of the tuples, and no more than so many, before it is known how long they take.
+_FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e8
 
 #: Counts of a batch at most (2 GiB, and two batches are in work), the part of the device's free memory that they may
 #: take, and counts of survivors at most.
@@ -97,10 +98,14 @@ class DeviceTuples(ABC):
         Which of how many equal parts of the work is this device's.
     every_member : bool
         Whether tuples are sought of which every member gains, not the members that do.
+    bounds : bool
+        Whether tuples are bounded before they are scored.
+    scores : (str, str)
+        The file and the function that score tuples.
     """
 
-    #: The first launch bounds this share of the tuples; where they are few, more.
-    first_launch = 1 / 256
+    #: Whether a sample of tuples is scored first.
+    samples = True
 
     def __init__(
         self,
@@ -111,11 +116,12 @@ class DeviceTuples(ABC):
         capacity: int,
         share: tuple[int, int] = (0, 1),
         every_member: bool = False,
+        bounds: bool = True,
+        scores: tuple[str, str] = GAINS,
     ) -> None:
         import cupy
 
         self._cupy = cupy
-        self._every_member = every_member
         self._data, self._tiles, self._share = data, tiles, share
         planes, tables = data.planes, data.tables
         self._k = tiles.dimensions
@@ -133,7 +139,7 @@ class DeviceTuples(ABC):
             limits=data.limits,
             every_member=every_member,
         )
-        compile_ahead(self._kernels())
+        compile_ahead(kernels_of(self._plan, len(tiles), samples=self.samples, bounds=bounds, scores=scores))
         class_steps = (planes.class_word_start // 4).astype(np.int32)
         self._fragments = upload_fragments(planes, layout)
         self._class_steps = cupy.asarray(class_steps)
@@ -149,22 +155,8 @@ class DeviceTuples(ABC):
         #: Counts of the tuples in the buffer, and how many each has, while batches are searched.
         self._known_counts: tuple[Any, Any] | None = None
         self._allocate()
-        # Tuples, candidates; then the next run, which is 64 bits wide; then candidates kept, which others do not touch.
-        self._counters = cupy.zeros(5, dtype=cupy.uint32)
-
-    def _kernels(self) -> Iterator[Kernel]:
-        """List what a search of these tiles runs, as far as it is known before."""
-        yield "bit_planes.cu", "make_fragments", ()
-        if self._k > 1:
-            yield "tuple_list.cu", "sample_tuples", (f"-DDIMENSIONS={self._k}",)
-        yield "information_gain.cu", "score_tuples", self._score_options()
-        for _, variant in self._plan.by_variant(np.arange(len(self._tiles))):
-            if variant is not None:
-                yield from variant.kernels()
-
-    def _score_options(self) -> tuple[str, ...]:
-        rule = (EVERY_MEMBER,) if self._every_member else ()
-        return f"-DDIMENSIONS={self._k}", f"-DCLASSES={len(self._plan.pseudocounts)}", *rule
+        # Tuples, candidates; then the next run, which is 64 bits wide.
+        self._counters = cupy.zeros(4, dtype=cupy.uint32)
 
     def _allocate(self) -> None:
         """Make the buffers, smaller ones where memory is short."""
@@ -213,8 +205,7 @@ class DeviceTuples(ABC):
     def _launch_gains(self, tiles: ChosenTiles, *, best_is_fixed: bool) -> None:
         """Note the gains in the buffer's tuples that reach the best of their slots, or exceed it if it is fixed."""
         self._launch_scores(
-            "information_gain.cu",
-            "score_tuples",
+            GAINS,
             (*self._tables, self._multiplicity_of_levels, np.float64(self._data.tables.unit)),
             tiles,
             (self._best, np.int32(best_is_fixed)),
@@ -223,14 +214,13 @@ class DeviceTuples(ABC):
 
     def _launch_scores(
         self,
-        file: str,
-        function: str,
+        scores: tuple[str, str],
         how: tuple[Any, ...],
         tiles: ChosenTiles,
         best: tuple[Any, ...],
         counts: tuple[Any, ...] = (),
     ) -> None:
-        kernel = compiled(file, function, self._score_options())
+        kernel = compiled(*scores, score_options(self._plan))
         counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
         n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
         kernel.max_dynamic_shared_size_bytes = n_warps * counters_bytes
@@ -267,8 +257,8 @@ class DeviceTuples(ABC):
         """Bound every tuple of the work, in launches of fitting size, and score the survivors after each."""
         tiles, item_start = self._chosen(work.which), self._cupy.asarray(work.item_start)
         run, end = work.share(*self._share)
-        first_tuples = np.clip(self.first_launch * work.n_tuples, _FEW_TUPLES, _MANY_TUPLES)
-        size = max(1, int(work.n_runs * first_tuples / work.n_tuples))
+        n_blocks = self._n_multiprocessors * work.variant.blocks_per_multiprocessor
+        size = max(n_blocks, int(work.n_runs * self._first_tuples(work.n_tuples) / work.n_tuples))
         while run < end:
             until = min(run + size, end)
             began = time.perf_counter()
@@ -288,6 +278,10 @@ class DeviceTuples(ABC):
                 size *= 2
             elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
                 size = max(1, int(size * min(_LAUNCH_SECONDS / took, 0.5)))
+
+    def _first_tuples(self, n_tuples: float) -> float:
+        """Return how many tuples the first of several launches should bound."""
+        return min(_FIRST_SHARE * n_tuples, _FIRST_TUPLES)
 
     def _launch_search(self, work: Work, tiles: ChosenTiles, item_start: Any, first_run: int, end_run: int) -> None:
         kernel = compiled("tuple_search.cu", "find_survivors", work.variant.defines())
@@ -403,7 +397,7 @@ class DeviceTuples(ABC):
         """Score every tuple of some tiles, as many at a time as there is room for."""
         self._plan.check_choices(which)
         number, n_shares = self._share
-        kernel = compiled("tuple_list.cu", "list_tuples", (f"-DDIMENSIONS={self._k}",))
+        kernel = compiled("tuple_list.cu", "list_tuples", list_options(self._plan))
         which = which[number::n_shares]
         for first in range(0, len(which), _TILES_AT_ONCE):
             tiles = self._chosen(which[first : first + _TILES_AT_ONCE])

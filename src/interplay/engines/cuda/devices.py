@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from threading import Thread
 from typing import Any
 
-from interplay.engines.cuda.kernels import compiled, default_counting
+from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.kernels import default_counting
 
 _INSTALL = 'pip install "interplay[cuda]"'
 
@@ -19,8 +24,10 @@ class NotForDevices(Exception):
 
 def why_no_cuda() -> str | None:
     """Return why no GPU can be used, in a line that says what to do; None if one can."""
-    if find_spec("cupy") is None:
-        return f"engine='cuda' needs CuPy: {_INSTALL}"
+    if "cupy" not in sys.modules:
+        if find_spec("cupy") is None:
+            return f"engine='cuda' needs CuPy: {_INSTALL}"
+        _begin_driver()
     try:
         import cupy
 
@@ -31,6 +38,23 @@ def why_no_cuda() -> str | None:
             "engine='cpu'"
         )
     return _why_no_kernels() if n_devices else "engine='cuda' found no GPU: use engine='cpu'"
+
+
+def _begin_driver() -> None:
+    """Start the driver and the first GPU while CuPy is imported: each takes some tenths of a second.
+
+    Whatever fails here fails again, with a message, where CuPy does it.
+    """
+
+    def start() -> None:
+        with suppress(OSError, AttributeError):
+            driver = ctypes.CDLL("libcuda.so.1")
+            device, context = ctypes.c_int(), ctypes.c_void_p()
+            if driver.cuInit(0) == 0 and driver.cuDeviceGet(ctypes.byref(device), 0) == 0:
+                driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+
+    with suppress(RuntimeError):  # no thread is to be had
+        Thread(target=start).start()
 
 
 @lru_cache

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
@@ -27,10 +28,14 @@ from interplay.engines.cuda.devices import (
     is_device_memory_error,
     why_no_cuda,
 )
+from interplay.engines.cuda.kernel_loader import compile_ahead
+from interplay.engines.cuda.kernel_plan import kernels_of
 from interplay.engines.cuda.kernels import COUNTING
+from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.tile_segments import TileSegments
+from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
@@ -45,7 +50,7 @@ _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and 
 
 @dataclass(frozen=True)
 class CudaEngine(Engine):
-    """All tiles on this machine's GPUs.
+    """All tiles on this machine's GPUs, but those of single variables: counting these takes less than to copy them.
 
     Attributes
     ----------
@@ -81,8 +86,26 @@ class CudaEngine(Engine):
     def tile_shape(self, dimensions: int) -> TileShape:
         """Return how `make_tuple_tiles` should cut: full blocks, as the kernels take them."""
         if dimensions <= 2:
-            return TileShape(block_size=128, middle_size=1024, n_lanes=2048, even=False)
+            return TileShape(block_size=128, middle_size=2048, n_lanes=8192, even=False)
         return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
+
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
+        """Compile what the first device needs for a search of these tiles."""
+        if tiles.dimensions == 1 or not len(tiles):
+            return
+
+        def compile_all() -> None:
+            import cupy
+
+            layout = make_lane_layout(planes, tiles)
+            records = make_tile_records(planes, tiles, layout)
+            # Whatever is wrong is said where the search begins.
+            with suppress(Exception), cupy.cuda.Device(self._device_numbers()[0]):
+                plan = WorkPlan(planes, tiles, layout, records, pseudocount=pseudocount, limits=self._limits())
+                compile_ahead(kernels_of(plan, len(tiles), samples=True, bounds=True))
+
+        with suppress(RuntimeError):  # no thread is to be had
+            threading.Thread(target=compile_all).start()
 
     def max_gains(
         self,
@@ -99,6 +122,16 @@ class CudaEngine(Engine):
         start = MaxGains.none_yet(planes, tiles) if known is None else known
         if not len(tiles):
             return start
+        if tiles.dimensions == 1:
+            return self._cpu().max_gains(
+                planes,
+                tiles,
+                pseudocount=pseudocount,
+                discretization=discretization,
+                known=start,
+                on_progress=on_progress,
+                searched=searched,
+            )
         tables = make_information_tables(planes, tiles, pseudocount)
         search = SharedSearch(
             SearchData(planes, tables, pseudocount, self._limits()),
@@ -160,18 +193,19 @@ class CudaEngine(Engine):
     ) -> TupleRows:
         """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
         report = _Report(on_progress)
-        try:
-            return self._listed(
-                planes,
-                tiles,
-                report,
-                pseudocount=pseudocount,
-                min_value=min_value,
-                formula=formula,
-                max_rows=max_rows,
-            )
-        except _ToCpu as why:
-            _warn_of_cpu(f"{why}: they are listed")
+        if tiles.dimensions > 1:
+            try:
+                return self._listed(
+                    planes,
+                    tiles,
+                    report,
+                    pseudocount=pseudocount,
+                    min_value=min_value,
+                    formula=formula,
+                    max_rows=max_rows,
+                )
+            except _ToCpu as why:
+                _warn_of_cpu(f"{why}: they are listed")
         return self._cpu().interesting_tuples(
             planes,
             tiles,

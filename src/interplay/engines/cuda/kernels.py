@@ -1,21 +1,23 @@
-"""Kernels' source → functions on the device, compiled for what the data are like."""
+"""What the kernels are compiled for: the shape of a search by what the data are like."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-from interplay import _core
-from interplay.jobs import map_in_threads
+from interplay.engines.cuda.kernel_loader import Kernel
 
-#: Accumulators that a thread can hold beside all else, with two blocks on a multiprocessor and with one.
+#: Accumulators that a thread can hold beside all else, with 16 warps on a multiprocessor and with 8; and of packed
+#: counts with several cells.
 _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
+_MAX_ACCUMULATORS_OF_CELLS = 96
+
+#: Where a tuple has more cells, what half floats lack leaves too many survivors.
+_MAX_CELLS_OF_HALF_FLOATS = 81
+
+#: Steps of 256 samples whose counts fit into 16 bits.
+_MAX_PACKED_STEPS = 255
 
 #: Steps of 256 samples whose words a thread can hold: registers for rows and columns beside the accumulators.
 _MAX_HELD_STEPS = 8
@@ -68,6 +70,8 @@ class SearchVariant:
     small_cells_need_care: bool
     counting: str
     held_steps: tuple[int, int] | None = None
+    packed: bool = False
+    half_bound: bool = False
     every_member: bool = False
 
     def defines(self) -> tuple[str, ...]:
@@ -92,6 +96,10 @@ class SearchVariant:
         if self.held_steps is not None:
             steps, steps_of_0 = self.held_steps
             options += [f"-DHELD_STEPS={steps}", f"-DHELD_STEPS_OF_0={steps_of_0}"]
+        if self.packed:
+            options.append("-DPACKED_COUNTS")
+        if self.half_bound:
+            options.append("-DHALF_BOUND")
         if self.counting == "tensor":
             options.append("-DINTERPLAY_TENSOR_CORES")
         if self.every_member:
@@ -104,12 +112,15 @@ class SearchVariant:
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
         """Return the shared memory of a block, as `Shared` in search_piece.cuh lays it out."""
-        row_floats = self.row_levels * (5 if self.n_classes == 2 else self.n_classes + 1)
+        level_floats = 4 if self.packed else 5 if self.n_classes == 2 else self.n_classes + 1
         other_rows = 0 if self.rows_among_columns else self.block_rows
         n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
-        per_cell = self.threads // 32 * 16 * self.row_fragments * row_floats + self.n_classes * (n_planes + 1)
+        of_rows = self.threads // 32 * 16 * self.row_fragments * self.row_levels * level_floats
+        per_cell = of_rows + (1 if self.packed else self.n_classes) * (n_planes + 1)
         n_masks = -(-n_cells // 8) * 8
         by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
+        if self.half_bound:
+            by_variable += self.threads // 32 * 16 * self.row_fragments
         return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
 
 
@@ -125,6 +136,7 @@ def choose_variant(
     class_steps: tuple[int, ...],
     compile_for_steps: bool,
     small_cells_need_care: bool,
+    half_floats_suffice: bool,
     counting: str,
     max_shared_bytes: int,
     every_member: bool = False,
@@ -139,14 +151,18 @@ def choose_variant(
         Steps of 256 samples at which the classes begin, and the end of the last.
     compile_for_steps : bool
         Whether a kernel for just these steps is worth its compilation, where there is one.
+    half_floats_suffice : bool
+        Whether samples are few, and pseudocounts not too small, for half_bound.cuh.
     max_shared_bytes : int
         Shared memory of a multiprocessor.
     every_member : bool
         Whether tuples are sought of which every member gains.
     """
     n_steps = class_steps[-1]
+    # Both classes in a word: where columns have two levels there is a shorter bound.
+    packed = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PACKED_STEPS
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
-    accumulators = n_classes * (row_levels - 1) * (column_levels - 1) * 8
+    accumulators = (1 if packed else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
     if accumulators > _MAX_ACCUMULATORS_AT_ALL:
         return None
     rows = cells = 1
@@ -160,15 +176,21 @@ def choose_variant(
         and n_steps <= _MAX_HELD_STEPS
     ):
         held = (n_steps, class_steps[1])
+    elif packed and n_cells > 1:
+        cells = max(1, min(n_cells, _MAX_ACCUMULATORS_OF_CELLS // accumulators))
     elif n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
+    half_bound = packed and half_floats_suffice
+    half_bound = half_bound and n_cells * row_levels * column_levels <= _MAX_CELLS_OF_HALF_FLOATS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
     if held:
         shapes = [(128, 3), (256, 1)]
+    elif packed and rows * cells * accumulators > _MAX_ACCUMULATORS:
+        shapes = [(128, 2), (256, 1)]
     elif accumulators <= _MAX_ACCUMULATORS:
         shapes = [(128, 4), (160, 3), (256, 2), (256, 1)]
     sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
@@ -191,72 +213,11 @@ def choose_variant(
                 small_cells_need_care=small_cells_need_care,
                 counting=counting,
                 held_steps=held,
+                packed=packed,
+                half_bound=half_bound,
                 every_member=every_member,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.
             if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:
                 return variant
     return None
-
-
-def source_of(name: str) -> str:
-    """Return a kernel's source with its own headers in place of their #include lines.
-
-    Then the source is all there is to know of a kernel, and what is compiled from it can be kept by it.
-    """
-    folder = Path(str(_core.__file__)).parent / "cuda"
-    if not folder.is_dir():  # not installed but built where it stands
-        folder = Path(__file__).resolve().parents[4] / "core" / "cuda"
-    included: set[str] = set()
-
-    def text_of(file: str) -> str:
-        if file in included:
-            return ""
-        included.add(file)
-        text = (folder / file).read_text(encoding="utf-8").replace("#pragma once", "")
-        return re.sub(r'#include "([^"]+)"', lambda found: text_of(found[1]), text)
-
-    return text_of(name)
-
-
-#: A file, a function in it, and the compiler's options.
-Kernel = tuple[str, str, tuple[str, ...]]
-
-#: What was asked for ahead of time.
-_ahead: set[tuple[str, tuple[str, ...]]] = set()
-
-
-def compile_ahead(kernels: Iterable[Kernel]) -> None:
-    """Compile what a search will need, all at once: the compiler takes a second or more for each, and runs in threads.
-
-    What is in CuPy's cache on disk is only read.
-    """
-    import cupy
-
-    by_source: dict[tuple[str, tuple[str, ...]], Kernel] = {}
-    for file, function, options in kernels:
-        if (file, options) not in _ahead:
-            by_source.setdefault((file, options), (file, function, options))
-    if not by_source:
-        return
-    device = cupy.cuda.Device()
-
-    def compile_one(kernel: Kernel) -> None:
-        with device:
-            compiled(*kernel)
-
-    map_in_threads(compile_one, by_source.values(), len(by_source))
-    _ahead.update(by_source)
-
-
-@lru_cache(maxsize=64)
-def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
-    """Compile a kernel, or take it from CuPy's cache."""
-    return _module(file, options).get_function(function)
-
-
-@lru_cache(maxsize=64)
-def _module(file: str, options: tuple[str, ...]) -> Any:
-    import cupy
-
-    return cupy.RawModule(code=source_of(file), options=("-std=c++17", *options))

@@ -11,13 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
-from interplay.engines.cuda.kernels import compiled
+from interplay.engines.cuda.kernel_loader import compiled
+from interplay.jobs import map_in_threads
 
 #: Rows of a fragment, as in tuple_counts.cuh.
 FRAGMENT_ROWS = 16
 
 #: Planes are copied in parts of about this size: beside the fragments there may be little room on the device.
 _ROWS_BYTES = 1 << 28
+
+#: Bytes that a thread copies at a time, and threads that do.
+_COPIED_BYTES, _COPYING_THREADS = 1 << 21, 8
 
 #: Rows of nothing after the last, since the last piece may read beyond it.
 _SPARE_ROWS = 512
@@ -76,16 +80,14 @@ def make_lane_layout(planes: BitPlanes, tiles: TupleTiles) -> LaneLayout:
     n_rows = int(ends[-1]) + _SPARE_ROWS
     row_plane = np.full(n_rows, -1, dtype=np.int64)
     row_others = np.zeros(n_rows, dtype=np.int32)
-    block_of = np.repeat(np.arange(len(sizes)), sizes)
-    in_block = np.arange(len(block_of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    first_plane = planes.plane_start[tiles.order[start[block_of] + in_block]]
-    row_of_level_0 = first_row[block_of] + in_block
-    levels_of = n_levels[block_of]
-    row_plane[row_of_level_0] = first_plane
-    row_others[row_of_level_0] = levels_of - 1
-    for level in range(1, int(n_levels.max())):
-        has = levels_of > level
-        row_plane[row_of_level_0[has] + level * rows_per_level[block_of[has]]] = first_plane[has] + level - 1
+    for block in np.flatnonzero(sizes).tolist():
+        # Whole blocks at a time: there are few of them, and many variables.
+        first_plane = planes.plane_start[tiles.order[start[block] : start[block + 1]]]
+        row = int(first_row[block])
+        row_others[row : row + len(first_plane)] = n_levels[block] - 1
+        for level in range(int(n_levels[block])):
+            row_plane[row : row + len(first_plane)] = first_plane + max(level - 1, 0)
+            row += int(rows_per_level[block])
     return LaneLayout(
         first_position=start[:-1].astype(np.int32),
         n_levels=n_levels.astype(np.int32),
@@ -144,7 +146,7 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
         words, row_plane = words_of(planes, layout.row_plane[rows], layout.row_others[rows])
         part = fragments[begin * n_words : (begin + n_rows) * n_words]
         arguments = (
-            cupy.asarray(words),
+            copied(words),
             valid,
             cupy.asarray(row_plane),
             cupy.asarray(layout.row_others[rows]),
@@ -156,17 +158,45 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
     return fragments
 
 
+def copied(array: npt.NDArray[Any]) -> Any:
+    """Copy an array to the device by way of pinned memory, in threads: one alone is slower than the bus."""
+    import cupy
+
+    if array.nbytes < 2 * _COPIED_BYTES:
+        return cupy.asarray(array)
+    array = np.ascontiguousarray(array)
+    device, stream = cupy.cuda.Device(), cupy.cuda.get_current_stream()
+    there = cupy.empty(array.shape, dtype=array.dtype)
+    pinned = cupy.cuda.alloc_pinned_memory(array.nbytes)
+    staged = np.frombuffer(pinned, dtype=np.uint8, count=array.nbytes)
+    of_bytes = array.reshape(-1).view(np.uint8)
+
+    def copy(begin: int) -> None:
+        end = min(begin + _COPIED_BYTES, array.nbytes)
+        staged[begin:end] = of_bytes[begin:end]
+        with device:
+            (there.data + begin).copy_from_host_async(pinned.ptr + begin, end - begin, stream)
+
+    map_in_threads(copy, range(0, array.nbytes, _COPIED_BYTES), _COPYING_THREADS)
+    stream.synchronize()  # what is pinned goes back to CuPy, which gives it to the next
+    return there
+
+
 def words_of(
     planes: BitPlanes, row_plane: IntArray, row_others: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.uint32], IntArray]:
     """Return the words of the planes that some rows name, and the rows with the planes' places among these."""
     named = row_plane >= 0
-    first, last = row_plane[named], row_plane[named] + np.maximum(row_others[named], 1) - 1
-    if not len(first):
+    n_named = np.count_nonzero(named)
+    if not n_named:
         return planes.words[:0].view(np.uint32), row_plane
-    lowest, end = int(first.min()), int(last.max()) + 1
-    if end - lowest <= 2 * len(first):  # most of what lies between is wanted too
-        return planes.words[lowest:end].view(np.uint32), np.where(named, row_plane - lowest, -1)
+    lowest = int(row_plane.min(where=named, initial=len(planes.words)))
+    end = int((row_plane + np.maximum(row_others, 1)).max())  # of −1, where no plane is named, 0
+    if end - lowest <= 2 * n_named:  # most of what lies between is wanted too
+        return planes.words[lowest:end].view(np.uint32), np.where(
+            named, row_plane - lowest, -1
+        ) if lowest else row_plane
+    first, last = row_plane[named], row_plane[named] + np.maximum(row_others[named], 1) - 1
     change = np.zeros(end - lowest + 1, dtype=np.int64)
     np.add.at(change, first - lowest, 1)
     np.add.at(change, last + 1 - lowest, -1)

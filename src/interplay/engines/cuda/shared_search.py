@@ -66,7 +66,7 @@ class SharedSearch:
         """Return all that was found until now."""
         import cupy
 
-        found = [self._known, *self._found.values()]
+        found = list(self._found.values())  # with all that was known before
         for share, search in self._searches.items():
             with cupy.cuda.Device(self._devices[share]):
                 try:
@@ -74,7 +74,7 @@ class SharedSearch:
                 except Exception as error:
                     if not is_device_memory_error(error):  # a device that is full cannot even say what it found
                         raise
-        return reduce(MaxGains.merge, found)
+        return reduce(MaxGains.merge, found or [self._known])
 
     def needs_less_memory(self) -> bool:
         """Begin again with smaller buffers, or with fewer planes at a time; say whether that is possible.

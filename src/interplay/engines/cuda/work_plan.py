@@ -29,6 +29,9 @@ _MANY_SAMPLES_OF_TWO_LEVELS, _MANY_SAMPLES = 12_288, 6144
 #: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
 MIN_CAPACITY = 1 << 20
 
+#: Tuples of a run, about: some hundred microseconds.
+_TUPLES_OF_RUN = 1 << 18
+
 #: Counts are read as floats that hold no larger whole number.
 _MAX_SAMPLES = 1 << 23
 
@@ -83,6 +86,9 @@ class WorkPlan:
 
     Attributes
     ----------
+    dimensions : int
+    every_member : bool
+        Whether tuples are sought of which every member gains.
     pseudocounts : (n_classes,) float64
         Of a cell of the whole tuple.
     max_cells : int
@@ -104,10 +110,10 @@ class WorkPlan:
         limits: DeviceLimits,
         every_member: bool = False,
     ) -> None:
-        self._every_member = every_member
+        self.every_member = every_member
         self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
-        self._k = tiles.dimensions
+        self.dimensions = self._k = tiles.dimensions
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         n_classes = len(self.pseudocounts)
         self.max_cells = int(records.n_cells.max())
@@ -142,9 +148,7 @@ class WorkPlan:
             which = among[self._kind[among] == kind]
             if not len(which):
                 continue
-            # By all tiles of the kind: a list comes in segments, which should not each have kernels of their own.
-            of_kind = np.flatnonzero(self._kind == kind)
-            worth_it, n_samples = self._is_worth_compiling([kind]), self._planes.n_samples
+            n_samples = self._planes.n_samples
             of_levels = [i for i, levels in enumerate(self._kinds) if levels[:2] == (row_levels, column_levels)]
             two_levels = row_levels == column_levels == 2
             if n_samples >= _MAX_SAMPLES or not (two_levels or self._is_worth_compiling(of_levels)):
@@ -157,30 +161,36 @@ class WorkPlan:
                 class_sizes=self._planes.class_sizes,
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
-                every_member=self._every_member,
+                every_member=self.every_member,
             )
-            # A few tiles of levels that are worth it: batches are compiled sooner, and for all kinds at once.
-            few = not worth_it and not two_levels
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
-            if few or (products is not None and n_samples >= many):
+            if products is not None and n_samples >= many:
                 yield which, products
                 continue
+            # Where one kind of these levels is a few tiles, one kernel serves all.
+            apart = two_levels or all(self._is_worth_compiling([i]) for i in of_levels)
+            worth_it = self._is_worth_compiling([kind])
+            rows_among_columns = rows_among_columns and apart and worth_it
+            kinds = [kind] if apart else of_levels
             choose = partial(
                 choose_variant,
                 dimensions=self._k,
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
-                prefix_levels=self._unrolled_prefix_levels([kind]),
-                n_cells=self._n_prefix_cells(of_kind),
+                # By all tiles of the kinds: a list comes in segments, which should not each have kernels of their own.
+                prefix_levels=self._unrolled_prefix_levels(kinds),
+                n_cells=self._n_prefix_cells(np.flatnonzero(np.isin(self._kind, kinds))),
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
                 compile_for_steps=worth_it,
                 small_cells_need_care=self._small_cells_need_care(),
+                half_floats_suffice=self._half_floats_suffice(),
                 counting=self._limits.counting,
                 max_shared_bytes=self._limits.shared_bytes,
-                every_member=self._every_member,
+                every_member=self.every_member,
             )
-            # Where those of one block do not fit, rows and columns may be cut into several.
+            # Where those of one block do not fit, rows and columns may be cut into several. What takes these takes
+            # all: in a small search it is the only kernel to be compiled.
             variant = choose(rows_among_columns=True) if rows_among_columns else None
             yield which, variant or choose(rows_among_columns=False) or products
 
@@ -208,6 +218,12 @@ class WorkPlan:
         """Say whether differences of floats could lose the pseudocounts of an empty part."""
         return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
 
+    def _half_floats_suffice(self) -> bool:
+        """Say whether counts and pseudocounts are within what half_bound.cuh is made for."""
+        n_samples, of_0 = self._planes.n_samples, int(self._planes.class_sizes[0])
+        # Errors are a part of class 0: where that is most of all, they are large for what it has in excess.
+        return bool(n_samples <= 2047 and self.pseudocounts.sum() >= 0.5 and of_0 <= 0.6 * n_samples)
+
     def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
         """Cut tiles of one kind into batches of about so many counts at most."""
         return make_product_work(
@@ -223,8 +239,11 @@ class WorkPlan:
             return np.asarray(-(-(end[:, place] - begin[:, place] + shift) // size))
 
         n_prefixes = (end - begin)[:, :-2].prod(axis=1)
-        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
         n_rectangles = n_pieces(self._k - 2, variant.block_rows) * n_pieces(self._k - 1, variant.block_columns)
+        n_tuples = float(self._n_tuples[which].sum())
+        # All tuples of a run must fit, whatever survives; and a launch ends with the last of its runs.
+        per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
+        per_run = int(np.clip(_TUPLES_OF_RUN * (n_rectangles * n_prefixes).sum() / n_tuples, 1, per_run))
         # There must be enough items for all.
         enough = 8 * self._limits.n_multiprocessors * variant.blocks_per_multiprocessor
         prefixes_per_item = int(np.clip((n_rectangles * n_prefixes).sum() // enough, 1, min(per_run, n_prefixes.max())))
@@ -237,7 +256,7 @@ class WorkPlan:
             items_per_run=int(np.clip(item_start[-1] // enough, 1, max(per_run // prefixes_per_item, 1))),
             prefixes_per_item=prefixes_per_item,
             n_cells=self._n_prefix_cells(which),
-            n_tuples=float(self._n_tuples[which].sum()),
+            n_tuples=n_tuples,
         )
 
     def check_choices(self, which: IntArray) -> None:

@@ -39,7 +39,7 @@ const verdictOf = (row) => (data.dimensions > 1 && rows.said[row] ? [el("p", { c
 function whySection(row) {
   const tuple = bestTuple(row);
   if (!tuple) {
-    const reason = rows.relevant[row] ? "The counts of its tuple were not kept in this result." : "Counts are kept for relevant variables only.";
+    const reason = rows.relevant[row] ? "This result does not contain the counts of the tuple." : "Results contain counts for relevant variables only.";
     return [el("p", { class: "note" }, reason)];
   }
   const chart = el("div", { class: "chart", id: "why" });
@@ -57,7 +57,7 @@ function tuplesSection(row) {
   const shown = others.slice(0, 12);
   return [
     el("h3", {}, "Its best tuple"), el("ul", { class: "plain", id: "own-tuple" }, line(row)),
-    ...(shown.length ? [el("h3", {}, "Best tuples of others that it takes part in"), el("ul", { class: "plain" }, shown.map(line))] : []),
+    ...(shown.length ? [el("h3", {}, "Best tuples of other variables that contain it"), el("ul", { class: "plain" }, shown.map(line))] : []),
     ...(others.length > shown.length ? [el("p", { class: "note" }, `… and ${others.length - shown.length} more.`)] : []),
   ];
 }

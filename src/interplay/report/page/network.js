@@ -17,7 +17,7 @@ function labelsThatFit(boxes, edges) {
 
 function drawNetwork(width, open) {
   const { nodes, relevant, x, y, edges, weight, interacts } = data.network;
-  if (!nodes.length) return el("p", {}, data.dimensions === 1 ? "Each variable was tested alone, so there are no tuples." : "No relevant variable gains more in a tuple than alone.");
+  if (!nodes.length) return el("p", {}, data.dimensions === 1 ? "Each variable was tested alone, so there are no tuples." : "No relevant variable has a larger gain in a tuple than alone.");
   // Few variables need little room.
   const height = Math.min(nodes.length > 40 ? 620 : 440, width * (nodes.length > 40 ? 1.1 : 0.85), 110 + 26 * nodes.length);
   const above = 26;

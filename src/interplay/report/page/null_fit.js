@@ -2,7 +2,7 @@
 
 function drawQq(width, { qq, reference }) {
   const n = qq.expected.length;
-  if (!n) return el("p", {}, "There are no reference variables: nothing was fitted.");
+  if (!n) return el("p", {}, "There are no reference variables, so no null distribution was fitted.");
   const low = 10 ** Math.floor(Math.log10(Math.min(qq.expected[0], qq.observed[0])));
   const axis = (label) => ({ low, high: 1, log: true, label });
   const chart = frame(width, 320, axis("expected p"), axis("fitted p"), `Fitted against expected p-values of the ${reference}`);

@@ -36,7 +36,7 @@ function drawGains(width, open) {
   const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
   const log = low > 0 && high > 50 * gains[Math.floor(gains.length / 2)];
   const chart = frame(width, 320, rankAxis(data.nVariables), { low: log ? low * 0.9 : Math.min(0, low), high: high * (log ? 1.1 : 1.05) || 1, log, label: "gain (bits × samples)" },
-    `Gains of ${nRows} variables by rank; the table holds the same numbers`);
+    `Gains of ${nRows} variables by rank; the table has the same numbers`);
   const points = order.map((row, i) => ({ row, x: chart.x(i + 1), y: chart.y(rows.gain[row]) }));
   const dots = (wanted) => dotsAt(points.filter(({ row }) => rows.relevant[row] === wanted).map(({ x, y }) => [x, y]));
   chart.inside.append(
@@ -59,7 +59,7 @@ function drawPValues(width, open) {
   const level = -Math.log10(data.level);
   const high = 1.05 * Math.max(level, raw[0]);
   const chart = frame(width, 320, rankAxis(data.nVariables), { low: 0, high, label: "−log₁₀ p" },
-    "p-values by rank, before and after adjustment; the table holds the same numbers");
+    "p-values by rank, before and after adjustment; the table has the same numbers");
   const points = order.map((row, i) => ({ row, x: chart.x(i + 1), y: chart.y(adjusted[i]), raw: chart.y(raw[i]) }));
   const dots = (wanted) => dotsAt(points.filter(({ row }) => rows.relevant[row] === wanted).map(({ x, y }) => [x, y]));
   chart.inside.append(

@@ -62,8 +62,8 @@ function whyEmpty() {
   const wanted = byId("search").value.trim();
   if (!wanted) return "There is no variable to show.";
   const hidden = byId("only-relevant").checked ? rows.gain.filter((_, row) => !rows.relevant[row] && holdsText(row, wanted.toLocaleLowerCase())).length : 0;
-  if (!hidden) return "No variable or partner has this in its name.";
-  return `No relevant variable has this in its name. Untick “relevant only” to see ${hidden === 1 ? "one that is not relevant" : `${hidden.toLocaleString("en")} that are not relevant`}.`;
+  if (!hidden) return "No name of a variable or partner contains this text.";
+  return `No name of a relevant variable contains this text. Untick “relevant only” to see ${hidden === 1 ? "one that is not relevant" : `${hidden.toLocaleString("en")} that are not relevant`}.`;
 }
 
 function drawTable(size = Number(byId("page-size").value)) {
@@ -116,7 +116,7 @@ function setUpTable() {
   byId("next").addEventListener("click", () => { state.page++; drawTable(); });
   byId("download-variables").addEventListener("click", () => download("variables.csv", variablesCsv(), "text/csv"));
   if (nRows < data.nVariables) {
-    byId("cut-note").textContent = `The ${nRows.toLocaleString("en")} most significant of ${data.nVariables.toLocaleString("en")} variables are in this file; the saved result and the exported table hold all of them.`;
+    byId("cut-note").textContent = `The ${nRows.toLocaleString("en")} most significant of ${data.nVariables.toLocaleString("en")} variables are in this file. The saved result and the exported table contain all of them.`;
     byId("cut-note").hidden = false;
   }
   choose();

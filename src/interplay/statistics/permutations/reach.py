@@ -37,14 +37,15 @@ def check_reach(
         needed = math.floor(n_runs / level)
         needed += n_runs / (needed + 1) >= level  # the p-value must be below
         raise ValueError(
-            f"n_permutations={n_permutations} gives no p-value below {smallest:.3g}, and level={level:g} asks for one: "
-            f"use at least {needed}"
+            f"n_permutations={n_permutations} gives no p-value below {smallest:.3g}, which is not below "
+            f"level={level:g}: use at least {needed}"
         )
     times = f", times {n_runs} comparisons of classes" if n_runs > 1 else ""
     raise ValueError(
         f"{_argument(allowed)}{_of(what)}: {_counted_groups(allowed)} can be relabelled in "
-        f"{int(allowed.n_relabelings)} ways, so that no p-value is below {smallest:.3g}{times}, and level={level:g} "
-        f"cannot be reached: more {'samples' if allowed.kind == 'samples' else 'groups'} are needed, or a higher level"
+        f"{int(allowed.n_relabelings)} ways. Therefore no p-value is below {smallest:.3g}{times}, and none can be "
+        f"below level={level:g}: more {'samples' if allowed.kind == 'samples' else 'groups'} are needed, or a higher "
+        "significance level"
     )
 
 
@@ -67,15 +68,17 @@ def _counted_groups(allowed: Exchangeability) -> str:
 
 def _why_nothing(allowed: Exchangeability) -> str:
     if allowed.kind == "samples":
-        return "no two samples of one stratum have different classes, so that nothing can be permuted; use other strata"
+        return (
+            "no two samples of one stratum have different classes, so that no labels can be exchanged: use other strata"
+        )
     if allowed.kind == "whole groups":
         return (
-            "no two groups with samples in the same strata have different classes, so that no labels can change "
-            "places: use other strata, or none"
+            "no two groups with samples in the same strata have different classes, so that no labels can be exchanged: "
+            "use other strata, or none"
         )
     return (
         "in no group do samples of one stratum have different classes, and no two groups of the same size have "
-        "different ones, so that no labels can change places: leave out the groups of two classes, or use other strata"
+        "different ones, so that no labels can be exchanged: leave out the groups of two classes, or use other strata"
     )
 
 
@@ -85,13 +88,13 @@ def _warn_of_fixed(allowed: Exchangeability, what: str) -> None:
     if share <= 0.5:
         return
     reason = (
-        "y varies within some groups, so that labels change places only within groups and between those of one size"
+        "y varies within some groups, so that labels are exchanged only within groups and between those of one size"
         if allowed.kind == "within groups"
-        else "labels change places only between groups with samples in the same strata"
+        else "labels are exchanged only between groups with samples in the same strata"
     )
     warnings.warn(
         f"{_argument(allowed)}{_of(what)}: {share:.0%} of the samples keep their label in all permutations, which "
-        f"leaves little to be found ({reason}): leave out the groups that are in the way, or use other strata",
+        f"reduces the power ({reason}): leave out the groups that cause this, or use other strata",
         UserWarning,
         stacklevel=5,
     )

@@ -1,0 +1,87 @@
+// The forms that counts of lanes of any levels have: what differs between them, for LevelSearcher.
+//
+// A form has the job of its kernels, how many vectors of counts a pattern has (its classes, or one for both), how the
+// counts of a segment of samples get there, and which kernels bound lanes.
+#pragma once
+
+#include <algorithm>
+
+#include "simd/lane_kernels.hpp"
+
+namespace interplay {
+
+// Two classes side by side in 32 bits.
+struct PairedForm {
+  using Job = PairedScoreJob;
+  static Index n_vectors(Index) { return 1; }
+  static constexpr bool has_polynomials = true;
+
+  static void add_ones(Index q, Index n, Count* ones) { *ones += static_cast<Count>(n) << (16 * q); }
+
+  // of_class(q): n_lanes counts of a segment. is_first: of the segments, whatever was there before
+  template <class OfClass>
+  static void put(const LaneKernels& kernels, const OfClass& of_class, Index, Index, Index n_lanes, bool is_first,
+                  ClassCounts* counts) {
+    const auto kernel = is_first ? kernels.paired.put : kernels.paired.add;
+    kernel(of_class(0), of_class(1), static_cast<int>(n_lanes), counts);
+  }
+
+  static const PairedKernels& bounds(const LaneKernels& kernels) { return kernels.paired; }
+  static PairedScoreKernel score_of(const LaneKernels& kernels, const LevelModel& model, const LevelShape& shape,
+                                    bool polynomial) {
+    return kernels.paired.score_of(model, shape, polynomial);
+  }
+};
+
+// 16 bits for each class.
+struct SeparateForm {
+  using Job = LevelScoreJob;
+  static Index n_vectors(Index n_classes) { return n_classes; }
+  static constexpr bool has_polynomials = false;
+
+  static void add_ones(Index q, Index n, Count* ones) { ones[q] += static_cast<Count>(n); }
+
+  // vector_size: from the counts of a class to those of the next
+  template <class OfClass>
+  static void put(const LaneKernels&, const OfClass& of_class, Index n_classes, Index vector_size, Index n_lanes,
+                  bool is_first, LaneCount* counts) {
+    for (Index q = 0; q < n_classes; ++q, counts += vector_size) {
+      const LaneCount* source = of_class(q);
+      if (is_first) {
+        std::copy_n(source, n_lanes, counts);
+      } else {
+        for (Index lane = 0; lane < n_lanes; ++lane) counts[lane] += source[lane];
+      }
+    }
+  }
+
+  static const LevelKernels& bounds(const LaneKernels& kernels) { return kernels.levels; }
+  static LevelScoreKernel score_of(const LaneKernels& kernels, const LevelModel& model, const LevelShape&, bool) {
+    return kernels.levels.score_of(model.n_classes);
+  }
+};
+
+// A float for each class.
+struct WideForm {
+  using Job = WideScoreJob;
+  static Index n_vectors(Index n_classes) { return n_classes; }
+  static constexpr bool has_polynomials = false;
+
+  static void add_ones(Index q, Index n, Count* ones) { ones[q] += static_cast<Count>(n); }
+
+  template <class OfClass>
+  static void put(const LaneKernels& kernels, const OfClass& of_class, Index n_classes, Index vector_size,
+                  Index n_lanes, bool is_first, float* counts) {
+    for (Index q = 0; q < n_classes; ++q, counts += vector_size) {
+      if (is_first) std::fill_n(counts, n_lanes, 0.0f);
+      kernels.wide.add(of_class(q), static_cast<int>(n_lanes), counts);
+    }
+  }
+
+  static const WideKernels& bounds(const LaneKernels& kernels) { return kernels.wide; }
+  static WideScoreKernel score_of(const LaneKernels& kernels, const LevelModel& model, const LevelShape&, bool) {
+    return kernels.wide.score_of(model.n_classes);
+  }
+};
+
+}  // namespace interplay

@@ -1,0 +1,78 @@
+"""How much a search for interactions will take, from a short measured sample of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from interplay.arrays import TupleTiles
+from interplay.cli.expected_work import ExpectedWork, memory_of, sampled_rate
+from interplay.engines.choice import check_engine
+from interplay.engines.tile_chunks import screen_in_chunks
+from interplay.interacting.find import task_of
+from interplay.search.coders import Coders
+from interplay.search.gains import prepare_search
+from interplay.search.permuted_gains import allowed_relabelings
+from interplay.search.tuple_screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
+
+
+def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
+    """Return how many tuples, how much memory and how much time ``interactions(X, y, **arguments)`` will take.
+
+    All of its checks are made, and about a second's worth of tuples is screened, as the search would do it. The tests
+    of the tuples that the screen leaves are not part of the time.
+
+    Examples
+    --------
+    >>> import interplay
+    >>> X, y, truth = interplay.datasets.make_madelon(n_samples=200, n_vars=100, random_state=1)
+    >>> expected_interactions(X, y, dimensions=2).n_tuples == 100 * 99 / 2
+    True
+    """
+    task = task_of(X, y, **arguments)
+    choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), to_screen=True)
+    started = time.perf_counter()
+    data, k = task.searched, task.settings.dimensions
+    comparison = data.comparison
+    settings = replace(task.settings, discrete=data.discrete(task.settings.discrete), pseudocount=PSEUDOCOUNT)
+    coder = Coders(settings, n_threads=choice.n_threads).of(comparison.table)
+    search = prepare_search(
+        coder,
+        comparison.classes,
+        settings,
+        choice,
+        asked_for=data.family.asked_for,
+        require=data.family.require,
+        strata=comparison.strata,
+        shard=task.shard,
+    )
+    engine, planes, tiles = search.engine, search.planes(0), search.searches[0]
+    cap = task.caps.first()
+    max_p = cap_beside_gaps(cap, comparison, coder, k) if task.omits_missing else cap
+    _, min_gain = screen_bars(comparison, coder, k, max_p)
+    preparing = time.perf_counter() - started
+
+    def screen(batch: TupleTiles) -> None:
+        for _ in screen_in_chunks(
+            engine, planes, batch, seconds=1.0, pseudocount=PSEUDOCOUNT, min_gain=min_gain, on_progress=None
+        ):
+            pass
+
+    rate = sampled_rate(engine, tiles, screen)
+    n_tuples = float(tiles.n_tuples.sum())
+    n_searches = settings.discretizations
+    if data.groups is not None:  # the data, each permutation, and the data again for what is listed
+        n_searches *= 2 + allowed_relabelings(comparison).n_used(task.n_permutations)
+    return ExpectedWork(
+        n_samples=data.table.n_samples,
+        n_vars=data.table.n_vars,
+        n_contrast=0,
+        dimensions=k,
+        n_searches=n_searches,
+        n_tuples=n_searches * n_tuples,
+        n_bytes=memory_of(planes, tiles),
+        tuples_per_second=rate,
+        seconds=n_searches * (preparing + n_tuples / rate),
+        engine=engine.describe(),
+    )

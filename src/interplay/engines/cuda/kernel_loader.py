@@ -1,0 +1,193 @@
+"""Kernels' source → functions on the device: compiled, each in a thread of its own, or as they were compiled before.
+
+CuPy would do so too, but asks the compiler for its version at every kernel, which takes as long as all else here. What
+is compiled goes into CuPy's folder of compiled kernels (``CUPY_CACHE_DIR``), by a hash of all that decides it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+from interplay import _core
+from interplay.stored.whole_file import whole_path
+
+#: A file, a function in it, and the compiler's options.
+Kernel = tuple[str, str, tuple[str, ...]]
+
+#: What all kernels are compiled with. Denormal numbers are zeros, as CuPy has it for kernels of its own.
+_OPTIONS = ("-std=c++17", "-ftz=true")
+
+#: What it takes to begin, measured on an H200's machine (benchmarks/cold_start.py): a few launches and copies, the
+#: import of CuPy and the driver's start, and the compiler.
+_RUNNING_SECONDS, _KEPT_SECONDS, _COLD_SECONDS = 0.1, 1.0, 2.0
+
+#: What is compiled, or being compiled: by file, options and compute capability, where the image is.
+_images: dict[tuple[str, tuple[str, ...], str], Future[Path]] = {}
+_lock = Lock()
+
+
+@lru_cache(maxsize=32)
+def source_of(name: str) -> str:
+    """Return a kernel's source with its own headers in place of their #include lines.
+
+    Then the source is all there is to know of a kernel, and what is compiled from it can be kept by it.
+    """
+    included: set[str] = set()
+
+    def text_of(file: str) -> str:
+        if file in included:
+            return ""
+        included.add(file)
+        return re.sub(r'#include "([^"]+)"', lambda found: text_of(found[1]), _content(file))
+
+    return text_of(name)
+
+
+@lru_cache(maxsize=64)  # most headers are of several kernels
+def _content(file: str) -> str:
+    folder = Path(str(_core.__file__)).parent / "cuda"
+    if not folder.is_dir():  # not installed but built where it stands
+        folder = Path(__file__).resolve().parents[4] / "core" / "cuda"
+    return (folder / file).read_text(encoding="utf-8").replace("#pragma once", "")
+
+
+def image_name(file: str, options: tuple[str, ...], capability: str) -> str:
+    """Return the name of what is compiled from a source with such options for devices of this compute capability.
+
+    It depends on the versions of CuPy and CUDA, too; not on that of the compiler, which would have to be loaded.
+    """
+    import cupy
+
+    by = (cupy.__version__, str(cupy.cuda.runtime.runtimeGetVersion()))
+    content = "\0".join((source_of(file), *_OPTIONS, *options, *by))
+    digest = hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
+    return f"{Path(file).stem}-{digest}-sm{capability}.cubin"
+
+
+def start_seconds() -> float:
+    """Return about how long a GPU takes to begin: with kernels in use already, compiled before, or never.
+
+    Known without CuPy, whose import is a part of it.
+    """
+    if _images:
+        return _RUNNING_SECONDS
+    return _KEPT_SECONDS if next(_folder().glob("tuple_*.cubin"), None) else _COLD_SECONDS
+
+
+def compile_ahead(kernels: Iterable[Kernel]) -> None:
+    """Begin to compile what a search will need, all at once; `compiled` waits for what it is asked for."""
+    import cupy
+
+    device = cupy.cuda.Device()
+    capability = device.compute_capability
+
+    def compile_one(file: str, options: tuple[str, ...]) -> None:
+        with suppress(Exception), device:  # an error comes again where the kernel is asked for
+            _image(file, options, capability)
+
+    for file, options in dict.fromkeys((file, options) for file, _, options in kernels):
+        if (file, options, capability) not in _images:
+            with suppress(RuntimeError):  # no thread is to be had: it is compiled when it is asked for
+                Thread(target=compile_one, args=(file, options)).start()
+
+
+def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
+    """Return a kernel for the current device."""
+    import cupy
+
+    return _function(file, function, options, cupy.cuda.Device().compute_capability)
+
+
+@lru_cache(maxsize=128)
+def _function(file: str, function: str, options: tuple[str, ...], capability: str) -> Any:
+    import cupy
+
+    for is_last in (False, True):
+        path = _image(file, options, capability)
+        try:
+            return cupy.RawModule(path=str(path)).get_function(function)
+        except (OSError, cupy.cuda.driver.CUDADriverError):
+            # Damaged, gone, or from a compiler that is too new for this driver: compiled anew, once.
+            if is_last:
+                raise
+            with _lock:
+                _images.pop((file, options, capability), None)
+            path.unlink(missing_ok=True)
+    raise AssertionError
+
+
+def _image(file: str, options: tuple[str, ...], capability: str) -> Path:
+    """Return where the image of a kernel is, compiled here if nobody has; several threads may ask for it."""
+    key = (file, options, capability)
+    with _lock:
+        image = _images.get(key)
+        is_mine = image is None
+        if image is None:
+            image = _images[key] = Future()
+    if is_mine:
+        try:
+            image.set_result(_made_image(file, options, capability))
+        except BaseException as error:
+            with _lock:
+                _images.pop(key, None)
+            image.set_exception(error)
+    return image.result()
+
+
+def _made_image(file: str, options: tuple[str, ...], capability: str) -> Path:
+    name = image_name(file, options, capability)
+    path = _folder() / name
+    if path.exists():
+        return path
+    from cupy.cuda.compiler import compile_using_nvrtc
+
+    _import_meanwhile()
+    image: bytes = compile_using_nvrtc(source_of(file), (*_OPTIONS, *options), cache_in_memory=True)[0]
+    try:
+        with whole_path(path) as unfinished:
+            unfinished.write_bytes(image)
+    except OSError:  # a full disk does not stop a search
+        path = _folder_of_process() / name
+        path.write_bytes(image)
+    return path
+
+
+@lru_cache(maxsize=1)
+def _import_meanwhile() -> None:
+    """Import what p-values will need, which takes a fourth of what the compiler takes and nothing of its time."""
+    with suppress(RuntimeError):
+        Thread(target=import_module, args=("scipy.special",)).start()
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    """Return where images are kept: with those of CuPy, unless these are kept in memory or cannot be written."""
+    if os.environ.get("CUPY_CACHE_IN_MEMORY", "0") in ("", "0"):
+        given = os.environ.get("CUPY_CACHE_DIR")
+        folder = (Path(given) if given else Path("~/.cupy/kernel_cache").expanduser()) / "interplay"
+        with suppress(OSError, RuntimeError):  # RuntimeError: there is no home
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    return _folder_of_process()
+
+
+@lru_cache(maxsize=1)
+def _folder_of_process() -> Path:
+    """Return a folder that goes when this process ends."""
+    folder = tempfile.mkdtemp(prefix="interplay-kernels-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

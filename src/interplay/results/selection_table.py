@@ -1,0 +1,84 @@
+"""A selection → its table, one row per variable, and the same as columns of an AnnData."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.results.verdicts import UNTESTED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from interplay.results.selection import Selection
+
+
+def selection_table(selection: Selection) -> pd.DataFrame:
+    """Return the table; `Selection.table` says what its columns are."""
+    import pandas as pd
+
+    best = selection.best_run
+    rows = np.arange(len(selection.names))
+
+    def of_best_run(per_run: list[Any]) -> Any:
+        return np.stack(per_run)[best, rows]
+
+    gain = of_best_run([run.gains.gain for run in selection.runs])
+    alone = of_best_run([run.gain_alone for run in selection.runs])
+    columns: dict[str, Any] = {
+        "variable": selection.names,
+        "gain": gain,
+        "p_value": selection.p_value,
+        "p_adjusted": selection.p_adjusted,
+        "relevant": selection.is_relevant,
+        "partners": _partners(selection),
+        "discretization": of_best_run([run.gains.discretization for run in selection.runs]),
+        "gain_alone": alone,
+        "synergy": gain - alone,
+    }
+    if selection.tests:
+        columns["found"] = selection.found
+        columns |= {f"p_{arm.replace(' ', '_')}": selection.p_of_arm(arm) for arm in selection.arms}
+    if selection.dimensions[-1] > 1:
+        columns["verdict"] = [one.verdict for one in selection.verdicts]
+        members = [np.array(one.members, dtype=np.int64) for one in selection.verdicts]
+        columns["interacting"] = [selection.names_of(some) for some in members]
+        columns["p_interaction"] = [one.p_adjusted for one in selection.verdicts]
+    for retest in selection.retests:
+        columns |= retest.columns(len(selection.names), selection.settings["level"])
+    if len(selection.comparisons) > 1:
+        columns["decision"] = [selection.runs[r].decision for r in best]
+    if cautions := selection.cautions:
+        columns["caution"] = [cautions.get(name, "") for name in selection.names]
+    return pd.DataFrame(columns)
+
+
+def _partners(selection: Selection) -> list[tuple[str, ...]]:
+    """The other members of the best tuple of each variable."""
+    best = (selection.best_tuple(v) for v in range(len(selection.names)))
+    return [selection.names_of(members[members != v]) for v, members in enumerate(best)]
+
+
+def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
+    """Write the table into ``.var`` of an AnnData; see `Selection.annotate`."""
+    from interplay.steps.anndata_table import is_anndata
+
+    if not is_anndata(adata):
+        raise TypeError(f"adata must be an AnnData, not {type(adata).__name__}")
+    table = selection.table.set_index("variable")
+    if not any(name in table.index for name in adata.var_names):
+        raise ValueError(
+            "adata does not contain any variable of this selection: its var_names must be the names of the variables"
+        )
+    table["partners"] = [", ".join(partners) for partners in table["partners"]]
+    table = table.reindex([str(name) for name in adata.var_names])
+    for name in table.columns[table.columns.str.match("relevant|holds_")]:
+        table[name] = table[name].eq(True)
+    for words in table.columns.intersection(["partners", "found", "caution"]):  # which an .h5ad file holds as text
+        table[words] = table[words].fillna("")
+    if "verdict" in table:
+        table["verdict"] = table["verdict"].fillna(UNTESTED)
+        table["interacting"] = [", ".join(names) if isinstance(names, tuple) else "" for names in table["interacting"]]
+    for name in table.columns:
+        adata.var[prefix + name] = table[name].to_numpy()
