@@ -24,14 +24,14 @@ CORE_FILES := $(shell find core -type f)
 CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 
 # For example: make test PYTEST_ARGS="-k datasets"
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
 GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast interactions max_gains properties search search_like_r \
 	select selector shards strata synergies tuples tuples_like_r))
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel sbom audit clean
+.PHONY: help ready demo test pytest coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -43,7 +43,12 @@ help:  ## Show this list.
 demo: $(PACKAGE_READY)  ## Find the informative variables of a simulated table, in seconds.
 	$(BIN)/interplay demo
 
-test: sanitize $(PACKAGE_READY) $(TOOLS_READY)  ## Run the C++ tests with sanitizers, then all Python tests.
+# Afterwards targets may run at the same time: none of those that check something installs anything.
+ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY)  ## Build the package and install all that is needed to check it.
+
+test: sanitize pytest  ## Run the C++ tests with sanitizers, then all Python tests.
+
+pytest: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # Old packages warn of each other, so that warnings are no errors here.

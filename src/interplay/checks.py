@@ -24,6 +24,8 @@ _short.maxstring = _short.maxother = 80  # a name should be seen in full
 def shown(value: Any) -> str:
     """Return a value as an error message shows it: short, and on one line."""
     try:
+        if isinstance(value, int):
+            str(value)  # one that is too long fails here; Python 3.14 would tell its address instead
         text = _short.repr(value)
     except Exception:  # a whole number too long to print, or a class of the user's own
         return f"a value of type {type(value).__name__} that cannot be shown"

@@ -14,12 +14,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, IntArray
 from interplay.checks import check_int, check_path, check_real
+from interplay.steps.seeds import resolve_seed
 from interplay.stored.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]
@@ -70,7 +72,7 @@ def make_madelon(
     n_repeated: int | None = None,
     class_sep: float = 1.5,
     flip_y: float = 0.01,
-    random_state: int | None = 0,
+    random_state: Any = 0,
 ) -> tuple[ShortArray, Labels, MadelonTruth]:
     """Make a table like Madelon: variables that matter alone, in pairs or only in larger groups, among noise.
 
@@ -94,7 +96,7 @@ def make_madelon(
         Half the side of the cube, in standard deviations of the clouds.
     flip_y : float
         Share of samples with the wrong label, 0 to 1. The same number in each class, so that the classes stay equal.
-    random_state : int or None
+    random_state : int, None, RandomState or Generator
         The same number gives the same table everywhere; None gives another one each time.
 
     Returns
@@ -121,15 +123,14 @@ def make_madelon(
     )
     class_sep = check_real("class_sep", class_sep, low=0)
     flip_y = check_real("flip_y", flip_y, low=0, high=1)
-    if random_state is not None:
-        random_state = check_int("random_state", random_state, low=0, high=2**32 - 1)
+    seed = resolve_seed(random_state)
     n_relevant = n_informative + n_redundant
     if n_vars < n_relevant:
         raise ValueError(f"n_vars must be at least n_informative + n_redundant = {n_relevant}, not {n_vars}")
 
     # RandomState and not Generator: its streams are frozen, so a seed means the same table in every numpy.
     # For the same reason no BLAS below: what is left is the last bit of a logarithm, which rounding takes away.
-    rng = np.random.RandomState(random_state)
+    rng = np.random.RandomState(seed)
     corners, corner_class = _labelled_corners(n_informative, rng)
     # Dealt out in turn, with alternating classes: corners and classes are as equal as they can be.
     order = np.stack([rng.permutation(np.flatnonzero(corner_class == q)) for q in (0, 1)], axis=1).ravel()
@@ -339,11 +340,15 @@ def _from_openml(address: str) -> tuple[ShortArray, Labels]:
 def _downloaded(address: str) -> bytes:
     # Slow to import and seldom needed.
     from http.client import HTTPException
+    from urllib.error import HTTPError
     from urllib.request import urlopen
 
     try:
         with urlopen(address, timeout=_TIMEOUT_SECONDS) as response:
             content: bytes = response.read(_MAX_BYTES + 1)
+    except HTTPError as answer:
+        answer.close()  # it holds the connection
+        raise
     except HTTPException as error:
         raise ConnectionError(f"the download broke off: {error!r}") from error
     if len(content) > _MAX_BYTES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -169,7 +170,7 @@ def _ending(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == "-":
         return ".csv"
     file = Path(path)
-    if not file.exists():
+    if _is_missing(file):
         near = difflib.get_close_matches(file.name, _names_beside(file), n=1, cutoff=0.75)
         meant = f": did you mean {near[0]!r}?" if near else ""
         raise FileNotFoundError(2, f"there is no such file{meant}", os.fspath(path))
@@ -181,6 +182,17 @@ def _ending(path: str | os.PathLike[str]) -> str:
             return ".tsv" if ending == ".tsv" else ".csv"
         raise ValueError(f"{os.fspath(path)!r} is a pipe or device, and only text can be read from one: name a file")
     return Path(file.stem).suffix.lower() if ending == ".gz" else ending
+
+
+def _is_missing(file: Path) -> bool:
+    """Whether there is no such file. Path.exists of Python 3.14 says so too of names that no file can have."""
+    try:
+        file.stat()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise
+        return True
+    return False
 
 
 def _names_beside(file: Path) -> list[str]:

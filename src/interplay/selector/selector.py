@@ -218,7 +218,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "min_features": [Interval(Integral, 0, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "redundancy": [Interval(Real, 0, 1, closed="right"), None],
-        "random_state": ["random_state", np.random.Generator],
+        "random_state": ["random_state", np.random.Generator, np.random.BitGenerator, np.random.SeedSequence],
         "engine": [str, HasMethods(["max_gains", "describe"])],  # which names there are, the engines know
         "n_jobs": [Integral, None],
         "progress": ["boolean", callable, None],
