@@ -217,3 +217,16 @@ def test_auto_takes_it_where_something_speaks_against_one_heavy_tail() -> None:
     assert chosen(0.6 * np.ceil(heavy / 0.6) + rng.uniform(-0.01, 0, 300)) == "predictive"  # clusters
     assert chosen(heavy[:150], np.repeat([3.0, 4.0], 75)) == "weibull"  # a quarter would be too few
     assert chosen(heavy, fit="predictive") == "predictive"
+
+
+def test_shapes_of_a_file_are_checked() -> None:
+    good = predictive(weibull_log_t(np.random.default_rng(11), 100, delta=1.0)).posterior
+    shapes, sums, weights = good.to_array()
+    for bad in (
+        (shapes, sums, 2 * weights, good.n_seen),
+        (-shapes, sums, weights, good.n_seen),
+        (shapes, sums * math.nan, weights, good.n_seen),
+        (shapes, sums[:-1], weights, good.n_seen),
+        (shapes, sums, weights, 0),
+    ):
+        assert not type(good)(*bad).is_consistent()
