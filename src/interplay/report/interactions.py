@@ -14,6 +14,7 @@ from interplay.plain_text import printable
 from interplay.plots.why import share_around
 from interplay.report.page import csp_hash, flat, page_file, rows_of
 from interplay.results.interaction_table import cell_in_words
+from interplay.results.interactions import words_of_tuples
 from interplay.stored.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _search_words(result: Interactions) -> str:
         f"The {result.n_tests:,} listed tuples were tested once each in new samples, at the thresholds of the first "
         "samples"
         if result.first is not None
-        else f"All {result.n_tests:,} {result.dimensions}-tuples of the requested variables were tested"
+        else f"All {result.n_tests:,} {words_of_tuples(result.dimensions)} of the search were tested"
     )
     model = (
         f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. The null "

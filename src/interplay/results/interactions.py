@@ -352,9 +352,8 @@ class Interactions:
                 lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
         elif self.first is None and "searched_up_to_p" in self.provenance:
             lines.append(
-                f"With so many tuples, a significant p-value must be below {self.provenance['searched_up_to_p']:.2g}, "
-                "and "
-                "none is; top=10 lists the smallest."
+                f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
+                "among so many tuples; top=10 lists the smallest p-values."
             )
         elif self.is_permuted:
             lines.append(
