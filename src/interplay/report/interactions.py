@@ -67,8 +67,7 @@ def methods_words(result: Interactions) -> str:
     return (
         f"{_search_words(result)} Significant tuples were tested again with "
         f"{', '.join(printable(name) for name in again.about)} as covariates, by the likelihood ratio of logistic "
-        "models "
-        "with and without the interaction; p-values were adjusted in the same way."
+        "models with and without the interaction; p-values were adjusted in the same way."
     )
 
 
@@ -90,8 +89,7 @@ def _search_words(result: Interactions) -> str:
             f"{model}, ranked by χ² at the effective degrees of freedom. Samples belonged to "
             f"{result.provenance['groups']['n_groups']} groups and are not independent. Therefore p-values come from "
             f"{result.permutations_in_words()}; the search was repeated for each permutation. They were adjusted for "
-            "all "
-            f"{result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
+            f"all {result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
             f"possible p-value was {result.provenance['groups']['smallest_p']:.3g}."
         )
     return (

@@ -23,8 +23,7 @@ def null_sentence(selection: Selection) -> str:
     if about.get("n_groups"):
         return (
             f"Samples of one group resemble each other. Therefore gains were divided by {fit.inflation:.3g}, and "
-            "contrast "
-            f"variables are permutations of whole groups ({about['n_groups']})."
+            f"contrast variables are permutations of whole groups ({about['n_groups']})."
         )
     return ""
 

@@ -358,8 +358,7 @@ class Interactions:
         elif self.is_permuted:
             lines.append(
                 f"In more than {self.settings['level']:.0%} of the permutations, some tuple has an interaction as "
-                "strong as "
-                "the strongest in the data; top=10 lists the tuples with the smallest p-values."
+                "strong as the strongest in the data; top=10 lists the tuples with the smallest p-values."
             )
         return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
 
