@@ -61,7 +61,8 @@ class ExpectedWork:
 
     def summary(self) -> str:
         """Return it in words."""
-        where = ", ".join(f"{name} {value}" for name, value in self.engine.items())
+        words = {"name": "", "simd_level": "instruction set "}
+        where = ", ".join(f"{words.get(name, f'{name} ')}{value}" for name, value in self.engine.items())
         contrast = f", {self.n_contrast} contrast variables" if self.n_contrast else ""
         return "\n".join(
             [
