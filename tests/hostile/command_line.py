@@ -79,7 +79,7 @@ AREA = Area(
         refused("`--discrete zz`", lambda: run("--discrete", "zz"), "discrete names 'zz'"),
         refused("`--delimiter ab`", lambda: run("--delimiter", "ab"), "delimiter must be"),
         refused("`--out table.docx`", lambda: run("--out", "table.docx"), "'table.docx' must end in one of"),
-        refused("`--out` in no folder", lambda: run("--out", "no/a.csv"), "no/a.csv"),
+        refused("`--out` in a missing folder", lambda: run("--out", "no/a.csv"), "no/a.csv"),
         refused("`--out` over the data", lambda: run("--out", "data.csv"), "also used for something else"),
         refused("`--report` and `--save` to one file", lambda: run("--report", "a", "--save", "a"), "also used"),
         refused("`--save` to a folder", lambda: run("--save", "."), "it is a folder"),
@@ -89,7 +89,9 @@ AREA = Area(
         refused("`--shard` without `--save`", lambda: run("--shard", "1/2"), "--save"),
         refused("`--config` of a file that there is not", lambda: run("--config", "no.toml"), "no.toml"),
         refused(
-            "`--config` that is no TOML", lambda: run("--config", with_file("a.toml", b"= =")), "'a.toml' is not a TOML"
+            "`--config` that is not TOML",
+            lambda: run("--config", with_file("a.toml", b"= =")),
+            "'a.toml' is not a TOML",
         ),
         refused(
             "`--config` of bytes", lambda: run("--config", with_file("a.toml", b"\xff\0")), "'a.toml' is not a TOML"
@@ -137,7 +139,7 @@ AREA = Area(
         refused("`merge` of a part twice", lambda: command("merge", a_part(), a_part()), "is given twice"),
         refused("`report` of a file that there is not", lambda: command("report", "no", "a.html"), "no"),
         refused("`report` of the data", lambda: command("report", "data.csv", "a.html"), "is not a saved selection"),
-        refused("`report` to no folder", lambda: command("report", saved(), "no/a.html"), "no/a.html"),
+        refused("`report` to a missing folder", lambda: command("report", saved(), "no/a.html"), "no/a.html"),
         refused("`report` without a file to write", lambda: command("report", "a"), "Missing argument"),
         refused("`demo --seed -1`", lambda: command("demo", "--seed", "-1"), "--seed"),
         refused("`demo -k 9`", lambda: command("demo", "-k", "9"), "'-k'"),

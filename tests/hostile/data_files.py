@@ -274,7 +274,7 @@ AREA = Area(
             "'a.npy' must hold a two",
         ),
         refused("a .npy and a column out of range", lambda: read("a.npy", NPY, "9"), "^there is no column 9"),
-        refused("a .npy and a column that is no number", lambda: read("a.npy", NPY, "y"), "^there is no column 'y'"),
+        refused("a .npy and a column that is not a number", lambda: read("a.npy", NPY, "y"), "^there is no column 'y'"),
         refused("a .npz that is text", lambda: read("a.npz", CSV), "^'a.npz' is not a numpy file"),
         refused("half a .npz", lambda: read("a.npz", NPZ[: len(NPZ) // 2]), "^'a.npz' is not a numpy file"),
         refused(
@@ -307,9 +307,7 @@ AREA = Area(
         refused("an empty .dta", lambda: read("a.dta", b""), "^'a.dta' is not a .dta file", theirs="read: "),
         refused("a .sas7bdat that is text", lambda: read("a.sas7bdat", CSV), "^'a.sas7bdat' is not a", theirs="read: "),
         refused("a .zip that is text", lambda: read("a.zip", CSV), "^'a.zip' is not a zip file"),
-        refused(
-            "a .zip of no file", lambda: read("a.zip", b"PK\5\6" + bytes(18)), "must hold one table, and it holds no"
-        ),
+        refused("an empty .zip", lambda: read("a.zip", b"PK\5\6" + bytes(18)), "must hold one table, and it holds no"),
         # --- Arguments
         refused(
             "`missing_target='keep'`", lambda: read("a.csv", CSV, missing_target="keep"), "^missing_target must be"
@@ -381,7 +379,9 @@ AREA = Area(
         refused(
             "`write_table` to another ending", lambda: write_table(FRAME, "a.docx"), "^'a.docx' must end in one of"
         ),
-        refused("`write_table` in no folder", lambda: write_table(FRAME, "no/a.csv"), "^cannot write 'no/a.csv'"),
+        refused(
+            "`write_table` in a missing folder", lambda: write_table(FRAME, "no/a.csv"), "^cannot write 'no/a.csv'"
+        ),
     ],
 )
 

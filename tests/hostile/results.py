@@ -55,10 +55,12 @@ AREA = Area(
         ),
         refused("`plot.correlation(threshold=-1)`", lambda: result().plot.correlation(threshold=-1), "^threshold must"),
         refused("`annotate` of a frame", lambda: result().annotate(FRAME), "^adata must be an AnnData"),
-        refused("`save` in no folder", lambda: result().save("no/folder/a"), "^cannot write 'no/folder/a'"),
+        refused("`save` in a missing folder", lambda: result().save("no/folder/a"), "^cannot write 'no/folder/a'"),
         refused("`save` over a folder", lambda: result().save("."), "^cannot write"),
         refused("`save(7)`", lambda: result().save(7), "^path must be"),
-        refused("`to_html` in no folder", lambda: result().to_html("no/folder/a.html"), "^cannot write 'no/folder"),
+        refused(
+            "`to_html` in a missing folder", lambda: result().to_html("no/folder/a.html"), "^cannot write 'no/folder"
+        ),
         refused(
             "merging gains of another search", lambda: gains().merge(gains(dimensions=3)), "^only results of the same"
         ),

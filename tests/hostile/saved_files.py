@@ -80,7 +80,7 @@ def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
     array = an_array(kind)
     first_json = "selection.json" if kind == "selection" else "content.json"
     return {
-        "nothing at all": lambda: b"",
+        "an empty file": lambda: b"",
         "some other bytes": lambda: b"gains\n" * 100,
         "a zip without entries": lambda: packed({}),
         "half of it": lambda: packed(whole(kind))[: len(packed(whole(kind))) // 2],
@@ -103,7 +103,7 @@ def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
             with_entry(kind, array, npy_saying("__import__('os').mkdir('it-ran')"))
         ),
         "a header that never ends": lambda: packed(with_entry(kind, array, npy_saying("{" * 9000))),
-        "JSON that is no JSON": lambda: packed(whole(kind) | {first_json: b"{"}),
+        "JSON that is not valid": lambda: packed(whole(kind) | {first_json: b"{"}),
         "JSON that is a list": lambda: packed(whole(kind) | {first_json: b"[]"}),
         "JSON with NaN": lambda: packed(with_json(kind, lambda d: d | {"version": float("nan")})),
         "JSON nested a million deep": lambda: packed(whole(kind) | {first_json: b"[" * 10**6}),

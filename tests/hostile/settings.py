@@ -151,7 +151,7 @@ AREA = Area(
         refused("`checkpoint=7`", lambda: gains(checkpoint=7), "^checkpoint must be"),
         refused("`Checkpoint(seconds=-1)`", lambda: interplay.Checkpoint("a", seconds=-1), "^seconds must be"),
         refused("`Checkpoint(seconds=nan)`", lambda: interplay.Checkpoint("a", seconds=float("nan")), "^seconds must"),
-        refused("a checkpoint in no folder", lambda: gains(checkpoint="no/such/folder/a"), "no/such/folder/a"),
+        refused("a checkpoint in a missing folder", lambda: gains(checkpoint="no/such/folder/a"), "no/such/folder/a"),
         refused("a checkpoint that is a folder", lambda: gains(checkpoint="."), "checkpoint|cannot write"),
         same("`n_jobs` of many more threads than work", lambda: gains(n_jobs=3000), "one thread", gains),
         same("`n_jobs=-1000`", lambda: gains(n_jobs=-1000), "one thread", gains),
@@ -334,7 +334,9 @@ AREA = Area(
             },
         ),
         refused("`interesting_tuples`: `out=7`", lambda: tuples(out=7), "^out must be"),
-        refused("`interesting_tuples`: `out` in no folder", lambda: tuples(out="no/folder/a.parquet"), "no/folder"),
+        refused(
+            "`interesting_tuples`: `out` in a missing folder", lambda: tuples(out="no/folder/a.parquet"), "no/folder"
+        ),
         refused(
             "`interesting_tuples`: a matrix in 3D", lambda: tuples(as_matrix=True, dimensions=3), "^as_matrix needs"
         ),
@@ -344,7 +346,7 @@ AREA = Area(
             lambda: interplay.interesting_tuples(np.tile(X, 60), Y, dimensions=3, max_memory=1e6),
             "max_memory|memory",
         ),
-        refused("`interesting_tuples`: a statistic that needs no decision", lambda: tuples(stat="TC"), "^stat"),
+        refused("`interesting_tuples`: a statistic without an outcome", lambda: tuples(stat="TC"), "^stat"),
         same(
             "`interesting_tuples`: `top` of more than there are",
             lambda: tuples(top=10**18, top_by="all").value.shape,
