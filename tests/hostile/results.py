@@ -34,7 +34,7 @@ AREA = Area(
         refused("`clusters(nan)`", lambda: result().clusters(float("nan")), "^threshold must be"),
         refused('`clusters("high")`', lambda: result().clusters("high"), "^threshold must be"),
         refused(
-            "`counts_of` a variable that there is not", lambda: result().counts_of("x99"), "^variable 'x99' is not"
+            "`counts_of` a variable that does not exist", lambda: result().counts_of("x99"), "^variable 'x99' is not"
         ),
         refused("`counts_of(-1)`", lambda: result().counts_of(-1), "^variable must be"),
         refused("`counts_of(1.0)`", lambda: result().counts_of(1.0), "^variable must be"),
@@ -49,7 +49,9 @@ AREA = Area(
         ),
         refused('`plot.null_fit(run="x")`', lambda: several_runs().plot.null_fit(run="x"), "^run must be one of"),
         refused("`plot.null_fit(run=7)`", lambda: several_runs().plot.null_fit(run=7), "^run must be"),
-        refused("`plot.why` a variable that there is not", lambda: result().plot.why("x99"), "^variable 'x99' is not"),
+        refused(
+            "`plot.why` a variable that does not exist", lambda: result().plot.why("x99"), "^variable 'x99' is not"
+        ),
         refused(
             "`plot.synergies(max_variables=0)`", lambda: result().plot.synergies(max_variables=0), "^max_variables"
         ),

@@ -198,7 +198,7 @@ AREA = Area(
             changed("selection", "settings", to={"dict": {}}),
             MESSAGES["selection"],
         ),
-        refused("`load`: a class that there is not", changed("selection", "type", to="Path"), MESSAGES["selection"]),
+        refused("`load`: a class that does not exist", changed("selection", "type", to="Path"), MESSAGES["selection"]),
         refused(
             "`load`: a function instead of a class",
             changed("selection", "type", to="__import__"),
@@ -217,7 +217,7 @@ AREA = Area(
             ),
             MESSAGES["selection"],
         ),
-        refused("`load`: a file that there is not", lambda: interplay.load("nowhere"), "nowhere"),
+        refused("`load`: a file that does not exist", lambda: interplay.load("nowhere"), "nowhere"),
         refused("`load`: a folder", lambda: interplay.load("."), "directory"),
         refused("`load`: a pipe", lambda: (os.mkfifo("pipe"), interplay.load("pipe")), "it is a pipe or device"),
         refused("`load(None)`", lambda: interplay.load(None), "^path must be"),
@@ -236,7 +236,7 @@ AREA = Area(
         refused(
             "`merge_parts`: another number of samples", changed("part", "about", "n_samples", to=7), MESSAGES["part"]
         ),
-        refused("`merge_parts`: a file that there is not", lambda: interplay.merge_parts(["nowhere"]), "nowhere"),
+        refused("`merge_parts`: a file that does not exist", lambda: interplay.merge_parts(["nowhere"]), "nowhere"),
         *damaged_cases("checkpoint"),
         refused(
             "`checkpoint=`: 10¹² tiles done",

@@ -237,7 +237,7 @@ AREA = Area(
         refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),
         refused('`fit="normal"`', lambda: selected(fit="normal"), "^fit must be one of"),
         refused('`multiclass="all"`', lambda: selected(multiclass="all"), "^multiclass must be one of"),
-        refused("an argument that there is not", lambda: selected(dimension=2), "dimension", theirs="'dimension'"),
+        refused("an argument that does not exist", lambda: selected(dimension=2), "dimension", theirs="'dimension'"),
         same(
             "numpy numbers for every setting",
             lambda: selected(
@@ -263,7 +263,7 @@ AREA = Area(
         refused("`select`: `arms=[]`", lambda: selected(dimensions="auto", arms=[]), "^arms must name at least one"),
         refused("`select`: `arms=7`", lambda: selected(dimensions="auto", arms=7), "^arms must be a list"),
         refused(
-            "`select`: an arm that there is not",
+            "`select`: an arm that does not exist",
             lambda: selected(dimensions=(1, 2), arms=["triples"]),
             "^arms names 'triples': with dimensions",
         ),
@@ -307,7 +307,7 @@ AREA = Area(
             "^random_state must be",
         ),
         refused(
-            "a shard with an argument that there is not",
+            "a shard with an argument that does not exist",
             lambda: interplay.search_shard(X, Y, dimensions=2, shard="1/2", dimension=2),
             "dimension",
             theirs="'dimension'",
