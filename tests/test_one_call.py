@@ -321,7 +321,7 @@ def test_shards_checkpoints_and_files_give_the_same(tmp_path, multiclass, with_s
     kept = tmp_path / "run.ckpt"
     assert_same(interplay.select(X, y, **how, checkpoint=kept), plain)
     assert_same(interplay.select(X, y, **how, checkpoint=kept, n_jobs=2), plain)
-    with pytest.raises(ValueError, match=r"of another search \(dimensions"):
+    with pytest.raises(ValueError, match=r"belongs to another search \(dimensions"):
         interplay.select(X, y, **how | {"dimensions": (1, 2)}, checkpoint=kept)
     plain.save(tmp_path / "run")
     loaded = interplay.load(tmp_path / "run")
