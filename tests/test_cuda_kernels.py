@@ -26,6 +26,8 @@ def variants() -> list[SearchVariant]:
         (5, 2, 2, "tensor", False, True),
         (5, 2, 2, "tensor", True, False),
         (4, 3, 2, "tensor", True, True),
+        (3, 3, 2, "tensor", False, True),
+        (3, 5, 2, "tensor", False, True),
         (3, 2, 3, "tensor", True, False),
     ]:
         variant = choose_variant(

@@ -80,12 +80,17 @@ struct PartProducts {
     }
   }
 
-  // The next of the cells takes the place of the first: so one piece of code serves all of them.
-  __device__ __forceinline__ void advance() {
+  // One of the cells takes the place of the first: so one piece of code serves all of them.
+  __device__ __forceinline__ void bring_forward(int cell) {
     constexpr int kSumsOfCell = sizeof(sums[0]) / sizeof(u32);
 #pragma unroll
-    for (int i = 0; i < (kCellsAtOnce - 1) * kSumsOfCell; ++i) {
-      (&sums[0][0][0][0][0][0])[i] = (&sums[0][0][0][0][0][0])[i + kSumsOfCell];
+    for (int other = 1; other < kCellsAtOnce; ++other) {
+      if (cell != other) continue;
+#pragma unroll
+      for (int i = 0; i < kSumsOfCell; ++i) {
+        // By name, lest the compiler select among all cells instead, which takes longer than to branch.
+        asm volatile("mov.b32 %0, %1;" : "=r"((&sums[0][0][0][0][0][0])[i]) : "r"((&sums[other][0][0][0][0][0])[i]));
+      }
     }
   }
 
@@ -115,7 +120,8 @@ struct PartProducts {
 #pragma unroll
     for (int c = 0; c < kCellsAtOnce; ++c) {
       uint2 mask = make_uint2(~0u, ~0u);
-      if (kPrefix > 0) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
+      // Without a prefix too: what is masked has the registers that products want, and is not moved for each of them.
+      if (kPrefix > 0 || kPacked) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
 #pragma unroll
       for (int b = 0; b < kColumnLevels - 1; ++b)
 #pragma unroll

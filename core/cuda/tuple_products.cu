@@ -208,8 +208,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
             reinterpret_cast<const uint2*>(at + 2 * kBlockFragments * kWordsPerFragment) + group * kMasks * 4 + t;
 #pragma unroll
         for (int m = 0; m < kMasks; ++m) {
-          const uint2 mask = kMasks == 1 ? make_uint2(~0u, ~0u) : of_masks[m * 4];
-          // To the columns: the rows' four words are where the tensor cores want them, those of a column are not.
+          const uint2 mask = of_masks[m * 4];
+          // To the columns: the rows' four words are where the tensor cores want them, those of a column are not. One
+          // mask of all ones serves too: else they would be moved for each product.
 #pragma unroll
           for (int j = 0; j < 2 * kFragments; ++j) {
             const uint4 words = right[j / 2];

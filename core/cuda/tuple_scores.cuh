@@ -142,39 +142,66 @@ struct Members {
         }
       }
     } else {
-      // Where there are few cells, several threads count one, each every so many words of it.
-      int threads_per_cell = 1;
-      while (threads_per_cell < 32 && 2 * threads_per_cell * n_cells <= 32) threads_per_cell *= 2;
-      const int cells_at_once = 32 / threads_per_cell, share = lane % threads_per_cell;
-      for (int first = 0; first < n_cells; first += cells_at_once) {
-        const int cell = first + lane / threads_per_cell;
-        const u32* plane[kDimensions];
-        int rest = min(cell, n_cells - 1);
-#pragma unroll
-        for (int j = kDimensions - 1; j >= 0; --j) {
-          plane[j] = row[j] + (rest % n_levels[j]) * level_stride[j];
-          rest /= n_levels[j];
-        }
-#pragma unroll
-        for (int q = 0; q < kClasses; ++q) {
-          u32 count = 0;
-          // Words t and t + 4 of a step lie two apart.
-          for (int pair = class_steps[q] * 4 + share; pair < class_steps[q + 1] * 4; pair += threads_per_cell) {
-            const int place = pair / 4 * kWordsPerFragment + pair % 4 * 4;
-            u32 low = plane[0][place], high = plane[0][place + 2];
-#pragma unroll
-            for (int j = 1; j < kDimensions; ++j) {
-              low &= plane[j][place];
-              high &= plane[j][place + 2];
-            }
-            count += __popc(low) + __popc(high);
-          }
-          for (int other = 1; other < threads_per_cell; other *= 2) count += __shfl_xor_sync(~0u, count, other);
-          if (share == 0 && cell < n_cells) counts[cell * kClasses + q] = count;
-        }
+      for (int first_level = 0; first_level < n_levels[kDimensions - 1]; first_level += kLevelsAtOnce) {
+        count_some_levels(class_steps, first_level, counts);
       }
     }
     __syncwarp();
+  }
+
+ private:
+  static constexpr int kLevelsAtOnce = 5;
+
+  // A thread takes the cells that differ by the level of the last variable alone: what they share of the others is
+  // found once. Where there are few of these, several threads do, each with every so many words.
+  __device__ __forceinline__ void count_some_levels(const int* class_steps, int first_level, u32* counts) const {
+    const int lane = threadIdx.x & 31, last_levels = n_levels[kDimensions - 1];
+    const int n_groups = n_cells / last_levels, n_counted = min(kLevelsAtOnce, last_levels - first_level);
+    int threads_per_group = 1;
+    while (threads_per_group < 32 && 2 * threads_per_group * n_groups <= 32) threads_per_group *= 2;
+    const int groups_at_once = 32 / threads_per_group, share = lane % threads_per_group;
+    const u32* of_last = row[kDimensions - 1] + first_level * level_stride[kDimensions - 1];
+    for (int first = 0; first < n_groups; first += groups_at_once) {
+      const int group = first + lane / threads_per_group;
+      const u32* plane[kDimensions];
+      int rest = min(group, n_groups - 1);
+#pragma unroll
+      for (int j = kDimensions - 2; j >= 0; --j) {
+        plane[j] = row[j] + (rest % n_levels[j]) * level_stride[j];
+        rest /= n_levels[j];
+      }
+#pragma unroll
+      for (int q = 0; q < kClasses; ++q) {
+        u32 found[kLevelsAtOnce];
+#pragma unroll
+        for (int i = 0; i < kLevelsAtOnce; ++i) found[i] = 0;
+        // Words t and t + 4 of a step lie two apart.
+        for (int pair = class_steps[q] * 4 + share; pair < class_steps[q + 1] * 4; pair += threads_per_group) {
+          const i64 place = (i64)(pair / 4) * kWordsPerFragment + pair % 4 * 4;
+          u32 low = ~0u, high = ~0u;
+#pragma unroll
+          for (int j = 0; j + 1 < kDimensions; ++j) {
+            low &= plane[j][place];
+            high &= plane[j][place + 2];
+          }
+#pragma unroll
+          for (int i = 0; i < kLevelsAtOnce; ++i) {
+            if (i >= n_counted) break;
+            const u32* level = of_last + i * level_stride[kDimensions - 1] + place;
+            found[i] += __popc(low & level[0]) + __popc(high & level[2]);
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < kLevelsAtOnce; ++i) {
+          if (i >= n_counted) break;
+          u32 count = found[i];
+          for (int other = 1; other < threads_per_group; other *= 2) count += __shfl_xor_sync(~0u, count, other);
+          if (share == 0 && group < n_groups) {
+            counts[(group * last_levels + first_level + i) * kClasses + q] = count;
+          }
+        }
+      }
+    }
   }
 };
 

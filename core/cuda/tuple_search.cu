@@ -64,9 +64,9 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
     products.count(data, shared, row_words, column_words, cell);
     if (kPacked) {
 #pragma unroll 1
-      for (int c = cell; c < min(cell + kCellsAtOnce, piece.cells()); ++c) {
-        add_bounds(bound, products, 0, c, shared, rows, first_column, pseudo);
-        products.advance();
+      for (int c = 0; c < min(kCellsAtOnce, piece.cells() - cell); ++c) {
+        products.bring_forward(c);
+        add_bounds(bound, products, 0, cell + c, shared, rows, first_column, pseudo);
       }
       continue;
     }
