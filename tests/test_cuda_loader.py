@@ -20,7 +20,7 @@ from interplay.arrays import BitPlanes, MaxGains, TupleRows, TupleTiles
 from interplay.engines import choice
 from interplay.engines.choice import SearchWork
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, kernel_loader
+from interplay.engines.cuda import CudaEngine, devices, kernel_loader
 from interplay.engines.cuda.devices import DeviceLimits
 from interplay.engines.cuda.kernel_loader import compile_ahead, compiled, image_name, start_seconds
 from interplay.engines.cuda.kernel_plan import STATISTIC, compilations, kernels_of
@@ -317,6 +317,30 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
     once, twice = ["bit_planes.cu"], ["information_gain.cu", "tuple_list.cu", "tuple_search.cu"]
     assert at_search == [sorted(once + 2 * twice)] * 2
     assert len(cupy.compilations) == 7
+
+
+@pytest.mark.parametrize("driver", ["none", "without a device", "with a device"])
+def test_the_driver_starts_while_cupy_is_imported(monkeypatch: pytest.MonkeyPatch, driver: str) -> None:
+    """In a thread that nobody waits for, and that has nothing to say."""
+    calls: list[str] = []
+
+    def load(name: str) -> Any:
+        assert name == "libcuda.so.1"
+        if driver == "none":
+            raise OSError
+        return SimpleNamespace(
+            cuInit=lambda flags: calls.append("init") or 0,
+            cuDeviceGet=lambda device, number: calls.append("device") or int(driver == "without a device"),
+            cuDevicePrimaryCtxRetain=lambda context, device: calls.append("context") or 0,
+        )
+
+    monkeypatch.setattr("interplay.engines.cuda.devices.ctypes.CDLL", load)
+    before = set(threading.enumerate())
+    devices._begin_driver()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=20)
+    expected = {"none": [], "without a device": ["init", "device"], "with a device": ["init", "device", "context"]}
+    assert calls == expected[driver]
 
 
 class TestOnDevice:
