@@ -271,6 +271,22 @@ def test_a_process_that_may_keep_nothing_compiles_for_itself(
     assert not (tmp_path / "interplay").exists()
 
 
+def test_a_folder_that_can_only_be_read_serves_too(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container: what is kept there is used, and what is not is compiled for the process."""
+    compiled("bit_planes.cu", "make_fragments", ())
+    forget()
+
+    def refuse(path: Path) -> Any:
+        raise PermissionError
+
+    monkeypatch.setattr(kernel_loader, "whole_path", refuse)
+    compiled("bit_planes.cu", "make_fragments", ())
+    assert len(cupy.compilations) == 1
+    for function in ("list_tuples", "sample_tuples"):
+        assert compiled("tuple_list.cu", function, OPTIONS)[0] == function
+    assert len(cupy.compilations) == 2
+
+
 def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
     monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
