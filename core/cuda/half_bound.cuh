@@ -52,17 +52,15 @@ constexpr u32 kToUnitOf0 = 0x78007800u /* 2^15 */, kToUnitOfBoth = 0x68006800u /
 // Less the bits of a half float, this is about those of minus its reciprocal.
 constexpr u32 kMinusReciprocal = 0xF79AF79Au;
 
-// Whether class 0 has less than 512 samples of a cell less a few pseudocounts, and both have less than 1024.
-__device__ __forceinline__ bool row_is_small(u32 both) { return (both >> 16) < 500 && (both & 0xFFFF) < 1000; }
-
 // A cell of (prefix, l): its counts, minus its share of class 0, and two factors; error: what E has of it, is added to
 __device__ __forceinline__ float4 make_half_row(u32 both, const float (&pseudo)[kClasses], float& error) {
   const float4 row = make_packed_row(both, pseudo);
   const float n = fmaf(kColumnLevels, pseudo[0] + pseudo[kClasses - 1], (float)(both & 0xFFFF));
   const float first = row.z * kUnit, second = row.w * kUnit;
-  // Counts below 512 and 1024 are half floats with a quarter and a half.
+  // Quarters below 512, and halves below 1024, are half floats.
+  const float n_0 = fmaf(kColumnLevels, pseudo[0], (float)(both >> 16));
   const float fours = 4.0f * pseudo[0], twos = 2.0f * (pseudo[0] + pseudo[kClasses - 1]);
-  const bool is_exact = row_is_small(both) && fours == rintf(fours) && twos == rintf(twos);
+  const bool is_exact = n_0 < 512.0f && n < 1024.0f && fours == rintf(fours) && twos == rintf(twos);
   const u32 minus_share = two_halves(-kDeviationUnit * row.y);
   const float off_share = fabsf(fmaf(to_floats(minus_share).x, 1.0f / kDeviationUnit, row.y));
   const float off = off_share + (is_exact ? 0x1p-22f : 2.0f * 0x1.02p-11f) * row.y, squared = off * off;

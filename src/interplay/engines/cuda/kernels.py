@@ -13,8 +13,9 @@ _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 _MAX_ACCUMULATORS_OF_CELLS = 96
 
-#: Where a tuple has more cells, what half floats lack leaves too many survivors.
-_MAX_CELLS_OF_HALF_FLOATS = 81
+#: Where a tuple has more cells, what half floats lack leaves too many survivors; and where it has many levels too,
+#: so many that they should take their counts along, as they do from batches. Half floats add up a row of parts.
+_MAX_CELLS, _MAX_LEVELS_OF_HALF_FLOATS = 81, 9
 
 #: Steps of 256 samples whose counts fit into 16 bits.
 _MAX_PACKED_STEPS = 255
@@ -163,7 +164,9 @@ def choose_variant(
     packed = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PACKED_STEPS
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
     accumulators = (1 if packed else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
-    if accumulators > _MAX_ACCUMULATORS_AT_ALL:
+    n_cells_of_tuple = n_cells * row_levels * column_levels
+    many_levels = packed and accumulators > _MAX_ACCUMULATORS_OF_CELLS
+    if accumulators > _MAX_ACCUMULATORS_AT_ALL or (many_levels and n_cells_of_tuple > _MAX_CELLS):
         return None
     rows = cells = 1
     held = None
@@ -182,8 +185,8 @@ def choose_variant(
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
-    half_bound = packed and half_floats_suffice
-    half_bound = half_bound and n_cells * row_levels * column_levels <= _MAX_CELLS_OF_HALF_FLOATS
+    half_bound = packed and half_floats_suffice and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
+    half_bound = half_bound and n_cells_of_tuple <= _MAX_CELLS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
