@@ -151,7 +151,10 @@ def rows_of(cell: Cell, repetition: int) -> Iterator[dict[str, Any]]:
                     "n_tests": number_of_tests(null, float(np.median(call["df"]))),
                 }
     for name in FITS:
-        tests = [replace(test, log_p=log_p.get((test.name, name), test.log_p)) for test in result.tests]
+        # Whatever "auto" fits to synergies, gains are fitted as in searches of one size of tuples.
+        of_gain = "auto, weibull" if name.startswith("auto") else name
+        fits = {test.name: of_gain if test.name.startswith("gain") else name for test in result.tests}
+        tests = [replace(test, log_p=log_p.get((test.name, fits[test.name]), test.log_p)) for test in result.tests]
         yield {"statistic": COMBINED, "fit": name, **counts(np.exp(log_p_of_all(tests)))}
 
 
@@ -218,30 +221,31 @@ def shown(line: pd.Series, prefix: str) -> str:
 def in_markdown(rows: pd.DataFrame) -> str:
     """Ratios by kind of data and fit, of one statistic each; then what the default call selects, by kind of data."""
     fits = [name for name in FITS if not name.startswith("auto")]
-    rows = rows.assign(what=rows["statistic"].str.split().str[0].map({"gain": "gains"}).fillna("synergies, products"))
-    single = rows[rows["statistic"] != COMBINED]
-    lines = ["| | data | " + " | ".join(f"`{name}`" for name in fits) + " |", "|---|---|" + "---:|" * len(fits)]
-    for what, part in sorted(single.groupby("what"), reverse=True):
-        by_kind = ratios(part, ["kind", "fit"]).set_index(["kind", "fit"])
-        overall = ratios(part, ["fit"]).set_index("fit")
-        for kind in KINDS:
-            if kind in by_kind.index:
-                cells = [shown(by_kind.loc[(kind, name)], "held_") for name in fits]
-                lines.append(f"| {what} | {kind} | " + " | ".join(cells) + " |")
-        lines.append(f"| {what} | *all* | " + " | ".join(shown(overall.loc[name], "held_") for name in fits) + " |")
-    errors = " / ".join(f"{overall.loc['predictive', f'held_{alpha:g}_error']:.2f}" for alpha in ALPHAS)
-    of_line = by_kind.xs("predictive", level="fit")[[f"held_{alpha:g}_error" for alpha in ALPHAS]].median()
-    lines.append(f"\nStandard errors: {errors} of all, about {' / '.join(f'{e:.2f}' for e in of_line)} of a line.\n")
-    call = rows[rows["statistic"] == COMBINED]
+    is_gain, is_call = rows["statistic"].str.startswith("gain"), rows["statistic"] == COMBINED
+    synergies = rows[~is_gain & ~is_call]
+    lines = ["| data | " + " | ".join(f"`{name}`" for name in fits) + " |", "|---|" + "---:|" * len(fits)]
+    errors = []
+    for title, part in [*_by_kind(synergies), ("*all*", synergies), ("*gains*, all data", rows[is_gain])]:
+        found = ratios(part, ["fit"]).set_index("fit")
+        errors.append(found.loc["predictive", [f"held_{alpha:g}_error" for alpha in ALPHAS]])
+        lines.append(f"| {title} | " + " | ".join(shown(found.loc[name], "held_") for name in fits) + " |")
+    of_line, of_all = np.median(errors[:-2], axis=0), errors[-2]
+    lines.append(
+        f"\nStandard errors of `predictive`: about {' / '.join(f'{e:.2f}' for e in of_line)} in a line, "
+        f"{' / '.join(f'{e:.2f}' for e in of_all)} in *all*.\n"
+    )
     autos = [name for name in FITS if name.startswith("auto")]
     lines.append("| data | tables | " + " | ".join(f"{name}: any selected | ratios" for name in autos) + " |")
     lines.append("|---|---:|" + "---:|" * 2 * len(autos))
-    for title, part in [*((kind, call[call["kind"] == kind]) for kind in KINDS), ("*all*", call)]:
-        if len(part):
-            found, any_selected = ratios(part, ["fit"]).set_index("fit"), part.groupby("fit")["any"].mean()
-            cells = [f"{any_selected[name]:.1%} | {shown(found.loc[name], '')}" for name in autos]
-            lines.append(f"| {title} | {found.loc[autos[0], 'tables']} | " + " | ".join(cells) + " |")
+    for title, part in [*_by_kind(rows[is_call]), ("*all*", rows[is_call])]:
+        found, any_selected = ratios(part, ["fit"]).set_index("fit"), part.groupby("fit")["any"].mean()
+        cells = [f"{any_selected[name]:.1%} | {shown(found.loc[name], '')}" for name in autos]
+        lines.append(f"| {title} | {found.loc[autos[0], 'tables']} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _by_kind(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(kind, rows[rows["kind"] == kind]) for kind in KINDS if (rows["kind"] == kind).any()]
 
 
 def main() -> None:
@@ -263,8 +267,8 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(arguments.jobs) as pool:
         rows = pd.DataFrame([row for part in pool.imap_unordered(run_table, work, chunksize=4) for row in part])
     rows = rows.sort_values(["kind", "cell", "repetition"], kind="stable").reset_index(drop=True)
-    rows.to_csv(arguments.save, index=False)
-    text = in_markdown(rows)
+    rows.to_csv(arguments.save, index=False, float_format="%.4g")
+    text = in_markdown(pd.read_csv(arguments.save))
     arguments.page.write_text(text)
     print(text)
 

@@ -230,7 +230,7 @@ def test_a_damaged_file_gives_way_to_the_one_before(data, file: Path, how: str) 
     assert_same(found, plain)
     assert sum(engine.calls) < 2 * 40 * 39 * 38 / 6
     messages = [str(warning.message) for warning in caught]
-    assert ["damaged: going on from" in message for message in messages] == ([] if how == "missing" else [True])
+    assert ["damaged: resuming from" in message for message in messages] == ([] if how == "missing" else [True])
 
 
 def test_files_that_are_no_checkpoints_stay_as_they_are(data, file: Path) -> None:

@@ -28,7 +28,7 @@ def command(monkeypatch, capfd):
 def test_info_names_what_a_bug_report_needs(command, arguments: list[str]) -> None:
     done = command("info", *arguments)
     assert done.code == 0
-    for word in ("interplay", "numpy", "SIMD levels", "cores", "engines      cpu", "GPUs"):
+    for word in ("interplay", "numpy", "instructions", "cores", "engines      cpu", "GPUs"):
         assert word in done.out
     assert ("pyarrow" in done.out) == bool(arguments)
 

@@ -80,7 +80,7 @@ class TestCopies:
         rng = np.random.default_rng(0)
         X = np.repeat(rng.normal(size=(60, 40)), 3, axis=0) + 0.03 * rng.normal(size=(180, 40))
         (message,) = said(X, np.arange(180) // 3 % 2)
-        assert "samples that are nearly the same as another" in message
+        assert "samples that nearly equal another sample" in message
         assert "groups=" in message
 
     def test_equal_genotypes(self):
@@ -90,7 +90,7 @@ class TestCopies:
         assert said(X, y) == []
         X[100:120] = X[:20]
         (message,) = said(X, y)
-        assert message.startswith("X has 40 samples that are nearly the same as another")
+        assert message.startswith("X has 40 samples that nearly equal another sample")
 
     def test_missing_and_infinite_values_are_no_matter(self):
         rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from interplay.arrays import BitPlanes, MaxGains, TupleRows, TupleTiles
 from interplay.engines import choice
 from interplay.engines.choice import SearchWork
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, kernel_loader
+from interplay.engines.cuda import CudaEngine, devices, kernel_loader
 from interplay.engines.cuda.devices import DeviceLimits
 from interplay.engines.cuda.kernel_loader import compile_ahead, compiled, image_name, start_seconds
 from interplay.engines.cuda.kernel_plan import STATISTIC, compilations, kernels_of
@@ -271,6 +271,22 @@ def test_a_process_that_may_keep_nothing_compiles_for_itself(
     assert not (tmp_path / "interplay").exists()
 
 
+def test_a_folder_that_can_only_be_read_serves_too(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container: what is kept there is used, and what is not is compiled for the process."""
+    compiled("bit_planes.cu", "make_fragments", ())
+    forget()
+
+    def refuse(path: Path) -> Any:
+        raise PermissionError
+
+    monkeypatch.setattr(kernel_loader, "whole_path", refuse)
+    compiled("bit_planes.cu", "make_fragments", ())
+    assert len(cupy.compilations) == 1
+    for function in ("list_tuples", "sample_tuples"):
+        assert compiled("tuple_list.cu", function, OPTIONS)[0] == function
+    assert len(cupy.compilations) == 2
+
+
 def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: object())
     monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: None)
@@ -317,6 +333,30 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
     once, twice = ["bit_planes.cu"], ["information_gain.cu", "tuple_list.cu", "tuple_search.cu"]
     assert at_search == [sorted(once + 2 * twice)] * 2
     assert len(cupy.compilations) == 7
+
+
+@pytest.mark.parametrize("driver", ["none", "without a device", "with a device"])
+def test_the_driver_starts_while_cupy_is_imported(monkeypatch: pytest.MonkeyPatch, driver: str) -> None:
+    """In a thread that nobody waits for, and that has nothing to say."""
+    calls: list[str] = []
+
+    def load(name: str) -> Any:
+        assert name == "libcuda.so.1"
+        if driver == "none":
+            raise OSError
+        return SimpleNamespace(
+            cuInit=lambda flags: calls.append("init") or 0,
+            cuDeviceGet=lambda device, number: calls.append("device") or int(driver == "without a device"),
+            cuDevicePrimaryCtxRetain=lambda context, device: calls.append("context") or 0,
+        )
+
+    monkeypatch.setattr("interplay.engines.cuda.devices.ctypes.CDLL", load)
+    before = set(threading.enumerate())
+    devices._begin_driver()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=20)
+    expected = {"none": [], "without a device": ["init", "device"], "with a device": ["init", "device", "context"]}
+    assert calls == expected[driver]
 
 
 class TestOnDevice:

@@ -391,7 +391,7 @@ class TestOnADevice:
         """More survive than fit into the buffer, and segments turn out to have too many rows: nothing comes twice."""
         monkeypatch.setattr(device_listing, "_CAPACITY", work_plan.MIN_CAPACITY)
         monkeypatch.setattr(tile_segments, "_MAX_ROWS", 100_000)
-        monkeypatch.setattr(DeviceListing, "first_launch", 1.0)
+        monkeypatch.setattr(DeviceListing, "_first_tuples", lambda self, n_tuples: n_tuples)
         overflows = []
         score = DeviceListing._score
 

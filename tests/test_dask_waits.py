@@ -67,7 +67,9 @@ def never_answering(
 def test_data_that_never_arrive(client, problem, impatient, monkeypatch) -> None:
     planes, tiles, _ = problem
     sendings = never_answering(monkeypatch, "scatter")
-    with pytest.raises(RuntimeError, match=r"^the data could not be sent .* \(TimeoutError: no answer .*\): see their"):
+    with pytest.raises(
+        RuntimeError, match=r"^the data could not be sent .* \(TimeoutError: no answer .*\): check their"
+    ):
         DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25)
     assert len(sendings) == dask_cluster._MAX_SENDINGS
 
@@ -137,7 +139,7 @@ def test_a_scheduler_that_never_answers(client, problem, impatient, monkeypatch)
     never_answering(monkeypatch, "run")
     assert DaskEngine(client).tile_shape(3) == USUAL_TILES
     never_answering(monkeypatch, "nthreads")
-    with pytest.raises(TimeoutError, match=r"^no answer from the Dask cluster within 0 s: see the logs"):
+    with pytest.raises(TimeoutError, match=r"^no answer from the Dask cluster within 0 s: check the logs"):
         DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25)
     assert DaskEngine(client).describe()["workers"] == 0
 

@@ -167,4 +167,4 @@ def test_settings_repeat_a_run_whose_comparisons_have_different_fits():
     again = interplay.select(X, y, **result.settings)
     np.testing.assert_array_equal(again.p_value, result.p_value)
     assert "In 1 of 3 comparisons no such distribution was fitted" in methods_paragraph(result)
-    assert "smallest times 3, the number of comparisons" in methods_paragraph(result)
+    assert "smallest p-value times 3, the number of comparisons" in methods_paragraph(result)

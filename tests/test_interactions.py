@@ -412,7 +412,7 @@ def test_threads_and_checkpoints_change_nothing(settings, tmp_path):
         pd.testing.assert_frame_equal(other.table, alone.table)
     assert told[-1] == 1
     assert min(told) >= 0
-    with pytest.raises(ValueError, match="of another search"):
+    with pytest.raises(ValueError, match="belongs to another search"):
         interplay.interactions(X, y, top=31, checkpoint=tmp_path / "search", **settings)
 
 
@@ -491,7 +491,7 @@ def test_parts_that_do_not_make_a_whole():
         ({"variables": ["x1"], "partners": ["x1"]}, ValueError, "there is no tuple of 2 variables"),
         ({"variables": ["x1", "x2"], "partners": ["x3"], "require": "all"}, ValueError, "contradict each other"),
         ({"min_distance": 5}, ValueError, "positions of the variables are not known"),
-        ({"positions": [1] * 15}, ValueError, "positions are for min_distance"),
+        ({"positions": [1] * 15}, ValueError, "positions are only used with min_distance"),
         ({"min_distance": 5, "positions": [1, 2]}, ValueError, "positions must be one number"),
         ({"min_distance": 5, "positions": ["a"] * 15}, ValueError, "positions must be one number"),
         ({"min_distance": 5, "positions": {"g": 3}}, ValueError, "positions names none of the variables"),

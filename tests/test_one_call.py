@@ -321,7 +321,7 @@ def test_shards_checkpoints_and_files_give_the_same(tmp_path, multiclass, with_s
     kept = tmp_path / "run.ckpt"
     assert_same(interplay.select(X, y, **how, checkpoint=kept), plain)
     assert_same(interplay.select(X, y, **how, checkpoint=kept, n_jobs=2), plain)
-    with pytest.raises(ValueError, match=r"of another search \(dimensions"):
+    with pytest.raises(ValueError, match=r"belongs to another search \(dimensions"):
         interplay.select(X, y, **how | {"dimensions": (1, 2)}, checkpoint=kept)
     plain.save(tmp_path / "run")
     loaded = interplay.load(tmp_path / "run")
@@ -550,3 +550,17 @@ def test_a_column_of_many_labels_does_not_stop_the_default_call():
     assert "a" in found.relevant
     with pytest.raises(ValueError, match="cells"):
         interplay.select(X, y, dimensions=4, random_state=0)
+
+
+def test_a_variable_found_alone_shows_the_partner_it_has_beside():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 30))
+    score = 1.2 * X[:, 0] + 1.5 * X[:, 0] * X[:, 1] + 0.9 * X[:, 2] + 0.9 * X[:, 3]
+    y = rng.random(500) < 1 / (1 + np.exp(-score))
+    found = interplay.select(X, y, dimensions=(1, 2), random_state=0)
+    table = found.table.set_index("variable")
+    assert table.loc[["x0", "x2", "x3"], "found"].tolist() == ["alone"] * 3
+    assert table.loc["x0", "partners"] == ("x1",)
+    assert table.loc["x0", "verdict"] == "interaction"
+    assert found.best_tuple(0).tolist() == [0, 1]
+    assert table.loc[["x2", "x3"], "partners"].tolist() == [(), ()]  # these only add up

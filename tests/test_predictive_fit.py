@@ -200,3 +200,33 @@ def test_a_saved_selection_keeps_it(table, tmp_path) -> None:
         for fit, stored in zip(test.null_fits, other.null_fits, strict=True):
             np.testing.assert_array_equal(fit.shapes, stored.shapes)
             np.testing.assert_array_equal(fit.log_p_values(), stored.log_p_values())
+
+
+def test_auto_takes_it_where_something_speaks_against_one_heavy_tail() -> None:
+    rng = np.random.default_rng(10)
+
+    def chosen(log_t: np.ndarray, df: float | np.ndarray = 3.0, **others: object) -> str:
+        gains = as_gains(log_t, df)
+        arguments = {"dimensions": 2, "df": df, "contrast_gain": gains, "contrast_df": df, "unit": "chi2"}
+        return fit_null(gains, auto_fit="predictive", free_shape=True, **arguments, **others).fit
+
+    heavy = weibull_log_t(rng, 300, delta=0.8)
+    assert chosen(heavy) == "weibull"
+    assert chosen(heavy, np.repeat([3.0, 4.0], 150)) == "predictive"  # several kinds of tuples
+    assert chosen(weibull_log_t(rng, 300, delta=1.8)) == "predictive"  # a light tail
+    assert chosen(0.6 * np.ceil(heavy / 0.6) + rng.uniform(-0.01, 0, 300)) == "predictive"  # clusters
+    assert chosen(heavy[:150], np.repeat([3.0, 4.0], 75)) == "weibull"  # a quarter would be too few
+    assert chosen(heavy, fit="predictive") == "predictive"
+
+
+def test_shapes_of_a_file_are_checked() -> None:
+    good = predictive(weibull_log_t(np.random.default_rng(11), 100, delta=1.0)).posterior
+    shapes, sums, weights = good.to_array()
+    for bad in (
+        (shapes, sums, 2 * weights, good.n_seen),
+        (-shapes, sums, weights, good.n_seen),
+        (shapes, sums * math.nan, weights, good.n_seen),
+        (shapes, sums[:-1], weights, good.n_seen),
+        (shapes, sums, weights, 0),
+    ):
+        assert not type(good)(*bad).is_consistent()

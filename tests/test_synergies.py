@@ -131,7 +131,7 @@ def test_messages(monkeypatch) -> None:
     with pytest.raises(ValueError, match="top must be a whole number of at least 1"):
         result.synergies(top=0)
     older = replace(result, runs=(replace(result.runs[0], explanations=None),))
-    with pytest.raises(ValueError, match="came without its tuples"):
+    with pytest.raises(ValueError, match="does not contain its tuples"):
         older.synergies()
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match=r'pip install "interplay\[graph\]"'):

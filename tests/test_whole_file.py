@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,30 @@ def test_a_link_that_leads_to_itself_is_named(tmp_path: Path) -> None:
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(OSError, match="cannot write"), whole_file(tmp_path / "a"):
         pass
+
+
+@posix_only
+def test_files_written_in_threads_leave_the_mask_of_permissions_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can only be read by setting it; another thread may come in between."""
+    umask = os.umask
+
+    def slow_umask(mask: int) -> int:
+        before = umask(mask)
+        time.sleep(0.002)
+        return before
+
+    def write(number: int) -> None:
+        with whole_path(tmp_path / f"{number}.txt") as unfinished:
+            unfinished.write_text("x")
+
+    before = umask(0o027)
+    monkeypatch.setattr(os, "umask", slow_umask)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(write, range(40)))
+        assert umask(0o027) == 0o027
+        assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o640}
+    finally:
+        umask(before)

@@ -9,11 +9,18 @@ import pandas as pd
 
 from .cells import CONTRAST_CELLS, DEFAULT_CELLS, Cell
 from .one_dimension import any_selected
-from .repetition import LEVEL, OTHER_FITS
-from .summary import binomial_interval
+from .repetition import LEVEL
+from .summary import binomial_interval, fits_run
 from .tables import present
 
-COLOURS = {"lsq": "#D55E00", "mle": "#E69F00", "weibull": "#0072B2", "tail": "#009E73", "union": "0.5"}
+COLOURS = {
+    "lsq": "#D55E00",
+    "mle": "#E69F00",
+    "weibull": "#0072B2",
+    "tail": "#009E73",
+    "predictive": "#CC79A7",
+    "union": "0.5",
+}
 
 
 def draw_all(rows: pd.DataFrame, summary: pd.DataFrame, folder: Path) -> None:
@@ -90,7 +97,7 @@ def _fits(summary: pd.DataFrame):  # type: ignore[no-untyped-def]
     for (upper, lower), (title, cells) in zip(axes.T, panels.items(), strict=True):
         lines = summary.loc[[cell.name for cell in cells]]
         x = np.array([cell.n_contrast for cell in cells], dtype=float)
-        for shift, fit in enumerate(OTHER_FITS):
+        for shift, fit in enumerate(fits_run(lines)):
             y = lines[f"any_{fit}"].to_numpy(dtype=float)
             n = lines["repetitions"].to_numpy(dtype=int)
             limits = np.array([binomial_interval(round(share * size), size) for share, size in zip(y, n, strict=True)])

@@ -16,7 +16,7 @@ from .cells import Cell
 from .null_data import N_PLANTED, make_data
 
 LEVEL = 0.05
-OTHER_FITS = ("lsq", "mle", "weibull", "tail", "union")
+OTHER_FITS = ("lsq", "mle", "weibull", "tail", "predictive", "union")
 FDR_METHODS = ("holm", "BH", "BY")
 
 

@@ -29,6 +29,11 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     ).T.infer_objects()
 
 
+def fits_run(summary: pd.DataFrame) -> list[str]:
+    """Return the fits that were compared in all of these cells: one that was added later may not have been."""
+    return [fit for fit in OTHER_FITS if summary[f"any_{fit}"].notna().all()]
+
+
 def too_bold(summary: pd.DataFrame, probability: str) -> pd.Series:
     """Say in which cells a probability is above the level by more than chance, given how many cells there are.
 

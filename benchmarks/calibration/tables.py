@@ -15,8 +15,8 @@ from .cells import (
     STRATA_CELLS,
     Cell,
 )
-from .repetition import FDR_METHODS, OTHER_FITS
-from .summary import too_bold
+from .repetition import FDR_METHODS
+from .summary import fits_run, too_bold
 
 N_HIGHEST = 12
 
@@ -102,14 +102,14 @@ def _null_table(lines: pd.DataFrame) -> str:
 
 
 def _fits_table(summary: pd.DataFrame) -> str:
-    header = ["cell", *(f"`{fit}`" for fit in OTHER_FITS), "spread of γ: `lsq`", "`weibull`"]
+    cells = present(CONTRAST_CELLS, summary)
+    fits = fits_run(summary.loc[cells])
+    header = ["cell", *(f"`{fit}`" for fit in fits), "spread of γ: `lsq`", "`weibull`"]
     body = []
-    for name in present(CONTRAST_CELLS, summary):
+    for name in cells:
         line = summary.loc[name]
         spreads = [line[f"n_tests_{fit}_spread"] for fit in ("lsq", "weibull")]
-        body.append(
-            [name, *(f"{line[f'any_{fit}']:.3f}" for fit in OTHER_FITS), *(f"{spread:.0%}" for spread in spreads)]
-        )
+        body.append([name, *(f"{line[f'any_{fit}']:.3f}" for fit in fits), *(f"{spread:.0%}" for spread in spreads)])
     return _markdown(header, body)
 
 
@@ -117,7 +117,7 @@ def _fits_elsewhere(null: pd.DataFrame) -> str:
     """What each fit would have done in the cells of noise in which one is needed."""
     header = ["fit", "tables with anything selected", "highest cell", "cells above 5 % by more than chance"]
     body = []
-    for fit in OTHER_FITS:
+    for fit in fits_run(null):
         share = null[f"any_{fit}"].astype(float)
         n_any, n_tables = (share * null["repetitions"]).sum(), null["repetitions"].sum()
         n_bold = int(too_bold(null, f"any_{fit}").sum())

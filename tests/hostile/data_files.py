@@ -90,7 +90,7 @@ AREA = Area(
     "Data files",
     [
         # --- Any file
-        refused("a file that there is not", lambda: read_data("no.csv"), "there is no such file"),
+        refused("a file that does not exist", lambda: read_data("no.csv"), "there is no such file"),
         refused("a folder", lambda: read_data("."), "it is a folder"),
         refused("a name without an ending", lambda: read("data", CSV), "'data' has an unknown file extension"),
         refused(
@@ -102,10 +102,10 @@ AREA = Area(
         refused("a name as bytes", lambda: read_data(b"a.csv"), "^path must be"),
         refused("no target", lambda: read("a.csv", CSV, None), "^target is needed"),
         refused(
-            "a target that there is not", lambda: read("a.csv", CSV, "yy"), "'a.csv' has no column 'yy': did you mean"
+            "a target that does not exist", lambda: read("a.csv", CSV, "yy"), "'a.csv' has no column 'yy': did you mean"
         ),
         refused("a target that is dropped", lambda: read("a.csv", CSV, drop=["y"]), "'y' is both target and dropped"),
-        refused("dropping a column that there is not", lambda: read("a.csv", CSV, drop=["zz"]), "has no column 'zz'"),
+        refused("dropping a column that does not exist", lambda: read("a.csv", CSV, drop=["zz"]), "has no column 'zz'"),
         refused("dropping every column", lambda: read("a.csv", CSV, drop=list(FRAME)), "^X has no variables"),
         refused("a delimiter of two characters", lambda: read("a.csv", CSV, delimiter=";;"), "^delimiter must be"),
         refused("a delimiter that is a line break", lambda: read("a.csv", CSV, delimiter="\n"), "^delimiter must be"),
@@ -239,7 +239,7 @@ AREA = Area(
             theirs="is (not a Parquet file that can be read: )?",
         ),
         refused(
-            "`scan_parquet` of a file that there is not",
+            "`scan_parquet` of a file that does not exist",
             lambda: interplay.parquet.scan_parquet("no.parquet"),
             "no such",
         ),
@@ -274,7 +274,7 @@ AREA = Area(
             "'a.npy' must hold a two",
         ),
         refused("a .npy and a column out of range", lambda: read("a.npy", NPY, "9"), "^there is no column 9"),
-        refused("a .npy and a column that is no number", lambda: read("a.npy", NPY, "y"), "^there is no column 'y'"),
+        refused("a .npy and a column that is not a number", lambda: read("a.npy", NPY, "y"), "^there is no column 'y'"),
         refused("a .npz that is text", lambda: read("a.npz", CSV), "^'a.npz' is not a numpy file"),
         refused("half a .npz", lambda: read("a.npz", NPZ[: len(NPZ) // 2]), "^'a.npz' is not a numpy file"),
         refused(
@@ -301,15 +301,15 @@ AREA = Area(
         ),
         refused("an .xlsx that is text", lambda: read("a.xlsx", CSV), "^'a.xlsx' is text, not a spreadsheet"),
         refused("an empty .xlsx", lambda: read("a.xlsx", b""), "^'a.xlsx' is not a spreadsheet", theirs="read: "),
-        refused("a sheet that there is not", lambda: read("a.xlsx", XLSX, sheet="b"), "^sheet must be one of 'Sheet1'"),
+        refused(
+            "a sheet that does not exist", lambda: read("a.xlsx", XLSX, sheet="b"), "^sheet must be one of 'Sheet1'"
+        ),
         same("an .xlsx", lambda: read("a.xlsx", XLSX), "the table", gains),
         refused("a .sav that is text", lambda: read("a.sav", CSV), "^'a.sav' is not a .sav file", theirs="read: "),
         refused("an empty .dta", lambda: read("a.dta", b""), "^'a.dta' is not a .dta file", theirs="read: "),
         refused("a .sas7bdat that is text", lambda: read("a.sas7bdat", CSV), "^'a.sas7bdat' is not a", theirs="read: "),
         refused("a .zip that is text", lambda: read("a.zip", CSV), "^'a.zip' is not a zip file"),
-        refused(
-            "a .zip of no file", lambda: read("a.zip", b"PK\5\6" + bytes(18)), "must hold one table, and it holds no"
-        ),
+        refused("an empty .zip", lambda: read("a.zip", b"PK\5\6" + bytes(18)), "must hold one table, and it holds no"),
         # --- Arguments
         refused(
             "`missing_target='keep'`", lambda: read("a.csv", CSV, missing_target="keep"), "^missing_target must be"
@@ -332,7 +332,9 @@ AREA = Area(
             "^sample_id is only used with",
         ),
         refused(
-            "`target_file` that there is not", lambda: read("a.csv", CSV, target_file="b.csv"), "there is no such file"
+            "`target_file` that does not exist",
+            lambda: read("a.csv", CSV, target_file="b.csv"),
+            "there is no such file",
         ),
         refused(
             "`target_file` with other samples",
@@ -368,7 +370,7 @@ AREA = Area(
         ),
         refused("an .h5ad cut short", lambda: read_cut_h5ad(3000), "^'s.h5ad' is not an .h5ad file", theirs="read: "),
         refused(
-            "`read_h5ad` of a layer that there is not",
+            "`read_h5ad` of a layer that does not exist",
             lambda: (h5ad(), interplay.singlecell.read_h5ad("s.h5ad", layer="x")),
             "^layer 'x' is not",
         ),
@@ -381,7 +383,9 @@ AREA = Area(
         refused(
             "`write_table` to another ending", lambda: write_table(FRAME, "a.docx"), "^'a.docx' must end in one of"
         ),
-        refused("`write_table` in no folder", lambda: write_table(FRAME, "no/a.csv"), "^cannot write 'no/a.csv'"),
+        refused(
+            "`write_table` in a missing folder", lambda: write_table(FRAME, "no/a.csv"), "^cannot write 'no/a.csv'"
+        ),
     ],
 )
 

@@ -23,7 +23,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 AREA = Area(
-    "Decisions and strata (`y`, `strata`)",
+    "Outcomes and strata (`y`, `strata`)",
     [
         refused("`y=None`", lambda: gains(y=None), "^y must hold one value per sample, not None"),
         refused("a number", lambda: gains(y=1), "^y must be one-dimensional"),
@@ -105,14 +105,14 @@ AREA = Area(
         refused(
             "`strata` with NaN", lambda: gains(strata=np.r_[np.nan, GROUPS[1:]]), "^strata has missing values in 1"
         ),
-        refused("`strata` that are the decision", lambda: gains(strata=Y), "^strata determines the classes of y"),
+        refused("`strata` that are the outcome", lambda: gains(strata=Y), "^strata determines the classes of y"),
         refused("`strata` of complex numbers", lambda: gains(strata=GROUPS + 0j), "^strata holds complex numbers"),
         refused(
             "300 strata",
             lambda: gains(np.tile(X, (10, 1)), np.tile(Y, 10), strata=np.arange(600) % 300),
             "^strata has 300 different values",
         ),
-        refused("`strata` naming no column", lambda: gains(FRAME, strata="batch"), "^strata names 'batch'"),
+        refused("`strata` naming an unknown column", lambda: gains(FRAME, strata="batch"), "^strata names 'batch'"),
         refused("`strata` as a dict", lambda: gains(strata={"a": 1}), "^strata must be one-dimensional"),
         refused("`strata` of three dimensions", lambda: gains(strata=np.zeros((60, 1, 1))), "^strata must be one-dim"),
         refused("`strata` as rows of different lengths", lambda: gains(strata=[[1, 2], [1]] * 30), "^strata"),
@@ -132,7 +132,7 @@ AREA = Area(
             lambda: gains(strata=GROUPS),
         ),
         refused(
-            "`select`: `strata` that are the decision", lambda: selected(strata=Y), "^strata determines the classes"
+            "`select`: `strata` that are the outcome", lambda: selected(strata=Y), "^strata determines the classes"
         ),
         refused(
             "`contrast_variables`: `strata` of another length",

@@ -75,7 +75,9 @@ AREA = Area(
         refused("`groups` of another length", lambda: grouped(groups=DONORS[:-1]), "^groups must have one value per"),
         refused("`groups` with NaN", lambda: grouped(groups=np.r_[np.nan, DONORS[1:]]), "^groups has missing values"),
         refused("one group", lambda: grouped(groups=np.zeros(60)), "^groups has one group only"),
-        refused("`groups` naming no column", lambda: grouped(table=FRAME, groups="donor"), "^groups names 'donor'"),
+        refused(
+            "`groups` naming an unknown column", lambda: grouped(table=FRAME, groups="donor"), "^groups names 'donor'"
+        ),
         refused(
             "three against three donors",
             lambda: grouped(y=np.arange(60) // 10 % 2, groups=np.arange(60) // 10),
@@ -92,7 +94,9 @@ AREA = Area(
         refused("groups and `top=20000`", lambda: grouped(top=20_000), "^top must be at most 10000 with groups"),
         same("groups as texts", lambda: grouped(groups=DONORS.astype(str)).table, "numbers", lambda: grouped().table),
         refused("`covariates` of another length", lambda: found(covariates=[1, 2]), "^covariates must have one value"),
-        refused("`covariates` naming no column", lambda: found(FRAME, covariates=["age"]), "^covariates names 'age'"),
+        refused(
+            "`covariates` of an unknown column", lambda: found(FRAME, covariates=["age"]), "^covariates names 'age'"
+        ),
         refused("a constant covariate", lambda: found(covariates=np.ones(60)), "has one value"),
         refused("`covariates` and `shard`", lambda: found(covariates=X[:, 0], shard="1/2"), "^covariates and shard"),
         refused("`covariates` and `holdout`", lambda: found(covariates=X[:, 0], holdout=9), "^covariates and holdout"),

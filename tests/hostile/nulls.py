@@ -105,7 +105,7 @@ AREA = Area(
         refused("`adjust` of −0.1", lambda: adjust([-0.1]), "^p_values must lie between 0 and 1"),
         refused("`adjust` of a matrix", lambda: adjust([[0.1]]), "^p_values must be one-dimensional"),
         refused("`adjust` of texts", lambda: adjust(["a"]), "^p_values must be"),
-        refused("`adjust` by no known method", lambda: adjust([0.1], "tukey"), "^p_adjust must be one of"),
+        refused("`adjust` by an unknown method", lambda: adjust([0.1], "tukey"), "^p_adjust must be one of"),
         same("`adjust` of nothing", lambda: adjust([]), "nothing", lambda: np.empty(0)),
         same("`adjust` of NaN alone", lambda: adjust([np.nan], "BY"), "NaN", lambda: np.array([np.nan])),
     ],

@@ -127,7 +127,7 @@ AREA = Area(
             "Fortran order",
             lambda: max_ig(np.asfortranarray(X)),
         ),
-        same("a decision of texts", lambda: max_ig(decision=np.where(Y, "b", "a")), "0 and 1", max_ig),
+        same("an outcome of texts", lambda: max_ig(decision=np.where(Y, "b", "a")), "0 and 1", max_ig),
         same(
             "`discretize` of a read-only view",
             lambda: discretized(np.broadcast_to(X, X.shape)),

@@ -34,7 +34,7 @@ AREA = Area(
         refused("`clusters(nan)`", lambda: result().clusters(float("nan")), "^threshold must be"),
         refused('`clusters("high")`', lambda: result().clusters("high"), "^threshold must be"),
         refused(
-            "`counts_of` a variable that there is not", lambda: result().counts_of("x99"), "^variable 'x99' is not"
+            "`counts_of` a variable that does not exist", lambda: result().counts_of("x99"), "^variable 'x99' is not"
         ),
         refused("`counts_of(-1)`", lambda: result().counts_of(-1), "^variable must be"),
         refused("`counts_of(1.0)`", lambda: result().counts_of(1.0), "^variable must be"),
@@ -49,16 +49,20 @@ AREA = Area(
         ),
         refused('`plot.null_fit(run="x")`', lambda: several_runs().plot.null_fit(run="x"), "^run must be one of"),
         refused("`plot.null_fit(run=7)`", lambda: several_runs().plot.null_fit(run=7), "^run must be"),
-        refused("`plot.why` a variable that there is not", lambda: result().plot.why("x99"), "^variable 'x99' is not"),
+        refused(
+            "`plot.why` a variable that does not exist", lambda: result().plot.why("x99"), "^variable 'x99' is not"
+        ),
         refused(
             "`plot.synergies(max_variables=0)`", lambda: result().plot.synergies(max_variables=0), "^max_variables"
         ),
         refused("`plot.correlation(threshold=-1)`", lambda: result().plot.correlation(threshold=-1), "^threshold must"),
         refused("`annotate` of a frame", lambda: result().annotate(FRAME), "^adata must be an AnnData"),
-        refused("`save` in no folder", lambda: result().save("no/folder/a"), "^cannot write 'no/folder/a'"),
+        refused("`save` in a missing folder", lambda: result().save("no/folder/a"), "^cannot write 'no/folder/a'"),
         refused("`save` over a folder", lambda: result().save("."), "^cannot write"),
         refused("`save(7)`", lambda: result().save(7), "^path must be"),
-        refused("`to_html` in no folder", lambda: result().to_html("no/folder/a.html"), "^cannot write 'no/folder"),
+        refused(
+            "`to_html` in a missing folder", lambda: result().to_html("no/folder/a.html"), "^cannot write 'no/folder"
+        ),
         refused(
             "merging gains of another search", lambda: gains().merge(gains(dimensions=3)), "^only results of the same"
         ),

@@ -80,7 +80,7 @@ def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
     array = an_array(kind)
     first_json = "selection.json" if kind == "selection" else "content.json"
     return {
-        "nothing at all": lambda: b"",
+        "an empty file": lambda: b"",
         "some other bytes": lambda: b"gains\n" * 100,
         "a zip without entries": lambda: packed({}),
         "half of it": lambda: packed(whole(kind))[: len(packed(whole(kind))) // 2],
@@ -103,7 +103,7 @@ def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
             with_entry(kind, array, npy_saying("__import__('os').mkdir('it-ran')"))
         ),
         "a header that never ends": lambda: packed(with_entry(kind, array, npy_saying("{" * 9000))),
-        "JSON that is no JSON": lambda: packed(whole(kind) | {first_json: b"{"}),
+        "JSON that is not valid": lambda: packed(whole(kind) | {first_json: b"{"}),
         "JSON that is a list": lambda: packed(whole(kind) | {first_json: b"[]"}),
         "JSON with NaN": lambda: packed(with_json(kind, lambda d: d | {"version": float("nan")})),
         "JSON nested a million deep": lambda: packed(whole(kind) | {first_json: b"[" * 10**6}),
@@ -198,7 +198,7 @@ AREA = Area(
             changed("selection", "settings", to={"dict": {}}),
             MESSAGES["selection"],
         ),
-        refused("`load`: a class that there is not", changed("selection", "type", to="Path"), MESSAGES["selection"]),
+        refused("`load`: a class that does not exist", changed("selection", "type", to="Path"), MESSAGES["selection"]),
         refused(
             "`load`: a function instead of a class",
             changed("selection", "type", to="__import__"),
@@ -217,7 +217,7 @@ AREA = Area(
             ),
             MESSAGES["selection"],
         ),
-        refused("`load`: a file that there is not", lambda: interplay.load("nowhere"), "nowhere"),
+        refused("`load`: a file that does not exist", lambda: interplay.load("nowhere"), "nowhere"),
         refused("`load`: a folder", lambda: interplay.load("."), "directory"),
         refused("`load`: a pipe", lambda: (os.mkfifo("pipe"), interplay.load("pipe")), "it is a pipe or device"),
         refused("`load(None)`", lambda: interplay.load(None), "^path must be"),
@@ -236,7 +236,7 @@ AREA = Area(
         refused(
             "`merge_parts`: another number of samples", changed("part", "about", "n_samples", to=7), MESSAGES["part"]
         ),
-        refused("`merge_parts`: a file that there is not", lambda: interplay.merge_parts(["nowhere"]), "nowhere"),
+        refused("`merge_parts`: a file that does not exist", lambda: interplay.merge_parts(["nowhere"]), "nowhere"),
         *damaged_cases("checkpoint"),
         refused(
             "`checkpoint=`: 10¹² tiles done",

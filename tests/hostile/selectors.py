@@ -62,7 +62,7 @@ AREA = Area(
             "^sample_weight is not supported",
         ),
         refused(
-            "a fit parameter that there is not", lambda: MDFSSelector(dimensions=2).fit(X, Y, weights=Y), "'weights'"
+            "a fit parameter that does not exist", lambda: MDFSSelector(dimensions=2).fit(X, Y, weights=Y), "'weights'"
         ),
         refused(
             "`strata` as a name",

@@ -151,7 +151,7 @@ AREA = Area(
         refused("`checkpoint=7`", lambda: gains(checkpoint=7), "^checkpoint must be"),
         refused("`Checkpoint(seconds=-1)`", lambda: interplay.Checkpoint("a", seconds=-1), "^seconds must be"),
         refused("`Checkpoint(seconds=nan)`", lambda: interplay.Checkpoint("a", seconds=float("nan")), "^seconds must"),
-        refused("a checkpoint in no folder", lambda: gains(checkpoint="no/such/folder/a"), "no/such/folder/a"),
+        refused("a checkpoint in a missing folder", lambda: gains(checkpoint="no/such/folder/a"), "no/such/folder/a"),
         refused("a checkpoint that is a folder", lambda: gains(checkpoint="."), "checkpoint|cannot write"),
         same("`n_jobs` of many more threads than work", lambda: gains(n_jobs=3000), "one thread", gains),
         same("`n_jobs=-1000`", lambda: gains(n_jobs=-1000), "one thread", gains),
@@ -237,7 +237,7 @@ AREA = Area(
         refused('`p_adjust="tukey"`', lambda: selected(p_adjust="tukey"), "^p_adjust must be one of"),
         refused('`fit="normal"`', lambda: selected(fit="normal"), "^fit must be one of"),
         refused('`multiclass="all"`', lambda: selected(multiclass="all"), "^multiclass must be one of"),
-        refused("an argument that there is not", lambda: selected(dimension=2), "dimension", theirs="'dimension'"),
+        refused("an argument that does not exist", lambda: selected(dimension=2), "dimension", theirs="'dimension'"),
         same(
             "numpy numbers for every setting",
             lambda: selected(
@@ -263,7 +263,7 @@ AREA = Area(
         refused("`select`: `arms=[]`", lambda: selected(dimensions="auto", arms=[]), "^arms must name at least one"),
         refused("`select`: `arms=7`", lambda: selected(dimensions="auto", arms=7), "^arms must be a list"),
         refused(
-            "`select`: an arm that there is not",
+            "`select`: an arm that does not exist",
             lambda: selected(dimensions=(1, 2), arms=["triples"]),
             "^arms names 'triples': with dimensions",
         ),
@@ -307,7 +307,7 @@ AREA = Area(
             "^random_state must be",
         ),
         refused(
-            "a shard with an argument that there is not",
+            "a shard with an argument that does not exist",
             lambda: interplay.search_shard(X, Y, dimensions=2, shard="1/2", dimension=2),
             "dimension",
             theirs="'dimension'",
@@ -334,7 +334,9 @@ AREA = Area(
             },
         ),
         refused("`interesting_tuples`: `out=7`", lambda: tuples(out=7), "^out must be"),
-        refused("`interesting_tuples`: `out` in no folder", lambda: tuples(out="no/folder/a.parquet"), "no/folder"),
+        refused(
+            "`interesting_tuples`: `out` in a missing folder", lambda: tuples(out="no/folder/a.parquet"), "no/folder"
+        ),
         refused(
             "`interesting_tuples`: a matrix in 3D", lambda: tuples(as_matrix=True, dimensions=3), "^as_matrix needs"
         ),
@@ -344,7 +346,7 @@ AREA = Area(
             lambda: interplay.interesting_tuples(np.tile(X, 60), Y, dimensions=3, max_memory=1e6),
             "max_memory|memory",
         ),
-        refused("`interesting_tuples`: a statistic that needs no decision", lambda: tuples(stat="TC"), "^stat"),
+        refused("`interesting_tuples`: a statistic without an outcome", lambda: tuples(stat="TC"), "^stat"),
         same(
             "`interesting_tuples`: `top` of more than there are",
             lambda: tuples(top=10**18, top_by="all").value.shape,

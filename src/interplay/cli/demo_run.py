@@ -27,7 +27,7 @@ def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) ->
         "Five of them decide the class, but only together. The others are combinations and copies of these five.\n"
         "We search variables alone, in pairs and in triples. Permuted copies show the chance level.\n"
     )
-    table = Table("search", "true", "false", "missed", "seconds", title="What each dimension finds")
+    table = Table("search", "true positives", "false positives", "missed", "seconds", title="What each dimension finds")
     for column in table.columns[1:]:
         column.justify = "right"
     selections: dict[str, Selection] = {}
@@ -51,14 +51,14 @@ def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) ->
     console.print(table)
     together = selections.pop("all in one call", None)
     if together is not None:
-        how = Counter(together.found[v] for v in together.ranked)
-        console.print(f"\nOne call finds them {', '.join(f'{words}: {number}' for words, number in how.items())}.")
+        how = Counter(together.found[v] for v in together.ranked).most_common()
+        console.print(f"\nThe search in one call finds {', '.join(f'{number} {words}' for words, number in how)}.")
 
     alone = set(selections["1D"].relevant)
     last = selections[f"{max_dimensions}D"]
     hidden = [name for name in last.relevant if name not in alone]
     if hidden:
-        console.print(f"\nFound in {max_dimensions}D and missed alone, with the partners they need:")
+        console.print(f"\nFound in {max_dimensions}D but not alone, with their partners:")
     rows = last.table.set_index("variable")
     for name in hidden[:8]:
         row = rows.loc[name]
@@ -84,4 +84,4 @@ def _write_picture(console: Console, folder: Path, selections: dict[str, Selecti
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "gains.png"
     figure.savefig(path, dpi=130)
-    console.print(f"\nPicture of the gains against their rank: {path}")
+    console.print(f"\nPicture of the gains by rank: {path}")

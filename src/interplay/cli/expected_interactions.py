@@ -20,8 +20,8 @@ from interplay.search.tuple_screen import PSEUDOCOUNT, cap_beside_gaps, screen_b
 def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     """Return how many tuples, how much memory and how much time ``interactions(X, y, **arguments)`` will take.
 
-    All of its checks are made, and about a second's worth of tuples is screened, as the search would do it. The tests
-    of the tuples that the screen leaves are not part of the time.
+    All checks of `interactions` are made. About a second's worth of tuples is screened to measure the rate. The time
+    does not include the tests of the tuples that the screen leaves.
 
     Examples
     --------

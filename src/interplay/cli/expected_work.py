@@ -33,7 +33,7 @@ class ExpectedWork:
     dimensions : int
         Of several in one call, the largest.
     n_searches : int
-        Discretisations times comparisons of classes, and times permutations; each looks at all tuples.
+        Number of discretisations times comparisons of classes times permutations; each searches all tuples.
     n_tuples : float
         Tuples in all of them.
     n_bytes : int
@@ -62,7 +62,8 @@ class ExpectedWork:
 
     def summary(self) -> str:
         """Return it in words."""
-        where = ", ".join(f"{name} {value}" for name, value in self.engine.items())
+        words = {"name": "", "simd_level": "instruction set "}
+        where = ", ".join(f"{words.get(name, f'{name} ')}{value}" for name, value in self.engine.items())
         contrast = f", {self.n_contrast} contrast variables" if self.n_contrast else ""
         return "\n".join(
             [
@@ -78,9 +79,9 @@ class ExpectedWork:
 def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any) -> ExpectedWork:
     """Return how many tuples, how much memory and how much time ``select(X, y, **settings)`` will take.
 
-    All of its checks are made, and about a second's worth of tuples is searched to see how fast that goes, on the
-    engine that would do the work and in its tiles: for a `shard` in those that all shards share. The numbers are of the
-    whole work all the same.
+    All checks of `select` are made. About a second's worth of tuples is searched to measure the rate, on the engine
+    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). The numbers are those
+    of the whole work.
 
     Examples
     --------

@@ -28,7 +28,7 @@ def info(verbose: bool) -> None:
     rows = dict(versions())
     rows["platform"] = platform.platform()
     rows["cores"] = str(resolve_n_jobs(-1))
-    rows["SIMD levels"] = f"{', '.join(simd_levels())} (in use: {default_simd_level()})"
+    rows["instructions"] = f"{', '.join(simd_levels())} (in use: {default_simd_level()})"
     rows["engines"] = ", ".join(engines_here())
     rows["GPUs"] = "; ".join(_gpus()) or "none found"
     if "cuda" not in engines_here():

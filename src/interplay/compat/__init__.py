@@ -9,7 +9,7 @@ its float32 rounding. Contrast variables and seeds work as in that package. So d
 a single discretisation is random too, number 1 is the second discretisation, and `fit_p_value` with contrast variables
 has a search of its own and leaves out one variable more than ``ign_low_ig_vars_num`` says.
 
-Faults of that package are mended:
+Faults of that package are corrected:
 
 - The data may be any table, and the decision (the outcome) any labels with two or more classes.
 - `run` works in 1D with one discretisation and without contrast variables.

@@ -35,7 +35,7 @@ _MAX_MEMORY = 8e9
 
 
 class StatMode(IntEnum):
-    """What to compute of a tuple."""
+    """The statistic of a tuple."""
 
     H = 0
     MI = 1

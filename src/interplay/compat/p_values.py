@@ -154,8 +154,7 @@ def _search_ignored(tail_p: FloatArray, mode: str, bounds: Bounds, search_points
     if 0 < best >= bounds.max_ignored - 2:
         warnings.warn(
             f"the null fit ignores {best} contrast variables of low gain, about the largest number allowed, so it may "
-            "be inaccurate: "
-            "remove constant and nearly constant columns, or raise max_ign_low_ig_vars_num",
+            "be inaccurate: remove constant and nearly constant columns, or raise max_ign_low_ig_vars_num",
             UserWarning,
             stacklevel=3,
         )

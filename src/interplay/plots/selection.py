@@ -62,7 +62,7 @@ class SelectionPlots:
     def null_fit(self, ax: Axes | None = None, *, run: int | str | None = None) -> Axes:
         """Draw the p-values of the reference variables against those a perfect fit would have (Q–Q).
 
-        With several runs, `run` is the number of one or what it tells apart; with several dimensions, such as "2D".
+        With several runs, `run` is the number or the name of one; with several dimensions, a name such as "2D".
         """
         return self._run(run).null_fit.plot(ax=ax)
 

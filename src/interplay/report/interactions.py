@@ -14,6 +14,7 @@ from interplay.plain_text import printable
 from interplay.plots.why import share_around
 from interplay.report.page import csp_hash, flat, page_file, rows_of
 from interplay.results.interaction_table import cell_in_words
+from interplay.results.interactions import words_of_tuples
 from interplay.stored.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ def methods_words(result: Interactions) -> str:
     return (
         f"{_search_words(result)} Significant tuples were tested again with "
         f"{', '.join(printable(name) for name in again.about)} as covariates, by the likelihood ratio of logistic "
-        "models "
-        "with and without the interaction; p-values were adjusted in the same way."
+        "models with and without the interaction; p-values were adjusted in the same way."
     )
 
 
@@ -77,7 +77,7 @@ def _search_words(result: Interactions) -> str:
         f"The {result.n_tests:,} listed tuples were tested once each in new samples, at the thresholds of the first "
         "samples"
         if result.first is not None
-        else f"All {result.n_tests:,} {result.dimensions}-tuples of the requested variables were tested"
+        else f"All {result.n_tests:,} {words_of_tuples(result.dimensions)} of the search were tested"
     )
     model = (
         f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. The null "
@@ -89,8 +89,7 @@ def _search_words(result: Interactions) -> str:
             f"{model}, ranked by χ² at the effective degrees of freedom. Samples belonged to "
             f"{result.provenance['groups']['n_groups']} groups and are not independent. Therefore p-values come from "
             f"{result.permutations_in_words()}; the search was repeated for each permutation. They were adjusted for "
-            "all "
-            f"{result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
+            f"all {result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
             f"possible p-value was {result.provenance['groups']['smallest_p']:.3g}."
         )
     return (

@@ -29,9 +29,8 @@ _ABOUT_ALONE = "Gains are in bits × samples. Select a variable to see the class
 _ABOUT_TUPLES = (
     "Gains are in bits × samples. <em>Alone</em> is the gain without partners, and <em>synergy</em> is what the best "
     "tuple adds to it. Synergy is negative if the partners carry part of the same information. <em>Together</em> is "
-    "the "
-    "verdict on the partners; p-values of interactions are adjusted for all tuples of the search. Select a variable to "
-    "see its tuples and why they matter."
+    "the verdict on the partners; p-values of interactions are adjusted for all tuples of the search. Select a "
+    "variable to see its tuples and why they matter."
 )
 
 

@@ -19,13 +19,11 @@ def null_sentence(selection: Selection) -> str:
     about = _about(selection)
     fit = selection.runs[0].null_fit
     if fit.is_permuted:
-        early = "" if _is_complete(selection) else " (stopped early, as no variable could become significant)"
-        return f"p-values come from {_permutations(selection)}{early}; no null distribution was fitted."
+        return f"p-values come from {_permutations(selection)}; no null distribution was fitted."
     if about.get("n_groups"):
         return (
             f"Samples of one group resemble each other. Therefore gains were divided by {fit.inflation:.3g}, and "
-            "contrast "
-            f"variables are permutations of whole groups ({about['n_groups']})."
+            f"contrast variables are permutations of whole groups ({about['n_groups']})."
         )
     return ""
 
@@ -136,7 +134,8 @@ def _permutations(selection: Selection) -> str:
     every = "all " if about.get("all_permutations") and _is_complete(selection) else ""
     within = ", within strata" if selection.provenance.get("strata") else ""
     what = str(about.get("exchanged", "labels")).removeprefix("labels").strip()
-    return f"{every}{number:,} permutations of the labels {what}{within}".replace("  ", " ")
+    early = "" if _is_complete(selection) else " (stopped early, because no variable could become significant)"
+    return f"{every}{number:,} permutations of the labels {what}{within}{early}".replace("  ", " ")
 
 
 def _is_complete(selection: Selection) -> bool:

@@ -75,7 +75,7 @@ def summary_sentences(selection: Selection) -> list[str]:
 def methods_paragraph(selection: Selection) -> str:
     """Return a paragraph for the methods section of a paper; its citations are `REFERENCES`."""
     s = selection.settings
-    k, d = selection.dimensions[-1], s["discretizations"]
+    d = s["discretizations"]
     n_levels = s["divisions"] + 1
     ways = "" if d == 1 else f", in {d} random ways (range {s['range_']:.3g})"
     runs = {"ovo": "; each pair of classes was compared", "ovr": "; each class was compared with the rest"}
@@ -89,10 +89,7 @@ def methods_paragraph(selection: Selection) -> str:
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
             *_missing_method(selection),
-            f"{_capital(_looked_at(selection))} were searched exhaustively ({_n_tuples(selection)}), and each variable "
-            "was scored by its maximum "
-            + ("information gain" if k == 1 else "conditional information gain over all tuples that contain it")
-            + f" (pseudocount {s['pseudocount']:g}).",
+            _search_method(selection),
             *_strata_method(selection),
             *_group_method(selection),
             _null_method(selection),
@@ -103,6 +100,16 @@ def methods_paragraph(selection: Selection) -> str:
             f"The random seed was {s['random_state']}{_when(selection)}.",
         ]
     )
+
+
+def _search_method(selection: Selection) -> str:
+    pseudocount = f"(pseudocount {selection.settings['pseudocount']:g})"
+    if selection.dimensions == (1,):
+        alone = f"Each variable was tested alone ({_n_tuples(selection)})"
+        return f"{alone} and was scored by its maximum information gain {pseudocount}."
+    searched = f"{_capital(_looked_at(selection))} were searched exhaustively ({_n_tuples(selection)})"
+    scored = "each variable was scored by its maximum conditional information gain over all tuples that contain it"
+    return f"{searched}, and {scored} {pseudocount}."
 
 
 def _what_was_searched(selection: Selection) -> str:
@@ -352,7 +359,8 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.fit == "union":
         return "p-values are χ² tail probabilities times the number of tests of each variable (union bound)."
     of = (
-        f"{counted(selection.settings['n_contrast'], 'contrast variable')} (random permutations of the original ones)"
+        f"{counted(selection.settings['n_contrast'], 'contrast variable')} (random permutations of the original "
+        "variables)"
         if fit.n_contrast
         else "the variables that were found to be irrelevant"
     )

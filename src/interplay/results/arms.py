@@ -55,6 +55,11 @@ class ArmPValues:
     def dimensions(self) -> int:
         return int(self.tuples.shape[1])
 
+    @property
+    def is_beyond_alone(self) -> bool:
+        """Whether it leaves out what the variable tells alone."""
+        return self.name.startswith(("synergy", "product"))
+
 
 def arm_names(tests: Sequence[ArmPValues]) -> tuple[str, ...]:
     """Return the arms of some tests in their order."""
@@ -96,13 +101,23 @@ def best_arm(selection: Selection) -> IntArray:
 
 
 def strongest_test(selection: Selection) -> IntArray:
-    """Return the number of the test that says most about each variable, of the arm in which it is found, (n_vars,)."""
-    arms, found_in = arm_names(selection.tests), best_arm(selection)
-    weighted = [
-        np.where((found_in == arms.index(test.arm)) & ~np.isnan(test.log_p), test.log_p - np.log(test.weight), np.inf)
-        for test in selection.tests
-    ]
-    return np.asarray(np.argmin(weighted, axis=0))
+    """Return the number of the test that says most about each variable, of the arm in which it is found, (n_vars,).
+
+    A variable that shows alone may matter with a partner too, and that is what users want to see beside: then it is the
+    test of the smallest tuples that by itself is enough to tell what the variable adds there.
+    """
+    tests = selection.tests
+    weighted = np.stack([np.where(np.isnan(test.log_p), np.inf, test.log_p - np.log(test.weight)) for test in tests])
+    arm_of = np.array([arm_names(tests).index(test.arm) for test in tests])
+    found_in = best_arm(selection)
+    strongest = np.argmin(np.where(arm_of[:, np.newaxis] == found_in, weighted, np.inf), axis=0)
+    is_alone = np.array([test.dimensions == 1 for test in tests])[strongest]
+    for size in sorted({test.dimensions for test in tests if test.is_beyond_alone}, reverse=True):
+        of_size = np.array([test.is_beyond_alone and test.dimensions == size for test in tests])
+        with_partner = np.where(of_size[:, np.newaxis], weighted, np.inf)
+        is_enough = with_partner.min(axis=0) < np.log(selection.settings["level"] / len(selection.names))
+        strongest = np.where(is_alone & is_enough, np.argmin(with_partner, axis=0), strongest)
+    return np.asarray(strongest)
 
 
 def found_by(selection: Selection) -> list[str]:

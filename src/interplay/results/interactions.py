@@ -352,15 +352,13 @@ class Interactions:
                 lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
         elif self.first is None and "searched_up_to_p" in self.provenance:
             lines.append(
-                f"With so many tuples, a significant p-value must be below {self.provenance['searched_up_to_p']:.2g}, "
-                "and "
-                "none is; top=10 lists the smallest."
+                f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
+                "among so many tuples; top=10 lists the smallest p-values."
             )
         elif self.is_permuted:
             lines.append(
                 f"In more than {self.settings['level']:.0%} of the permutations, some tuple has an interaction as "
-                "strong as "
-                "the strongest in the data; top=10 lists the tuples with the smallest p-values."
+                "strong as the strongest in the data; top=10 lists the tuples with the smallest p-values."
             )
         return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
 

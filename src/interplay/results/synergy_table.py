@@ -59,8 +59,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
         if found is None:
             raise ValueError(
                 "this selection does not contain its tuples (within strata, merged from parts without X, or saved by "
-                "an "
-                "older version): give X to merge_parts, or run select() without strata"
+                "an older version): give X to merge_parts, or run select() without strata"
             )
         p_gain = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
         verdicts = verdicts_of(selection, number, found.tuples)

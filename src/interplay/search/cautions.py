@@ -51,8 +51,7 @@ _WORDS = {
         "determines y completely (none of its values occurs in two classes): if it encodes the outcome or follows from "
         "it",
         "determine y completely (none of their values occurs in two classes): if they encode the outcome or follow "
-        "from "
-        "it",
+        "from it",
     ),
     _MISSING_APART: (
         "has missing values that determine y completely: if these depend on the outcome",

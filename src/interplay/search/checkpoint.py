@@ -164,8 +164,7 @@ class Checkpoint:
         elif difference := describe_difference(self._about, wanted):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} belongs to another search ({difference}): repeat the call it was "
-                "made "
-                "with, name another file, or remove it to start afresh"
+                "made with, name another file, or remove it to start afresh"
             )
 
     def tile_shapes(self, name: str) -> list[TileShape] | None:

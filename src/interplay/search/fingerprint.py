@@ -73,12 +73,15 @@ def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
     digest.update(np.packbits(is_small).tobytes() + small.tobytes())
     if not is_small.all():
         digest.update(_float64s(block[~is_small]).tobytes())
-    for row, v in enumerate(range(*columns)):
+    is_label = table.kinds[slice(*columns)] == ColumnKind.LABEL
+    # Most tables have no such columns: nothing is done for each of the others, which threads would wait for.
+    may_exceed = block.dtype.itemsize >= 8 and block.dtype != np.float64
+    for row in np.flatnonzero(is_label | ~is_small if may_exceed else is_label).tolist():
         content = b"" if is_small[row] else _beyond_float64(block[row])
-        if table.kinds[v] == ColumnKind.LABEL and _has_many_values(block[row]):
+        if is_label[row] and _has_many_values(block[row]):
             content += b"label"
         if content:
-            digest.update(v.to_bytes(8, "little") + content)
+            digest.update((columns[0] + row).to_bytes(8, "little") + content)
     return digest.digest()
 
 

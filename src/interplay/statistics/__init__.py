@@ -5,6 +5,7 @@
     null_fit.py            maxima             → NullFit          `fit_null`
     null_distribution.py   NullFit itself: the distribution of the gains of irrelevant variables
     lsq_fit.py, likelihood_fit.py              the estimators behind it
+    shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
     conditional_test.py    counts             → p-values of single variables, given the margins; which of these:
     exact_test.py              two levels, two classes

@@ -23,8 +23,7 @@ _OF_PAIRS = {"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10}
 #: Three dimensions and more share this. Their gains add nothing to their synergies.
 _OF_LARGER = {"synergy": 0.24}
 
-#: How the null distribution of synergies and products is fitted, unless users say otherwise. Gains are fitted as in
-#: searches of one size of tuples.
+#: What "auto" may fit to synergies and products. Gains are fitted as in searches of one size of tuples.
 FIT_OF_SYNERGIES = "predictive"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -115,7 +116,8 @@ def fit_null(
         (many constant or rare columns, all gains the same), "union". The page on calibration in the documentation
         has a larger study, with the same outcome.
     auto_fit : {"weibull", "predictive"}
-        What "auto" fits to contrast variables in 2D and more: "predictive" to at least 200, "weibull" to at least 30.
+        What "auto" fits to contrast variables in 2D and more: "weibull", or "predictive", if there are at least 200 of
+        them, and if they are of several kinds (degrees of freedom), come in clusters or have a shape above 1.
     free_shape : bool
         Whether the shape δ of "predictive" may be larger than 1. Of maximum gains it may not: overlap only makes the
         tail heavier, and what a variable tells alone has the tail of χ². What is beyond that (synergies) has a lighter
@@ -214,17 +216,21 @@ def fit_null(
             min_irrelevant=min_irrelevant,
             max_ignored=max_ignored,
         )
+        fit_as = partial(
+            _fit_reference,
+            reference,
+            df_reference,
+            mode=mode,
+            has_contrast=has_contrast,
+            bounds=bounds,
+            search_points=search_points,
+            max_delta=math.inf if free_shape else 1.0,
+        )
         try:
-            found = _fit_reference(
-                reference,
-                df_reference,
-                fit=fit,
-                mode=mode,
-                has_contrast=has_contrast,
-                bounds=bounds,
-                search_points=search_points,
-                max_delta=math.inf if free_shape else 1.0,
-            )
+            found = fit_as(fit=fit)
+            if may_fall_back and fit == "predictive" and _are_alike(df_reference, found):
+                fit = "weibull"
+                found = fit_as(fit=fit)
         except ValueError:
             if not may_fall_back:
                 raise
@@ -345,6 +351,15 @@ def _resolve(
         few_thresholds = dimensions == 1 and divisions * discretizations < MIN_THRESHOLDS_FOR_EXP
         mode = "lin" if fit == "union" or (fit == "lsq" and few_thresholds) else "exp"
     return fit, mode
+
+
+def _are_alike(df: float | FloatArray, found: _Found) -> bool:
+    """Say whether nothing speaks against one heavy tail, whose shape most of the values then tell more precisely.
+
+    Against it speak tuples of several degrees of freedom, which are several distributions, values that come in
+    clusters, and a shape that is above 1 by more than two standard errors.
+    """
+    return not isinstance(df, np.ndarray) and not found.half_gap and found.delta <= 1.0 + 2.0 * found.delta_error
 
 
 def _number_of_tests(n_vars: int, *, dimensions: int, discretizations: int) -> float:

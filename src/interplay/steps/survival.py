@@ -100,8 +100,7 @@ def make_survival(time: Any, event: Any, *, n_samples: int) -> Survival:
     if columns["event"].kind == ColumnKind.LABEL or not np.isin(flags, (0, 1)).all():
         raise ValueError(
             "y's event must be True (or 1) where the event was observed at that time, and False (or 0) where the time "
-            "is "
-            "censored"
+            "is censored"
         )
     seen = np.asarray(flags, dtype=bool)
     if seen.sum() < MIN_EVENTS:

@@ -38,7 +38,7 @@ Values = npt.NDArray[Any]
 Which = slice | IntArray
 
 #: The entry of a pandas table's ``attrs`` that becomes `Table.samples_left_out`.
-SAMPLES_LEFT_OUT = "samples_left_out"
+SAMPLES_LEFT_OUT = "interplay.samples_left_out"
 
 #: Samples that are transposed at a time: few enough that all cache lines they touch stay in cache.
 _STRIP = 128
@@ -244,7 +244,8 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         table = _pandas_table(X, names)
         is_counted = type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
         table.index = None if is_counted else X.index
-        table.samples_left_out = int(X.attrs.get(SAMPLES_LEFT_OUT, 0))
+        left_out = X.attrs.get(SAMPLES_LEFT_OUT)
+        table.samples_left_out = left_out if isinstance(left_out, int) else 0
         return table
 
     if isinstance(getattr(X, "column_names", None), list):  # pyarrow, the other one that allows repeated names

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import IO, Any
 
 from interplay.checks import check_path
@@ -134,9 +135,14 @@ def _make_like(new: Path, files: Iterable[Path]) -> None:
     os.chmod(new, 0o666 & ~_umask())  # temporary files are private
 
 
+#: The mask can only be read by setting it. Two threads at once would leave it at 0.
+_mask_lock = Lock()
+
+
 def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
+    with _mask_lock:
+        mask = os.umask(0)
+        os.umask(mask)
     return mask
 
 

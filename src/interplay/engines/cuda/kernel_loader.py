@@ -30,8 +30,8 @@ Kernel = tuple[str, str, tuple[str, ...]]
 #: What all kernels are compiled with. Denormal numbers are zeros, as CuPy has it for kernels of its own.
 _OPTIONS = ("-std=c++17", "-ftz=true")
 
-#: What it takes to begin, measured on an H200's machine (benchmarks/cold_start.py): a few launches and copies, the
-#: import of CuPy and the driver's start, and the compiler.
+#: What it takes to begin, measured on an H200's machine (benchmarks/cold_start.py) and rounded up: a few launches and
+#: copies; the import of CuPy and the driver's start; the compiler.
 _RUNNING_SECONDS, _KEPT_SECONDS, _COLD_SECONDS = 0.1, 1.0, 2.0
 
 #: What is compiled, or being compiled: by file, options and compute capability, where the image is.
@@ -84,7 +84,9 @@ def start_seconds() -> float:
     """
     if _images:
         return _RUNNING_SECONDS
-    return _KEPT_SECONDS if next(_folder().glob("tuple_*.cubin"), None) else _COLD_SECONDS
+    folder = _folder()
+    has_kept = folder is not None and next(folder.glob("tuple_*.cubin"), None) is not None
+    return _KEPT_SECONDS if has_kept else _COLD_SECONDS
 
 
 def compile_ahead(kernels: Iterable[Kernel]) -> None:
@@ -115,21 +117,19 @@ def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
 def _function(file: str, function: str, options: tuple[str, ...], capability: str) -> Any:
     import cupy
 
-    for is_last in (False, True):
-        path = _image(file, options, capability)
-        try:
-            return cupy.RawModule(path=str(path)).get_function(function)
-        except (OSError, cupy.cuda.driver.CUDADriverError):
-            # Damaged, gone, or from a compiler that is too new for this driver: compiled anew, once.
-            if is_last:
-                raise
-            with _lock:
-                _images.pop((file, options, capability), None)
-            path.unlink(missing_ok=True)
-    raise AssertionError
+    def load(path: Path) -> Any:
+        return cupy.RawModule(path=str(path)).get_function(function)
+
+    try:
+        return load(_image(file, options, capability))
+    except (OSError, cupy.cuda.driver.CUDADriverError):
+        # Damaged, gone, or from a compiler that is too new for this driver: compiled anew, once.
+        with _lock:
+            _images.pop((file, options, capability), None)
+        return load(_image(file, options, capability, anew=True))
 
 
-def _image(file: str, options: tuple[str, ...], capability: str) -> Path:
+def _image(file: str, options: tuple[str, ...], capability: str, *, anew: bool = False) -> Path:
     """Return where the image of a kernel is, compiled here if nobody has; several threads may ask for it."""
     key = (file, options, capability)
     with _lock:
@@ -139,7 +139,7 @@ def _image(file: str, options: tuple[str, ...], capability: str) -> Path:
             image = _images[key] = Future()
     if is_mine:
         try:
-            image.set_result(_made_image(file, options, capability))
+            image.set_result(_made_image(file, options, capability, anew=anew))
         except BaseException as error:
             with _lock:
                 _images.pop(key, None)
@@ -147,21 +147,21 @@ def _image(file: str, options: tuple[str, ...], capability: str) -> Path:
     return image.result()
 
 
-def _made_image(file: str, options: tuple[str, ...], capability: str) -> Path:
-    name = image_name(file, options, capability)
-    path = _folder() / name
-    if path.exists():
-        return path
+def _made_image(file: str, options: tuple[str, ...], capability: str, *, anew: bool) -> Path:
+    name, kept_in = image_name(file, options, capability), _folder()
+    if kept_in is not None and (kept_in / name).exists() and not anew:
+        return kept_in / name
     from cupy.cuda.compiler import compile_using_nvrtc
 
     _import_meanwhile()
     image: bytes = compile_using_nvrtc(source_of(file), (*_OPTIONS, *options), cache_in_memory=True)[0]
-    try:
-        with whole_path(path) as unfinished:
-            unfinished.write_bytes(image)
-    except OSError:  # a full disk does not stop a search
-        path = _folder_of_process() / name
-        path.write_bytes(image)
+    if kept_in is not None:
+        with suppress(OSError):  # a full disk, or a folder that can only be read, does not stop a search
+            with whole_path(kept_in / name) as unfinished:
+                unfinished.write_bytes(image)
+            return kept_in / name
+    path = _folder_of_process() / name
+    path.write_bytes(image)
     return path
 
 
@@ -173,16 +173,15 @@ def _import_meanwhile() -> None:
 
 
 @lru_cache(maxsize=1)
-def _folder() -> Path:
-    """Return where images are kept: with those of CuPy, unless these are kept in memory or cannot be written."""
+def _folder() -> Path | None:
+    """Return where images are kept: with those of CuPy, if they are, and there is or can be a folder."""
     if os.environ.get("CUPY_CACHE_IN_MEMORY", "0") in ("", "0"):
         given = os.environ.get("CUPY_CACHE_DIR")
-        folder = (Path(given) if given else Path("~/.cupy/kernel_cache").expanduser()) / "interplay"
         with suppress(OSError, RuntimeError):  # RuntimeError: there is no home
+            folder = (Path(given) if given else Path("~/.cupy/kernel_cache").expanduser()) / "interplay"
             folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                return folder
-    return _folder_of_process()
+            return folder
+    return None
 
 
 @lru_cache(maxsize=1)
