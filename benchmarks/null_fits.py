@@ -28,10 +28,9 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import interplay
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.null_data import make_data
-
-import interplay
 from interplay import combination, pipeline
 from interplay.results.arms import log_p_of_all
 from interplay.statistics.null_fit import fit_null

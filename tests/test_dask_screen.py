@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,14 +101,17 @@ def test_lists_that_are_too_long_come_in_parts(client: Any) -> None:
 
 
 def fail_now_and_then(how: str) -> None:
-    """Run on the workers: chunks of more than three tiles run out of memory, or one in three fails."""
+    """Run on the workers: chunks of more than three tiles run out of memory, or each fails once on each worker."""
     import interplay.engines.dask_tasks as tasks
+
+    failed = set()
 
     class Fails(CpuEngine):
         def screen_tiles(self, planes, tiles, **options):
             if how == "memory" and len(tiles) > 3:
                 raise MemoryError
-            if how == "error" and time.time_ns() // 1000 % 3 == 0:
+            if how == "error" and (chunk := pickle.dumps(tiles)) not in failed:
+                failed.add(chunk)
                 raise OSError("a disk hiccup")
             return super().screen_tiles(planes, tiles, **options)
 

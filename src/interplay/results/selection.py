@@ -246,8 +246,13 @@ class Selection:
     def best_tuple(self, number: int) -> IntArray:
         """Return the members of the tuple in which a variable, by its number, shows most clearly, ascending."""
         of_test = self.tests[self._strongest[number]].tuples if self.tests else None
-        members = self.runs[self.best_run[number]].gains.tuples[number] if of_test is None else of_test[number]
+        members = self._tuples_by_run[self.best_run[number]][number] if of_test is None else of_test[number]
         return np.asarray(members[members >= 0])
+
+    @cached_property
+    def _tuples_by_run(self) -> list[IntArray]:
+        """Best tuples in each run. Kept, since `MaxGains.tuples` looks through all variables every time."""
+        return [run.gains.tuples for run in self.runs]
 
     def best_tuples(self, variables: IntArray, dimensions: int) -> IntArray:
         """Return the best tuples of variables whose best tuples have up to so many members; −1 where one lacks."""
