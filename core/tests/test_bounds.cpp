@@ -43,7 +43,7 @@ void check_paired_bounds(const LevelModel& model, const LevelScoreJob& separate,
   for (int pattern = 0; pattern < shape.n_patterns; ++pattern) {
     const auto of_class = [&](int q) { return separate.counts.with_lane[q * shape.n_patterns + pattern]; };
     ClassCounts* target = counts.data() + pattern * size;
-    kernels.put(of_class(0), of_class(1), static_cast<int>(size), target);
+    kernels.put(of_class(0), of_class(1), {shape.lane_levels - 1, shape.lane_stride, shape.lane_stride}, target);
     bool is_put = true;
     for (Index at = 0; at < size; ++at) is_put = is_put && target[at] == class_counts(of_class(0)[at], of_class(1)[at]);
     check(is_put, "two classes: counts side by side", name_of(level));

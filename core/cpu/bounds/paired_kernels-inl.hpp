@@ -236,18 +236,24 @@ void information_paired_lanes(const interplay::LevelModel& model, const interpla
 }
 
 template <class Simd>
-void put_pairs(const interplay::LaneCount* class_0, const interplay::LaneCount* class_1, int n_lanes,
-               interplay::ClassCounts* counts) {
-  for (int lane = 0; lane < n_lanes; lane += 16) {
-    Simd::store_pairs(counts + lane, Simd::load_counts(class_0 + lane), Simd::load_counts(class_1 + lane));
+void put_pairs(const interplay::LaneCount* class_0, const interplay::LaneCount* class_1,
+               const interplay::LaneRuns& runs, interplay::ClassCounts* counts) {
+  for (int run = 0; run < runs.n_runs; ++run, counts += runs.stride) {
+    for (int lane = 0; lane < runs.n_lanes; lane += 16, class_0 += 16, class_1 += 16) {
+      Simd::store_pairs(counts + lane, Simd::load_counts(class_0), Simd::load_counts(class_1));
+    }
   }
 }
 
 template <class Simd>
-void add_pairs(const interplay::LaneCount* class_0, const interplay::LaneCount* class_1, int n_lanes,
-               interplay::ClassCounts* counts) {
-  for (int lane = 0; lane < n_lanes; ++lane) {
-    counts[lane] += class_0[lane] | static_cast<interplay::ClassCounts>(class_1[lane]) << 16;
+void add_pairs(const interplay::LaneCount* class_0, const interplay::LaneCount* class_1,
+               const interplay::LaneRuns& runs, interplay::ClassCounts* counts) {
+  for (int run = 0; run < runs.n_runs; ++run, counts += runs.stride) {
+    for (int lane = 0; lane < runs.n_lanes; ++lane) {
+      counts[lane] += class_0[lane] | static_cast<interplay::ClassCounts>(class_1[lane]) << 16;
+    }
+    class_0 += runs.n_lanes;
+    class_1 += runs.n_lanes;
   }
 }
 

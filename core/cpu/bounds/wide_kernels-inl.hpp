@@ -16,9 +16,13 @@ namespace {
 
 inline constexpr float kWideInflation = 1.0f + 0x1p-9f;
 
-template <class Simd>
-void add_counts(const interplay::LaneCount* counts, int n_lanes, float* sums) {
-  for (int lane = 0; lane < n_lanes; ++lane) sums[lane] += static_cast<float>(counts[lane]);
+template <class Simd, bool Add>
+void put_counts(const interplay::LaneCount* counts, const interplay::LaneRuns& runs, float* sums) {
+  for (int run = 0; run < runs.n_runs; ++run, counts += runs.n_lanes, sums += runs.stride) {
+    for (int lane = 0; lane < runs.n_lanes; ++lane) {
+      sums[lane] = (Add ? sums[lane] : 0.0f) + static_cast<float>(counts[lane]);
+    }
+  }
 }
 
 // Counts of patterns → counts of cells, for one level of a register of lanes and one class.
@@ -128,7 +132,8 @@ void information_wide_lanes(const interplay::LevelModel& model, const interplay:
 template <class Simd>
 constexpr interplay::WideKernels make_wide_kernels() {
   interplay::WideKernels kernels{};
-  kernels.add = add_counts<Simd>;
+  kernels.put = put_counts<Simd, false>;
+  kernels.add = put_counts<Simd, true>;
   kernels.score = score_wide_lanes<Simd, 0>;
   kernels.score_two_classes = score_wide_lanes<Simd, 2>;
   kernels.information = information_wide_lanes<Simd>;

@@ -28,8 +28,11 @@ struct SampleRowLayout {
       class_start.push_back(n_words);
       std::vector<RowSegment>& of_class = segments.emplace_back();
       Index left = planes.class_sizes[q], first_word = planes.class_word_start[q];
+      // Segments of about the same length, in whole words.
+      const Index n_segments = left / most_samples + (left % most_samples > 0);
+      const Index even = n_segments < 2 ? left : (left / n_segments + 64) / 64 * 64;
       do {
-        const Index n_samples = std::min(left, most_samples);
+        const Index n_samples = std::min({left, most_samples, even});
         of_class.push_back({first_word, n_samples, n_words});
         n_words += (n_samples + 1) * kWordsPerRow;
         first_word += n_samples / 64;

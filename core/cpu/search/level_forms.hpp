@@ -18,12 +18,11 @@ struct PairedForm {
 
   static void add_ones(Index q, Index n, Count* ones) { *ones += static_cast<Count>(n) << (16 * q); }
 
-  // of_class(q): n_lanes counts of a segment. is_first: of the segments, whatever was there before
+  // of_class(q): counts of a segment, kLanes. is_first: of the segments, whatever was there before
   template <class OfClass>
-  static void put(const LaneKernels& kernels, const OfClass& of_class, Index, Index, Index n_lanes, bool is_first,
+  static void put(const LaneKernels& kernels, const OfClass& of_class, Index, const LaneRuns& runs, bool is_first,
                   ClassCounts* counts) {
-    const auto kernel = is_first ? kernels.paired.put : kernels.paired.add;
-    kernel(of_class(0), of_class(1), static_cast<int>(n_lanes), counts);
+    (is_first ? kernels.paired.put : kernels.paired.add)(of_class(0), of_class(1), runs, counts);
   }
 
   static const PairedKernels& bounds(const LaneKernels& kernels) { return kernels.paired; }
@@ -41,16 +40,17 @@ struct SeparateForm {
 
   static void add_ones(Index q, Index n, Count* ones) { ones[q] += static_cast<Count>(n); }
 
-  // vector_size: from the counts of a class to those of the next
   template <class OfClass>
-  static void put(const LaneKernels&, const OfClass& of_class, Index n_classes, Index vector_size, Index n_lanes,
-                  bool is_first, LaneCount* counts) {
-    for (Index q = 0; q < n_classes; ++q, counts += vector_size) {
+  static void put(const LaneKernels&, const OfClass& of_class, Index n_classes, const LaneRuns& runs, bool is_first,
+                  LaneCount* counts) {
+    for (Index q = 0; q < n_classes; ++q) {
       const LaneCount* source = of_class(q);
-      if (is_first) {
-        std::copy_n(source, n_lanes, counts);
-      } else {
-        for (Index lane = 0; lane < n_lanes; ++lane) counts[lane] += source[lane];
+      for (int run = 0; run < runs.n_runs; ++run, source += runs.n_lanes, counts += runs.stride) {
+        if (is_first) {
+          std::copy_n(source, runs.n_lanes, counts);
+        } else {
+          for (int lane = 0; lane < runs.n_lanes; ++lane) counts[lane] += source[lane];
+        }
       }
     }
   }
@@ -70,11 +70,10 @@ struct WideForm {
   static void add_ones(Index q, Index n, Count* ones) { ones[q] += static_cast<Count>(n); }
 
   template <class OfClass>
-  static void put(const LaneKernels& kernels, const OfClass& of_class, Index n_classes, Index vector_size,
-                  Index n_lanes, bool is_first, float* counts) {
-    for (Index q = 0; q < n_classes; ++q, counts += vector_size) {
-      if (is_first) std::fill_n(counts, n_lanes, 0.0f);
-      kernels.wide.add(of_class(q), static_cast<int>(n_lanes), counts);
+  static void put(const LaneKernels& kernels, const OfClass& of_class, Index n_classes, const LaneRuns& runs,
+                  bool is_first, float* counts) {
+    for (Index q = 0; q < n_classes; ++q, counts += runs.n_runs * runs.stride) {
+      (is_first ? kernels.wide.put : kernels.wide.add)(of_class(q), runs, counts);
     }
   }
 

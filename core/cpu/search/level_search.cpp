@@ -20,10 +20,14 @@ namespace {
 // Counts of prefixes that wait for their bounds should stay in cache: of one prefix with several registers of lanes,
 // and of several prefixes. Where rows are too many to be kept, so that copying them has to pay, they may be more.
 constexpr Index kMostCountedBytes = Index{1} << 17;
-constexpr Index kMostCountedBytesOfManyRows = Index{1} << 20;
+constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
 
-// Rows of all masks of a prefix that are kept until its last member changes (512 KB).
+// Samples of a segment at most: the rows of all of them, which tables are counted with, stay in the next cache.
+constexpr Index kLongestSegment = 8192;
+
+// Rows of all masks of a prefix that are kept while its last member changes (512 KB), of all registers of lanes that
+// are counted together: if they were more, these would not pay.
 constexpr Index kMostKeptWords = Index{1} << 16;
 
 template <class Form>
@@ -79,9 +83,14 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     const Index room_in_tables =
         kMaxTableCounts / (table_counts_of_last_var(this->problem_, tile) * this->size_[n_prefix_ - 1]);
     registers_together_ = kMostCountedBytes / (n_closed_ * of_register * static_cast<Index>(sizeof(Lane)));
-    registers_together_ = std::min({registers_together_, room_in_tables, kLanes / in_register_});
+    const Index room_for_rows = kMostKeptWords / kept_words_of_register();
+    registers_together_ = std::min({registers_together_, room_in_tables, room_for_rows, kLanes / in_register_});
     registers_together_ = std::clamp<Index>(registers_together_, 1, std::max<Index>(this->n_registers_left(), 1));
     return registers_together_ * of_register;
+  }
+
+  Index kept_words_of_register() const {
+    return restricted_words(planes_.n_words * 64, this->n_masks_[n_prefix_ - 1] * n_segments_ * n_classes_);
   }
 
   void start_tile(const std::int32_t*) {
@@ -94,9 +103,7 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     }
     shape.lane_levels = static_cast<int>(levels_[n_prefix_]);
     shape.lane_stride = static_cast<int>(registers_together_ * in_register_);
-    const Index n_masks = this->n_masks_[n_prefix_ - 1];
-    const Index n_rows = planes_.n_words * 64 + n_masks * n_segments_ * n_classes_;
-    keeps_rows_ = registers_together_ * n_rows * kWordsPerRow <= kMostKeptWords;
+    keeps_rows_ = registers_together_ * kept_words_of_register() <= kMostKeptWords;
     const Index most_bytes = keeps_rows_ ? kMostCountedBytes : kMostCountedBytesOfManyRows;
     const Index bytes = n_closed_ * pattern_size_ * static_cast<Index>(sizeof(Lane));
     together_ = std::clamp<Index>(most_bytes / bytes, 1, kMostTogether);
@@ -220,8 +227,9 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   // Class after class, so that the rows of one stay in the fastest cache.
   void count_listed(const ListedPlaces& places, Index i, Index segment, const RestrictedRows* restricted,
                     Lane* counts) {
-    const Index n_lists = places.n_lists(), n_upper = levels_[n_prefix_] - 1;
-    const Index lane_stride = job_.counts.shape.lane_stride;
+    const Index n_lists = places.n_lists();
+    const LaneRuns runs{static_cast<int>(levels_[n_prefix_] - 1), static_cast<int>(in_register_),
+                        job_.counts.shape.lane_stride};
     counted_.resize(n_classes_ * n_lists * kLanes);
     for (Index of_register = 0; of_register < n_registers_; ++of_register) {
       LaneCount* counted = counted_.data();
@@ -234,14 +242,9 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
         }
       }
       for (Index list = 0; list < n_lists; ++list) {
-        for (Index upper = 0; upper < n_upper; ++upper) {
-          const auto of_class = [&](Index q) {
-            return counted_.data() + (q * n_lists + list) * kLanes + upper * in_register_;
-          };
-          Lane* target = counts + (list * places.n_masks + i) * pattern_size_ + upper * lane_stride;
-          Form::put(kernels_, of_class, n_classes_, n_upper * lane_stride, in_register_, segment == 0,
-                    target + of_register * in_register_);
-        }
+        const auto of_class = [&](Index q) { return counted_.data() + (q * n_lists + list) * kLanes; };
+        Lane* target = counts + (list * places.n_masks + i) * pattern_size_ + of_register * in_register_;
+        Form::put(kernels_, of_class, n_classes_, runs, segment == 0, target);
       }
     }
   }
@@ -324,8 +327,15 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
 }  // namespace
 
 Index segment_samples(const SearchProblem& problem) {
-  // The rows of half of the samples of 2048 fill the fastest cache; of longer prefixes there are fewer samples in each.
-  return Index{2048} << std::clamp<Index>(problem.tiles.dimensions - 3, 0, 2);
+  // The rows of 1024 samples fill the fastest cache. Of a segment, those are added up that have a level of each member
+  // of the prefix but its last: the fewer, the more members there are and the more levels they have.
+  Index n_levels = kMaxLaneLevels;
+  for (const Index row : problem.blocks.order) n_levels = std::min(n_levels, problem.planes.n_levels[row]);
+  Index n_samples = 1024;
+  for (Index member = 2; member < problem.tiles.dimensions && n_samples < kLongestSegment; ++member) {
+    n_samples *= n_levels;
+  }
+  return std::min(n_samples, kLongestSegment);
 }
 
 std::unique_ptr<TileSearcher> make_level_searcher(const SearchProblem& problem, const InformationTables& tables,

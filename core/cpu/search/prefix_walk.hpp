@@ -111,20 +111,23 @@ class PrefixWalk : public TileSearcher {
 
   // Let `counts` be those of a subset of the prefix, as it is chosen now, with all lanes.
   void point_to(int subset, Counts& counts) {
+    // Where the patterns begin that leave no member of a subset open.
+    std::array<const Lane*, kMaxSubsets> lanes_of;
+    std::array<const Count*, kMaxSubsets> ones_of;
+    lanes_of[full_] = whole_lanes_;
+    ones_of[full_] = whole_ones_;
+    for (int closed = 0; closed < full_; ++closed) {
+      if (closed & ~subset) continue;
+      const SubsetEntries<Lane>& entries = subsets_[closed];
+      const Index first = entries.entry(local_) * entries.table->n_patterns;
+      lanes_of[closed] = entries.table->lanes.data() + first * pattern_size_;
+      ones_of[closed] = entries.table->ones.data() + first * n_ones_;
+    }
     const std::vector<Pattern>& patterns = patterns_[subset];
     const Index n = static_cast<Index>(patterns.size());
     for (Index i = 0; i < n; ++i) {
       const auto [closed, number] = patterns[i];
-      const Lane* lanes = whole_lanes_;
-      const Count* ones = whole_ones_;
-      Index at = number;
-      if (closed != full_) {
-        const SubsetEntries<Lane>& entries = subsets_[closed];
-        at += entries.entry(local_) * entries.table->n_patterns;
-        lanes = entries.table->lanes.data();
-        ones = entries.table->ones.data();
-      }
-      counting().point(counts, i, n, lanes + at * pattern_size_, ones + at * n_ones_);
+      counting().point(counts, i, n, lanes_of[closed] + number * pattern_size_, ones_of[closed] + number * n_ones_);
     }
     counting().close_prefix(counts, std::popcount(static_cast<unsigned>(subset)));
   }

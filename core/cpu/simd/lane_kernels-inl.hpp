@@ -175,7 +175,11 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
 
 template <class Simd, class Adder>
 void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
-  if (n_padded < 128) {
+  if (n_padded < 32) {
+    count_lanes_planes<Simd, Adder, 1>(rows, list, n_padded, counts);
+  } else if (n_padded < 64) {
+    count_lanes_planes<Simd, Adder, 2>(rows, list, n_padded, counts);
+  } else if (n_padded < 128) {
     count_lanes_planes<Simd, Adder, 3>(rows, list, n_padded, counts);
   } else if (n_padded < 256) {
     count_lanes_planes<Simd, Adder, 4>(rows, list, n_padded, counts);

@@ -135,6 +135,12 @@ struct LevelShape {
   int lane_stride;
 };
 
+// The lanes of a register, as they lie among those of several: a run for each level from 1 on. They are counted one run
+// after the other, n_lanes each (a multiple of 16), and kept `stride` apart.
+struct LaneRuns {
+  int n_runs, n_lanes, stride;
+};
+
 struct LevelCounts {
   LevelShape shape;
   const LaneCount* const* with_lane;  // IN [class][pattern]: (lane_levels − 1) * lane_stride counts
@@ -166,9 +172,9 @@ struct PairedScoreJob : LanesToBeat {
 using PairedScoreKernel = int (*)(const LevelModel& model, const PairedScoreJob& job);
 
 struct PairedKernels {
-  // Set counts to those of two classes, or add these; n_lanes: a multiple of 16.
-  void (*put)(const LaneCount* class_0, const LaneCount* class_1, int n_lanes, ClassCounts* counts);
-  void (*add)(const LaneCount* class_0, const LaneCount* class_1, int n_lanes, ClassCounts* counts);
+  // Set counts to those of two classes, or add these.
+  void (*put)(const LaneCount* class_0, const LaneCount* class_1, const LaneRuns& runs, ClassCounts* counts);
+  void (*add)(const LaneCount* class_0, const LaneCount* class_1, const LaneRuns& runs, ClassCounts* counts);
   // Number of survivors of the bound. [members of the prefix: 1, 2, or 0 for any number][levels of all of them and of
   // the lane: 3, 4, or 0 for any]
   PairedScoreKernel score_polynomial[3][5], score_even[3][5];
@@ -204,8 +210,9 @@ struct WideScoreJob : LanesToBeat {
 using WideScoreKernel = int (*)(const LevelModel& model, const WideScoreJob& job);
 
 struct WideKernels {
-  // Add counts of 16 bits to others.
-  void (*add)(const LaneCount* counts, int n_lanes, float* sums);
+  // Set counts to those of 16 bits, or add these.
+  void (*put)(const LaneCount* counts, const LaneRuns& runs, float* sums);
+  void (*add)(const LaneCount* counts, const LaneRuns& runs, float* sums);
   // Number of survivors of the bound; two classes have a kernel of their own.
   WideScoreKernel score, score_two_classes;
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
