@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from interplay.arrays import DecisionClasses, IntArray
-from interplay.search.provenance import data_fingerprint
+from interplay.search.provenance import data_fingerprint, now
 from interplay.search.settings import Discrete
 from interplay.search.tuple_family import TupleFamily
 from interplay.steps.column_subset import ColumnSubset
@@ -33,6 +33,8 @@ class InteractionData:
     classes : DecisionClasses
     family : TupleFamily
     groups : Groups or None
+    target : str or None
+        Name of the outcome, where it has one.
     """
 
     table: Table
@@ -41,6 +43,7 @@ class InteractionData:
     classes: DecisionClasses
     family: TupleFamily
     groups: Groups | None = None
+    target: str | None = None
 
     def of_samples(self, rows: IntArray, decision: str, decision_divisions: int) -> InteractionData:
         """Keep some of the samples; a continuous outcome is cut anew, from these alone."""
@@ -72,6 +75,19 @@ class InteractionData:
     @cached_property
     def fingerprint(self) -> str:
         return data_fingerprint(self.table, self.classes, self.strata, self.groups)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a result records of its data, and the date."""
+        return {
+            "date": now(),
+            "target": self.target,
+            "n_samples": self.table.n_samples,
+            "samples_left_out": self.table.samples_left_out,
+            "n_vars": self.table.n_vars,
+            "data_fingerprint": self.fingerprint,
+            "strata": self.strata_sizes,
+        }
 
     @property
     def strata_sizes(self) -> dict[str, int]:
