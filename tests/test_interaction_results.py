@@ -408,6 +408,28 @@ def test_the_command_can_be_recorded_and_repeated(command, data):
     assert "sets 'n_contrast'" in command("interactions", data, "--config", "bad.toml").error_line
 
 
+def test_reports_say_what_they_are_about(command, data, tmp_path):
+    options = ["--target", "outcome", "--drop", "g1", "--top", 2, "--seed", 3]
+    done = command("interactions", data, *options, "--report", "pairs.html", "--save", "pairs")
+    assert done.code == 0, done.err
+    page = Path("pairs.html").read_text(encoding="utf-8")
+    for name, value in (("Outcome", "outcome"), ("File", "data.csv"), ("Samples", "500"), ("Columns left out", "g1")):
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in page
+    assert "<dt>Date</dt>" in page
+    line = "interplay interactions data.csv --target outcome --drop g1 --seed 3 --top 2"
+    assert f'<pre id="repeat">{line}</pre>' in page
+    saved = interplay.load("pairs")
+    assert saved.provenance["source"] == {"file": "data.csv", "dropped": ["g1"], "command": line}
+    again = command(*line.split()[1:], "--format", "csv")
+    assert again.out == command("interactions", data, *options, "--format", "csv").out
+    # From Python, the call is given.
+    X, y = people(0)
+    interplay.interactions(X, pd.Series(y, name="illness"), top=2, holdout=0.4).to_html("split.html")
+    page = Path("split.html").read_text(encoding="utf-8")
+    assert "<dt>Outcome</dt><dd>illness</dd>" in page
+    assert "result = interplay.interactions(\n    X, y,\n" in page
+
+
 def test_a_dry_run_of_the_command_measures_and_does_nothing(command, data):
     n_vars = pd.read_csv(data).shape[1] - 1
     options = ["interactions", data, "--target", "outcome", "-k", 2, "--discretizations", 3, "--save", "s", "--dry-run"]

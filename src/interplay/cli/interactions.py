@@ -13,6 +13,7 @@ from interplay.cli.data_options import data_options, take_data_arguments, to_rec
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
+from interplay.cli.repeated_command import repeated_command
 from interplay.cli.run import check_shard, files_in_words, show_work
 from interplay.readers.data_file import read_data
 from interplay.steps.discrete_codes import MISSING_CHOICES
@@ -149,9 +150,11 @@ def interactions(
     if shard is not None:
         write_all({"save": (str(save), found.save)}, quiet=quiet)
         return
-    recorded = record | {"random_state": found.settings["random_state"]}
+    seed = found.settings["random_state"]
+    recorded = record | {"random_state": seed}
+    command = repeated_command(click.get_current_context(), random_state=seed)
     write_selection(
-        found,
+        found.with_source(file=data, dropped=how_to_read["drop"], command=command),
         out=out,
         format_=format_,
         report=report,

@@ -8,6 +8,7 @@ from typing import Any
 
 from interplay.arrays import DecisionClasses, IntArray
 from interplay.search.fingerprint import data_fingerprint
+from interplay.search.provenance import now
 from interplay.search.settings import Discrete
 from interplay.search.tuple_family import TupleFamily
 from interplay.steps.column_subset import ColumnSubset
@@ -33,6 +34,8 @@ class InteractionData:
     classes : DecisionClasses
     family : TupleFamily
     groups : Groups or None
+    target : str or None
+        Name of the outcome, where it has one.
     """
 
     table: Table
@@ -41,6 +44,7 @@ class InteractionData:
     classes: DecisionClasses
     family: TupleFamily
     groups: Groups | None = None
+    target: str | None = None
 
     def of_samples(self, rows: IntArray, decision: str, decision_divisions: int) -> InteractionData:
         """Keep some of the samples; a continuous outcome is cut anew, from these alone."""
@@ -72,6 +76,18 @@ class InteractionData:
     def fingerprint(self, like: str | None = None, *, n_threads: int) -> str:
         """Return the hash of all data; see `data_fingerprint`."""
         return data_fingerprint(self.table, self.classes, self.strata, self.groups, like=like, n_threads=n_threads)
+
+    def record(self, *, n_threads: int) -> dict[str, Any]:
+        """Return what a result records of its data, and the date."""
+        return {
+            "date": now(),
+            "target": self.target,
+            "n_samples": self.table.n_samples,
+            "samples_left_out": self.table.samples_left_out,
+            "n_vars": self.table.n_vars,
+            "data_fingerprint": self.fingerprint(n_threads=n_threads),
+            "strata": self.strata_sizes,
+        }
 
     @property
     def strata_sizes(self) -> dict[str, int]:

@@ -138,11 +138,7 @@ def find_in_groups(
         | asked
         | {"n_permutations": n_permutations},
         provenance={
-            "n_samples": data.table.n_samples,
-            "samples_left_out": data.table.samples_left_out,
-            "n_vars": data.table.n_vars,
-            "data_fingerprint": data.fingerprint(n_threads=choice.n_threads),
-            "strata": data.strata_sizes,
+            **data.record(n_threads=choice.n_threads),
             "groups": about | {"permutations_done": len(smallest)},
             "engine": screen.engine.describe(),
             "searchers": screen.searched,

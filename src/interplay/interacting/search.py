@@ -124,11 +124,7 @@ def find_interactions(
         ),
         settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
         provenance={
-            "n_samples": data.table.n_samples,
-            "samples_left_out": data.table.samples_left_out,
-            "n_vars": data.table.n_vars,
-            "data_fingerprint": fingerprint(),
-            "strata": data.strata_sizes,
+            **data.record(n_threads=choice.n_threads),
             "engine": screened.engine,
             "searchers": screened.searched,
             "searched_up_to_p": cap,

@@ -110,6 +110,7 @@ def check_interactions(
     """Check the arguments of `interactions` that decide its result, and say what is to be done."""
     dimensions = check_int("dimensions", dimensions, low=2)
     check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
+    target = y if isinstance(y, str) else getattr(y, "name", None)
     named = [given for given in (y, strata, covariates) if isinstance(given, str)]
     named += covariates if isinstance(covariates, list) else []
     table, (y, strata, groups, covariates) = take_named(X, y=y, strata=strata, groups=groups, covariates=covariates)
@@ -169,7 +170,7 @@ def check_interactions(
         "holdout": holdout,
         "shard": None if part is None else str(part),
     }
-    data = InteractionData(table, y, within, classes, family, together)
+    data = InteractionData(table, y, within, classes, family, together, target=None if target is None else str(target))
     if together is not None:
         beside = {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
         n_permutations = check_groups(data, caps, n_permutations=n_permutations, given=beside)

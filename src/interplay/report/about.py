@@ -7,37 +7,40 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interplay.plain_text import printable
 
 if TYPE_CHECKING:
+    from interplay.results.interactions import Interactions
     from interplay.results.selection import Selection
 
+    Result: TypeAlias = Selection | Interactions
 
-def target_of(selection: Selection) -> str:
+
+def target_of(selection: Result) -> str:
     """Return the name of the outcome, or nothing."""
     return _text(selection.provenance.get("target"))
 
 
-def file_of(selection: Selection) -> str:
+def file_of(selection: Result) -> str:
     """Return the name of the file that was read, without its folder, or nothing."""
     return PurePath(_text(_source(selection).get("file"))).name
 
 
-def dropped_columns(selection: Selection) -> list[str]:
+def dropped_columns(selection: Result) -> list[str]:
     """Return the columns of the file that were left out."""
     dropped = _source(selection).get("dropped")
     return [str(name) for name in dropped] if isinstance(dropped, list | tuple) else []
 
 
-def samples_left_out(selection: Selection) -> int:
+def samples_left_out(selection: Result) -> int:
     """Return how many samples of the file its reader left out."""
     number = selection.provenance.get("samples_left_out")
     return number if isinstance(number, int) else 0
 
 
-def date_of(selection: Selection) -> str:
+def date_of(selection: Result) -> str:
     """Return the day of the run in words, or nothing."""
     try:
         day = datetime.fromisoformat(_text(selection.provenance.get("date")))
@@ -46,7 +49,7 @@ def date_of(selection: Selection) -> str:
     return f"{day.day} {day:%B %Y}"
 
 
-def facts(selection: Selection) -> list[tuple[str, str]]:
+def facts(selection: Result) -> list[tuple[str, str]]:
     """Return what stands under the headline: names and values."""
     provenance, dropped, left_out = selection.provenance, dropped_columns(selection), samples_left_out(selection)
     samples = f"{provenance['n_samples']:,}" + (f" ({left_out:,} left out)" if left_out else "")
@@ -61,21 +64,22 @@ def facts(selection: Selection) -> list[tuple[str, str]]:
     return [(name, value) for name, value in entries if value]
 
 
-def repeat(selection: Selection) -> str:
-    """Return what repeats the run: the command, if it was one, else the call."""
+def repeat(selection: Result) -> str:
+    """Return what repeats the run: the command, if it was one, else the call; for a replication, that of its search."""
     return _text(_source(selection).get("command")) or _call(selection)
 
 
-def _call(selection: Selection) -> str:
+def _call(selection: Result) -> str:
     """Return the call that repeats the run; of a long list only the beginning."""
     lines = "".join(
         f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"
         for name, value in selection.settings.items()
     )
-    return f"import interplay\n\nresult = interplay.select(\n    X, {_data_arguments(selection)}\n{lines})"
+    function = "select" if hasattr(selection, "is_relevant") else "interactions"
+    return f"import interplay\n\nresult = interplay.{function}(\n    X, {_data_arguments(selection)}\n{lines})"
 
 
-def _data_arguments(selection: Selection) -> str:
+def _data_arguments(selection: Result) -> str:
     """Return the arguments that are data, as they stand in a call."""
     provenance = selection.provenance
     given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
@@ -91,7 +95,7 @@ def shown_value(value: Any) -> str:
     return text if len(text) <= 500 else text[:499] + "…"
 
 
-def _source(selection: Selection) -> dict[str, Any]:
+def _source(selection: Result) -> dict[str, Any]:
     source = selection.provenance.get("source")
     return source if isinstance(source, dict) else {}
 

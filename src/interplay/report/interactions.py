@@ -12,7 +12,8 @@ import numpy as np
 from interplay.arrays import IntArray
 from interplay.plain_text import printable
 from interplay.plots.why import share_around
-from interplay.report.page import csp_hash, flat, page_file, rows_of
+from interplay.report.about import facts, repeat
+from interplay.report.page import csp_hash, facts_list, flat, page_file, rows_of
 from interplay.results.interaction_table import cell_in_words
 from interplay.results.interactions import words_of_tuples
 from interplay.stored.whole_file import whole_file
@@ -48,6 +49,7 @@ def interactions_page(result: Interactions) -> str:
         style_hash=csp_hash(style),
         style=style,
         headline=_text(result.headline()),
+        facts=facts_list(facts(result)),
         details=_text(result.details()),
         notes="\n".join(f'<p class="note">{_text(note)}</p>' for note in result.notes()),
         table=_table(result),
@@ -55,6 +57,7 @@ def interactions_page(result: Interactions) -> str:
         methods=_text(methods_words(result)),
         settings=rows_of(result.settings.items()),
         provenance=rows_of(flat(result.provenance)),
+        repeat=_text(repeat(result)),
         version=_text(str(result.provenance["versions"]["interplay"])),
     )
 
@@ -157,10 +160,10 @@ def _tuple_card(result: Interactions, row: int) -> str:
     members = [printable(result.names[v]) for v in counts.members.tolist()]
     tested = result.tested
     alone = "; ".join(
-        f"{name} {tested.gain_alone[row, place]:.3g} alone, {tested.gain[row, place]:.3g} beside the others"
+        f"{name} {tested.gain_alone[row, place]:.3g} alone, {tested.gain[row, place]:.3g} given the others"
         for place, name in enumerate(members)
     )
-    caption = f"<h3>{_text(' × '.join(members))}</h3><p>{_text(f'Bits × samples: {alone}.')}</p>"
+    caption = f"<h3>{_text(' × '.join(members))}</h3><p>{_text(f'Gains in bits × samples: {alone}.')}</p>"
     return f'<figure class="card"><figcaption>{caption}</figcaption>{_grid(result, counts, members)}</figure>'
 
 

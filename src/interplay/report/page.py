@@ -46,9 +46,7 @@ def report_page(selection: Selection) -> str:
         script=script,
         headline=html.escape(headline(selection)),
         about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
-        facts="\n".join(
-            f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in facts(selection)
-        ),
+        facts=facts_list(facts(selection)),
         summary="\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in summary_sentences(selection)),
         methods=html.escape(methods_paragraph(selection)),
         references="\n".join(
@@ -79,6 +77,11 @@ def csp_hash(text: str) -> str:
 def page_file(name: str) -> str:
     """Return a file of the folder page/."""
     return (files("interplay.report") / "page" / name).read_text(encoding="utf-8")
+
+
+def facts_list(entries: Iterable[tuple[str, str]]) -> str:
+    """Return names and values as entries of a description list."""
+    return "\n".join(f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in entries)
 
 
 def rows_of(entries: Iterable[tuple[str, Any]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -57,7 +58,8 @@ class Interactions:
         Every argument as it was used: ``interactions(X, y, **result.settings)`` repeats the search. Strata and
         positions are part of the data, like `y`, and have to be given again.
     provenance : dict
-        Data fingerprint, sizes of the strata, engine, versions, seconds.
+        Date, name of the target, data fingerprint, sizes of the strata, engine, versions, seconds; of a run of the
+        command line also the file, the columns that were left out, and the command that repeats it.
     first : TestedTuples or None
         In a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
     is_exhaustive : bool
@@ -241,6 +243,21 @@ class Interactions:
         from interplay.results.replication import replicate
 
         return replicate(self, X, y, strata=strata, p_adjust=p_adjust)
+
+    def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Interactions:
+        """Return the same result with the source of its data, for the report and the saved file.
+
+        Parameters
+        ----------
+        file : str or None
+            The file that was read.
+        dropped : list of str
+            Columns of the file that were left out.
+        command : str
+            The command that repeats the run.
+        """
+        source = {"file": file, "dropped": list(dropped), "command": command}
+        return replace(self, provenance=self.provenance | {"source": source})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""

@@ -70,7 +70,9 @@ def replicate_in(
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
         settings=first.settings | {"p_adjust": method},
         provenance={
+            "target": first.provenance.get("target"),  # earlier files do not say
             "n_samples": table.n_samples,
+            "samples_left_out": table.samples_left_out,
             "n_vars": table.n_vars,
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
             "seconds": round(time.perf_counter() - started, 3),

@@ -58,9 +58,9 @@ class Selection:
         Every argument as it was used: ``select(X, y, **result.settings)`` repeats the run. Strata, groups and
         covariates are part of the data, like `y`, and have to be given again.
     provenance : dict
-        Date, name of the target, data fingerprint, sizes of the strata, groups and permutations, engine, versions,
-        seconds and `cautions`; of a run of the command line also the file, the columns that were left out, and the
-        command that repeats it.
+        Date, name of the target, number of samples that the reader left out, data fingerprint, sizes of the strata,
+        groups and permutations, engine, versions, seconds and `cautions`; of a run of the command line also the file,
+        the columns that were left out, and the command that repeats it.
     tuple_counts : tuple of TupleCounts
         Number of samples of each class in each cell, for the best tuples of the first 300 relevant variables; see
         `counts_of`.
