@@ -171,6 +171,6 @@ LIKELIHOOD_FITS = {
         # The lowest quarter has nearly the shape of what lies beyond; the median has not.
         lambda n: n // 4,
         _fit_predictive,
-        "to the lowest quarter of its tail probabilities, averaged over all shapes (Weibull) that these allow,",
+        "by Bayesian averaging of Weibull tails over the lowest quarter of its tail probabilities",
     ),
 }
