@@ -9,6 +9,7 @@ import pytest
 from scipy import optimize, special, stats
 
 import interplay
+from interplay.report.words import methods_paragraph
 from interplay.statistics.likelihood_fit import LikelihoodFit, fit_likelihood
 from interplay.statistics.null_fit import fit_null
 
@@ -230,3 +231,9 @@ def test_shapes_of_a_file_are_checked() -> None:
         (shapes, sums, weights, 0),
     ):
         assert not type(good)(*bad).is_consistent()
+
+
+def test_the_report_says_so(table) -> None:
+    text = methods_paragraph(interplay.select(*table, dimensions=(1, 2, 3), random_state=0))
+    assert "The distribution of synergy 2 and of synergy 3 under chance was fitted by Bayesian averaging" in text
+    assert "Bayesian" not in methods_paragraph(interplay.select(*table, dimensions=2, random_state=0))

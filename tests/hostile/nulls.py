@@ -55,6 +55,8 @@ AREA = Area(
         refused('`unit="bytes"`', lambda: p_values(unit="bytes"), "^unit must be one of"),
         refused('`mode="quick"`', lambda: p_values(mode="quick"), "^mode must be one of"),
         refused('`fit="best"`', lambda: p_values(fit="best"), "^fit must be one of"),
+        refused('`auto_fit="lsq"`', lambda: p_values(auto_fit="lsq"), "^auto_fit must be one of"),
+        refused('`free_shape="yes"`', lambda: p_values(free_shape="yes"), "^free_shape must be"),
         refused("`mode` and `fit` that do not go together", lambda: p_values(mode="raw", fit="weibull"), "^mode='raw'"),
         refused("`search_points=2`", lambda: p_values(fit="lsq", search_points=2), "^search_points must be"),
         refused("`n_irrelevant=-1`", lambda: p_values(fit="lsq", n_irrelevant=-1), "^n_irrelevant must be"),

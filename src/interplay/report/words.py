@@ -325,11 +325,14 @@ def _arms_method(selection: Selection) -> list[str]:
     if not selection.tests:
         return []
     listed = ", ".join(f"{test.name} {test.weight:.2g}" for test in selection.tests)
+    averaged = [test.name for test in selection.tests if any(fit.fit == "predictive" for fit in test.null_fits)]
+    of = f"The distribution of {' and of '.join(averaged)} under the null hypothesis was"
     return [
         "The p-value of a variable is the weighted harmonic mean of the p-values of several tests (weights: "
         f"{listed}): rank tests of the variable alone and given other strong variables, its maximum gain and its "
         "maximum synergy in tuples of each size, and the products of ranks in pairs. The weights of a variable were "
-        "shifted towards the kinds of tests that detected other variables."
+        "shifted towards the kinds of tests that detected other variables.",
+        *([f"{of} fitted {_FITS['predictive']}."] if averaged else []),
     ]
 
 

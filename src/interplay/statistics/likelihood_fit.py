@@ -121,7 +121,10 @@ def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
     stand at the largest seen T. Its derivative along the profile is monotone in δ, so there is one root.
     """
     if log_t[0] == log_t[n_seen - 1]:
-        raise ValueError("the shape cannot be fitted: the reference variables all have the same gain; use fit='tail'")
+        raise ValueError(
+            "fit='weibull' and fit='predictive' cannot be used: the reference variables all have the same gain; "
+            "use fit='tail'"
+        )
     centre = float(log_t[:n_seen].mean())
     x = log_t - centre  # keeps T^δ in range, and makes the mean of the seen ones 0
     delta = 1.0
@@ -171,6 +174,6 @@ LIKELIHOOD_FITS = {
         # The lowest quarter has nearly the shape of what lies beyond; the median has not.
         lambda n: n // 4,
         _fit_predictive,
-        "to the lowest quarter of its tail probabilities, averaged over all shapes (Weibull) that these allow,",
+        "by Bayesian averaging of Weibull tails over the lowest quarter of its tail probabilities",
     ),
 }

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import MAX_LEVELS, FloatArray
-from interplay.checks import check_choice, check_int
+from interplay.checks import check_choice, check_int, shown
 from interplay.chi_squared import chi2_tail
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, check_bounds, fit_lsq
@@ -167,6 +167,8 @@ def fit_null(
     check_choice("mode", mode, MODES)
     check_choice("fit", fit, FITS)
     check_choice("auto_fit", auto_fit, MIN_CONTRAST)
+    if not isinstance(free_shape, bool):
+        raise TypeError(f"free_shape must be True or False, not {shown(free_shape)}")
 
     statistic = chi2_statistic(gains, unit=unit)
     if df is None:
