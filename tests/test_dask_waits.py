@@ -78,7 +78,7 @@ def test_data_that_are_sent_again(client, problem, impatient, monkeypatch) -> No
     planes, tiles, plain = problem
     sendings = never_answering(monkeypatch, "scatter", n_times=2)
     assert_same(DaskEngine(client).max_gains(planes, tiles, pseudocount=0.25), plain)
-    assert len(sendings) == 3
+    assert len(sendings) >= 3  # more where the machine is so busy that a sending takes longer than they are given
 
 
 @pytest.mark.parametrize("method", ["scatter", "replicate"])

@@ -299,6 +299,8 @@ def test_results_say_how_many_samples_were_left_out(tmp_path: Path, ending: str)
     result.save(tmp_path / "run.interplay")
     interplay.load(tmp_path / "run.interplay").to_html(tmp_path / "report.html")
     assert "117 (3 left out)" in (tmp_path / "report.html").read_text()
+    part = interplay.search_shard(X, y, shard=(1, 1), dimensions=1)
+    assert interplay.merge_parts([part]).provenance["samples_left_out"] == 3
     pairs = interplay.interactions(X, y)
     assert pairs.details().startswith("117 samples (3 left out); ")
     pairs.to_html(tmp_path / "pairs.html")

@@ -210,6 +210,7 @@ def search_shard(
         settings=as_json(task.settings.to_dict()),
         provenance={
             "target": task.target,
+            "samples_left_out": task.table.samples_left_out,
             "strata": task.strata_sizes,
             "groups": task.exchanged,
             "study": task.study,
@@ -301,6 +302,7 @@ def merge_parts(
             "date": now(),
             "target": first.provenance.get("target"),  # earlier parts do not say
             "n_samples": first.about["n_samples"],
+            "samples_left_out": first.provenance.get("samples_left_out", 0),
             "n_vars": first.about["n_vars"],
             "data_fingerprint": first.about["data fingerprint"],
             "strata": first.provenance["strata"],
