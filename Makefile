@@ -48,6 +48,10 @@ ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY)  ## Build the package and i
 
 test: sanitize pytest  ## Run the C++ tests with sanitizers, then all Python tests.
 
+# One thread of BLAS for each worker: on cores that others use too, threads that share a small product wait for each other,
+# and tests of interactions took minutes instead of seconds.
+pytest coverage oldest: export OPENBLAS_NUM_THREADS := 1
+
 pytest: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
