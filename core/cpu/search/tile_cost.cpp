@@ -33,7 +33,7 @@ constexpr TileWork cost_of_work(Searcher searcher, bool two_classes) {
       return {180, 0, 0.85, 0.064};
     case Searcher::levels:  // two classes have polynomials to bound with, which are cheaper
       return {44, 2.8, 1.0, two_classes ? 0.08 : 0.23};
-    case Searcher::wide:  // like levels: 2D to 4D of 70 000 to 200 000 samples take 0.94 to 1.14 times as long
+    case Searcher::wide:  // like levels: 2D to 4D of 70 000 to 200 000 samples take 0.94 to 1.14 times as long, one 1.5
       return {44, 2.8, 1.0, 0.23};
     default:
       return {20, 0.14, 0, 1.33};
