@@ -16,6 +16,7 @@ import pytest
 import interplay
 from command_line import in_process
 from hostile.commands import run_command
+from interplay.report.about import repeat
 from interplay.steps.frozen_cuts import NO_LEVEL, variable_cuts
 
 KINDS = ["two levels", "three levels", "triples", "strata", "labels", "continuous", "replication", "empty", "omit"]
@@ -517,3 +518,23 @@ def test_bed_files_have_positions(tmp_path):
     found = interplay.interactions(study, "phenotype", min_distance=1500)
     assert found.n_tests == 66 - 10
     assert found.significant == [("sid3", "sid10")]
+
+
+def test_the_report_names_the_call_of_the_search():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = (X[:, 1] > 0) ^ (X[:, 2] > 0)
+    selection = interplay.select(X, y, dimensions=2, random_state=0)
+    call = repeat(selection.interactions())
+    assert call.startswith("import interplay\n\nresult = interplay.select(\n    X, y,")
+    assert call.endswith(").interactions()")
+    names = {"X": X, "y": y}
+    exec(call, names)
+    assert names["result"].significant == selection.interactions().significant
+    found = interplay.interactions(X, y)
+    again = found.replicate(X, y, p_adjust="BH")
+    assert again.settings["p_adjust"] == "BH"
+    assert repeat(again) == repeat(found)
+    positions = np.arange(8) * 10.0
+    apart = interplay.interactions(X, y, min_distance=5, positions=positions)
+    assert " positions=positions," in repeat(apart)

@@ -502,7 +502,7 @@ def test_too_few_reference_variables(fit):
         ({"fit": "union", "n_vars": 1}, "n_vars must be at least dimensions"),
         ({"gains": np.append(np.arange(19.0), np.inf)}, "gains holds an infinite gain at position 19"),
         ({"gains": np.full(20, 1e6), "fit": "lsq"}, "alpha is not positive"),
-        ({"gains": np.full(20, 3.0), "fit": "weibull"}, "all have the same gain"),
+        ({"gains": np.full(20, 3.0), "fit": "weibull"}, "are all the same"),
     ],
 )
 def test_bad_arguments(arguments, message):

@@ -564,3 +564,20 @@ def test_a_variable_found_alone_shows_the_partner_it_has_beside():
     assert table.loc["x0", "verdict"] == "interaction"
     assert found.best_tuple(0).tolist() == [0, 1]
     assert table.loc[["x2", "x3"], "partners"].tolist() == [(), ()]  # these only add up
+
+
+def test_a_partner_is_shown_for_the_comparison_that_found_the_variable():
+    """Class a is told from b by x0 alone; in the other comparisons it has a partner."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 12))
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 900)]
+    X[y == "a", 0] -= 3
+    product = (X[:, 0] > np.median(X[y != "a", 0])) ^ (X[:, 1] > 0)
+    y[(y != "a") & (rng.random(900) < 0.9)] = "c"
+    is_b = (y != "a") & product
+    y[is_b] = "b"
+    found = interplay.select(X, y, dimensions=(1, 2), multiclass="ovo", random_state=0)
+    row = found.table.set_index("variable").loc["x0"]
+    strongest = min((run for run in found.runs if run.dimensions == 1), key=lambda run: run.null_fit.log_p_values()[0])
+    assert row["found"] == "alone"
+    assert row["decision"] == strongest.decision

@@ -237,3 +237,15 @@ def test_the_report_says_so(table) -> None:
     text = methods_paragraph(interplay.select(*table, dimensions=(1, 2, 3), random_state=0))
     assert "The distribution of synergy 2 and of synergy 3 under chance was fitted by Bayesian averaging" in text
     assert "Bayesian" not in methods_paragraph(interplay.select(*table, dimensions=2, random_state=0))
+
+
+@pytest.mark.parametrize("spread", [1e-13, 1e-6, 1e-3])
+def test_largest_gains_that_are_nearly_the_same_do_not_overflow(spread: float) -> None:
+    rng = np.random.default_rng(0)
+    contrast = np.sort(as_gains(weibull_log_t(rng, 400, delta=1.0)))
+    contrast[-160:] = contrast[-160] * (1 + spread * rng.random(160))
+    fitted = fit_null(
+        contrast[:50], contrast_gain=contrast, dimensions=2, df=3.0, unit="chi2", auto_fit="predictive", free_shape=True
+    )
+    assert fitted.fit == "union"
+    assert np.isfinite(fitted.log_p_values()).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from typing import Any
 
@@ -227,7 +227,7 @@ def select(
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
     coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
     task = with_fitting_dimensions(task, coders)
-    fingerprint = partial(task.fingerprint, n_threads=coders.n_threads)
+    fingerprint = cache(partial(task.fingerprint, n_threads=coders.n_threads))
     with keeping(kept, lambda like: task.about(fingerprint(like))):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(
@@ -240,7 +240,7 @@ def select(
             "n_samples": task.table.n_samples,
             "samples_left_out": task.table.samples_left_out,
             "n_vars": task.table.n_vars,
-            "data_fingerprint": fingerprint(),
+            "data_fingerprint": fingerprint(None),
             "strata": task.strata_sizes,
             "groups": task.exchanged,
             **task.study,

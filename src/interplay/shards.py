@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -26,6 +26,7 @@ from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
 from interplay.search.fingerprint import data_fingerprint
+from interplay.search.gains import least_work
 from interplay.search.provenance import now, versions
 from interplay.search.runs import SearchedRun, search_runs
 from interplay.search.settings import SelectionSettings
@@ -36,9 +37,7 @@ from interplay.steps.comparisons import make_comparisons
 from interplay.steps.groups import Groups
 from interplay.steps.strata import Strata
 from interplay.steps.table import Table, as_table
-from interplay.stored.archive import (
-    as_json,
-)
+from interplay.stored.archive import as_json
 
 
 def search_shard(
@@ -190,9 +189,9 @@ def search_shard(
     task = task_of(X, y, random_state=random_state, **settings)
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    coders = Coders(task.settings, n_threads=choice.n_threads)
+    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
     task = with_fitting_dimensions(task, coders)
-    fingerprint = partial(task.fingerprint, n_threads=choice.n_threads)
+    fingerprint = cache(partial(task.fingerprint, n_threads=coders.n_threads))
     with keeping(kept, lambda like: task.about(fingerprint(like)) | {"shard": str(which)}):
         runs, loops = zip(
             *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True
@@ -203,7 +202,7 @@ def search_shard(
         about=as_json(
             {
                 "interplay": versions()["interplay"],
-                **task.about(fingerprint()),
+                **task.about(fingerprint(None)),
                 "tiles": [loop.layout for loop in loops],
             },
         ),

@@ -52,7 +52,8 @@ def merge(
     if is_saved_interactions(parts[0]):
         from interplay.interacting.merge import merge_interactions
 
-        found = merge_interactions(parts)
+        command = repeated_command(click.get_current_context())
+        found = merge_interactions(parts).with_source(file=data, dropped=how_to_read["drop"], command=command)
         write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
         return
     X = None if data is None else read_data(data, **how_to_read)[0]

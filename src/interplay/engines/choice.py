@@ -71,8 +71,7 @@ class EngineChoice:
         """Say whether a GPU will search, before anybody knows more of the work than this."""
         if self.engine is not None:
             return self.engine.name == "cuda"
-        is_long = _seconds_on_processor(least_work, self.n_threads) > _WORTH_ANY_START
-        return is_long and _gpu_is_worth_it(least_work, self.n_threads)
+        return _gpu_is_worth_it(least_work, self.n_threads)
 
 
 def check_engine(
@@ -98,7 +97,9 @@ def check_engine(
 
 
 def _threads_for_gpu(n_threads: int) -> int:
-    return max(n_threads, min(n_cores(), _READING_THREADS))
+    # joblib knows of other workers; where it is not imported there are none.
+    available = resolve_n_jobs(-1) if "joblib" in sys.modules else n_cores()
+    return max(n_threads, min(available, _READING_THREADS))
 
 
 def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:

@@ -16,6 +16,7 @@ from interplay.results.replication import MAX_COUNTED
 from interplay.results.saved import load
 from interplay.results.tested_tuples import TestedTuples
 from interplay.search.checkpoint import describe_difference
+from interplay.search.fingerprint import has_earlier_form
 from interplay.search.p_value_caps import PValueCaps
 from interplay.search.tile_loop import Shard
 from interplay.statistics.interaction.listed_p_values import adjust_listed
@@ -55,6 +56,12 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
     first_name, first = read[0]
     name_of: dict[int, str] = {}
     for name, part in read:
+        hashes = [each.provenance["data_fingerprint"] for each in (first, part)]
+        if has_earlier_form(hashes[0]) != has_earlier_form(hashes[1]):
+            raise ValueError(
+                f"parts: {first_name} and {name} were made by different versions of interplay: search all parts with "
+                "one version"
+            )
         if difference := describe_difference(_about(first), _about(part)):
             raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
         shard = Shard.parse(part.settings["shard"])

@@ -25,12 +25,12 @@ def target_of(selection: Result) -> str:
 
 def file_of(selection: Result) -> str:
     """Return the name of the file that was read, without its folder, or nothing."""
-    return PurePath(_text(_source(selection).get("file"))).name
+    return PurePath(_text(_source(selection.provenance).get("file"))).name
 
 
 def dropped_columns(selection: Result) -> list[str]:
     """Return the columns of the file that were left out."""
-    dropped = _source(selection).get("dropped")
+    dropped = _source(selection.provenance).get("dropped")
     return [str(name) for name in dropped] if isinstance(dropped, list | tuple) else []
 
 
@@ -66,25 +66,38 @@ def facts(selection: Result) -> list[tuple[str, str]]:
 
 def repeat(selection: Result) -> str:
     """Return what repeats the run: the command, if it was one, else the call; for a replication, that of its search."""
-    return _text(_source(selection).get("command")) or _call(selection)
+    return _text(_source(_of_search(selection)).get("command")) or _call(selection)
+
+
+def _of_search(selection: Result) -> dict[str, Any]:
+    """Return the record of the search: that of a replication is of the new samples."""
+    provenance: dict[str, Any] = selection.provenance
+    first: dict[str, Any] = provenance.get("found in", provenance)
+    return first
 
 
 def _call(selection: Result) -> str:
     """Return the call that repeats the run; of a long list only the beginning."""
+    provenance, settings = _of_search(selection), dict(selection.settings)
+    settings["p_adjust"] = provenance.get("p_adjust", settings["p_adjust"])  # a replication may have another
+    function, then = ("select", "") if hasattr(selection, "is_relevant") else ("interactions", "")
+    if function == "interactions" and "n_contrast" in settings:  # tests of a selection's tuples have its settings
+        function, then = "select", ".interactions()"
+        settings = {name: value for name, value in settings.items() if name not in ("top", "max_p")}
     lines = "".join(
         f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"
-        for name, value in selection.settings.items()
+        for name, value in settings.items()
     )
-    function = "select" if hasattr(selection, "is_relevant") else "interactions"
-    return f"import interplay\n\nresult = interplay.{function}(\n    X, {_data_arguments(selection)}\n{lines})"
+    data = _data_arguments(provenance, with_positions=settings.get("min_distance") is not None)
+    return f"import interplay\n\nresult = interplay.{function}(\n    X, {data}\n{lines}){then}"
 
 
-def _data_arguments(selection: Result) -> str:
+def _data_arguments(provenance: dict[str, Any], *, with_positions: bool) -> str:
     """Return the arguments that are data, as they stand in a call."""
-    provenance = selection.provenance
     given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
     if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
         given = [name for name in given if name != "groups"]
+    given += ["positions"] * with_positions
     y = "(time, event)," if "survival" in provenance else "y,"
     return y + "".join(f" {name}={name}," for name in given)
 
@@ -95,8 +108,8 @@ def shown_value(value: Any) -> str:
     return text if len(text) <= 500 else text[:499] + "…"
 
 
-def _source(selection: Result) -> dict[str, Any]:
-    source = selection.provenance.get("source")
+def _source(provenance: dict[str, Any]) -> dict[str, Any]:
+    source = provenance.get("source")
     return source if isinstance(source, dict) else {}
 
 

@@ -103,8 +103,9 @@ def best_arm(selection: Selection) -> IntArray:
 def strongest_test(selection: Selection) -> IntArray:
     """Return the number of the test that says most about each variable, of the arm in which it is found, (n_vars,).
 
-    A variable that shows alone may matter with a partner too, and that is what users want to see beside: then it is the
-    test of the smallest tuples that by itself is enough to tell what the variable adds there.
+    A variable that shows alone, or given others, may matter with a partner too, and that is what users want to see
+    beside: then it is the test of the smallest tuples that by itself is enough to tell what the variable adds there,
+    in the same comparison of classes.
     """
     tests = selection.tests
     weighted = np.stack([np.where(np.isnan(test.log_p), np.inf, test.log_p - np.log(test.weight)) for test in tests])
@@ -112,9 +113,11 @@ def strongest_test(selection: Selection) -> IntArray:
     found_in = best_arm(selection)
     strongest = np.argmin(np.where(arm_of[:, np.newaxis] == found_in, weighted, np.inf), axis=0)
     is_alone = np.array([test.dimensions == 1 for test in tests])[strongest]
+    comparison = np.stack([test.comparison for test in tests])
+    is_same = comparison == comparison[strongest, np.arange(len(selection.names))]
     for size in sorted({test.dimensions for test in tests if test.is_beyond_alone}, reverse=True):
         of_size = np.array([test.is_beyond_alone and test.dimensions == size for test in tests])
-        with_partner = np.where(of_size[:, np.newaxis], weighted, np.inf)
+        with_partner = np.where(of_size[:, np.newaxis] & is_same, weighted, np.inf)
         is_enough = with_partner.min(axis=0) < np.log(selection.settings["level"] / len(selection.names))
         strongest = np.where(is_alone & is_enough, np.argmin(with_partner, axis=0), strongest)
     return np.asarray(strongest)

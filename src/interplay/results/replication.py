@@ -77,7 +77,7 @@ def replicate_in(
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": {"interplay": version("interplay")},
-            "found in": first.provenance,
+            "found in": first.provenance | {"p_adjust": first.settings["p_adjust"]},
         },
     )
 

@@ -280,7 +280,8 @@ class Selection:
 
         With several dimensions, there are also found (the simplest way in which the variable shows, in words) and the
         p-value of each arm (p_alone, p_given, p_pairs, …); partners are those of the tuple with the strongest evidence
-        there, and gain is the variable's largest in tuples of that size.
+        there, or, of a variable found alone, of the tuple in which it matters beyond that; gain is the variable's
+        largest in tuples of that size.
         """
         return self._table.copy()  # to be sorted, cut and added to without harm
 

@@ -46,7 +46,7 @@ def data_fingerprint(
     The same values in another container or dtype have the same one; values that differ have another, however large.
     `like` is a recorded fingerprint to compare with. Where an earlier version wrote it, that version's is returned.
     """
-    if like is not None and not like.startswith(_FORM):
+    if like is not None and has_earlier_form(like):
         return _earlier_fingerprint(table, classes, strata, groups)
     digest = hashlib.blake2b(digest_size=16)
     for content in ("\0".join(table.names).encode(), classes.codes.tobytes()):
@@ -58,6 +58,11 @@ def data_fingerprint(
     for block in map_in_threads(partial(_block_digest, table), _blocks(table), n_threads):
         digest.update(block)
     return _FORM + digest.hexdigest()
+
+
+def has_earlier_form(fingerprint: str) -> bool:
+    """Say whether an earlier version made a fingerprint: it can only be compared with others of that form."""
+    return not fingerprint.startswith(_FORM)
 
 
 def _blocks(table: Table) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from interplay.arrays import MAX_LEVELS, FloatArray
 from interplay.checks import check_choice, check_int, shown
 from interplay.chi_squared import chi2_tail
-from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, check_bounds, fit_lsq
 from interplay.statistics.null_distribution import NullFit
 from interplay.statistics.p_values import (
@@ -226,7 +226,7 @@ def fit_null(
             has_contrast=has_contrast,
             bounds=bounds,
             search_points=search_points,
-            max_delta=math.inf if free_shape else 1.0,
+            max_delta=MAX_FREE_SHAPE if free_shape else 1.0,
         )
         try:
             found = fit_as(fit=fit)

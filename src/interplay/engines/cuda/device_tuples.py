@@ -327,12 +327,13 @@ class DeviceTuples(ABC):
 
     def _search_batches(self, which: IntArray, variant: ProductVariant, on_done: OnDone) -> None:
         """Count and bound batch after batch, several before the survivors are scored where these are few."""
+        # Whole tiles: devices with more or less free memory cut them into other batches.
+        number, n_shares = self._share
+        which = which[number::n_shares]
+        if not len(which):
+            return
         max_products = int(min(_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
         work = self._plan.product_work(which, variant, max_products=max_products)
-        number, n_shares = self._share
-        mine = np.arange(len(work))[number::n_shares]
-        if not len(mine):
-            return
         tiles = self._chosen(work.which)
         capacity, stride = self._capacity, work.counts_of_tuple
         most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
@@ -352,9 +353,8 @@ class DeviceTuples(ABC):
         )
         try:
             # Scattered, so that maxima of all variables rise early.
-            self._run_batches(
-                products, mine[np.arange(len(mine)) * scattering_stride(len(mine)) % len(mine)], tiles, on_done
-            )
+            batches = np.arange(len(work)) * scattering_stride(len(work)) % len(work)
+            self._run_batches(products, batches, tiles, on_done)
         finally:
             self._capacity, self._known_counts = capacity, None
 

@@ -18,6 +18,10 @@ from interplay.engines.cuda.kernels import default_counting
 _INSTALL = 'pip install "interplay[cuda]"'
 
 
+#: Older devices cannot let threads of one warp wait for each other, as the table of best tuples does.
+MIN_CAPABILITY = 70
+
+
 class NotForDevices(Exception):
     """Devices cannot do this, or not well; the text says what, and what would help."""
 
@@ -32,6 +36,11 @@ def why_no_cuda() -> str | None:
         import cupy
 
         n_devices = cupy.cuda.runtime.getDeviceCount()
+        if any(int(cupy.cuda.Device(n).compute_capability) < MIN_CAPABILITY for n in range(n_devices)):
+            return (
+                "engine='cuda' needs GPUs of compute capability 7.0 (Volta, 2017) or later: hide older ones with "
+                "CUDA_VISIBLE_DEVICES, or use engine='cpu'"
+            )
     except Exception as error:  # whatever CuPy or the driver says
         return (
             f"engine='cuda' found no usable CuPy and NVIDIA driver ({_line(error)}): install or update them, or use "

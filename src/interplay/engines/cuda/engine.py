@@ -97,10 +97,10 @@ class CudaEngine(Engine):
         def compile_all() -> None:
             import cupy
 
-            layout = make_lane_layout(planes, tiles)
-            records = make_tile_records(planes, tiles, layout)
             # Whatever is wrong is said where the search begins.
             with suppress(Exception), cupy.cuda.Device(self._device_numbers()[0]):
+                layout = make_lane_layout(planes, tiles)
+                records = make_tile_records(planes, tiles, layout)
                 plan = WorkPlan(planes, tiles, layout, records, pseudocount=pseudocount, limits=self._limits())
                 compile_ahead(kernels_of(plan, len(tiles), samples=True, bounds=True))
 

@@ -82,7 +82,7 @@ def start_seconds() -> float:
 
     Known without CuPy, whose import is a part of it.
     """
-    if _images:
+    if any(file.startswith("tuple_") for file, _, _ in list(_images)):  # not only the trial of the compiler
         return _RUNNING_SECONDS
     folder = _folder()
     has_kept = folder is not None and next(folder.glob("tuple_*.cubin"), None) is not None
@@ -149,7 +149,7 @@ def _image(file: str, options: tuple[str, ...], capability: str, *, anew: bool =
 
 def _made_image(file: str, options: tuple[str, ...], capability: str, *, anew: bool) -> Path:
     name, kept_in = image_name(file, options, capability), _folder()
-    if kept_in is not None and (kept_in / name).exists() and not anew:
+    if kept_in is not None and not anew and os.path.exists(kept_in / name):  # not if the folder may not be entered
         return kept_in / name
     from cupy.cuda.compiler import compile_using_nvrtc
 

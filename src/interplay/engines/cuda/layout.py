@@ -166,8 +166,11 @@ def copied(array: npt.NDArray[Any]) -> Any:
         return cupy.asarray(array)
     array = np.ascontiguousarray(array)
     device, stream = cupy.cuda.Device(), cupy.cuda.get_current_stream()
+    try:
+        pinned = cupy.cuda.alloc_pinned_memory(array.nbytes)
+    except cupy.cuda.runtime.CUDARuntimeError:  # the host has no such memory left
+        return cupy.asarray(array)
     there = cupy.empty(array.shape, dtype=array.dtype)
-    pinned = cupy.cuda.alloc_pinned_memory(array.nbytes)
     staged = np.frombuffer(pinned, dtype=np.uint8, count=array.nbytes)
     of_bytes = array.reshape(-1).view(np.uint8)
 
