@@ -163,7 +163,7 @@ def test_a_dry_run_measures_the_engine_that_would_run(data, gpu: type[FakeGpu]) 
     settings = {"dimensions": 2, "n_contrast": 30, "random_state": 0}
     work = expected_work(*data, **settings)
     assert work.engine == {"name": "cuda", "devices": ["made up"]}
-    assert "engine   name cuda" in work.summary()
+    assert "engine   cuda, devices" in work.summary()
     assert work.n_tuples == 60 * 59 / 2 + 30 * 60
     measured = set(gpu.seen)
     gpu.seen.clear()
