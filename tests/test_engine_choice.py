@@ -196,7 +196,7 @@ def test_columns_are_read_by_more_threads_where_a_gpu_will_search(
 ) -> None:
     """Unless a number of threads is asked for."""
     monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
-    monkeypatch.setattr(choice, "n_cores", lambda: 16)
+    monkeypatch.setattr(choice, "_free_cores", lambda: 16)
     monkeypatch.setattr(choice, "_gpu_is_worth_it", lambda work, n_threads: work.n_tuples >= 1e9)
     large, middling = (SearchWork(n_tuples=n, n_samples=2000, n_cells=8) for n in (1e9, 5e8))
     asked = check_engine("auto", n_jobs=n_jobs)

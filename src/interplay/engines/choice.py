@@ -97,9 +97,12 @@ def check_engine(
 
 
 def _threads_for_gpu(n_threads: int) -> int:
-    # joblib knows of other workers; where it is not imported there are none.
-    available = resolve_n_jobs(-1) if "joblib" in sys.modules else n_cores()
-    return max(n_threads, min(available, _READING_THREADS))
+    return max(n_threads, min(_free_cores(), _READING_THREADS))
+
+
+def _free_cores() -> int:
+    """Return the cores for this process: joblib knows of workers beside it; where it is not imported there are none."""
+    return resolve_n_jobs(-1) if "joblib" in sys.modules else n_cores()
 
 
 def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:
