@@ -235,7 +235,7 @@ def test_shapes_of_a_file_are_checked() -> None:
 
 def test_the_report_says_so(table) -> None:
     text = methods_paragraph(interplay.select(*table, dimensions=(1, 2, 3), random_state=0))
-    expected = "The distribution of synergy 2 and of synergy 3 under the null hypothesis was fitted by Bayesian averaging"
+    expected = "of synergy 2 and of synergy 3 under the null hypothesis was fitted by Bayesian averaging"
     assert expected in text
     assert "Bayesian" not in methods_paragraph(interplay.select(*table, dimensions=2, random_state=0))
 
