@@ -71,7 +71,9 @@ class EngineChoice:
         """Say whether a GPU will search, before anybody knows more of the work than this."""
         if self.engine is not None:
             return self.engine.name == "cuda"
-        return _gpu_is_worth_it(least_work, self.n_threads)
+        # So short a search does not ask twice.
+        is_long = _seconds_on_processor(least_work, self.n_threads) > _WORTH_ANY_START
+        return is_long and _gpu_is_worth_it(least_work, self.n_threads)
 
 
 def check_engine(
