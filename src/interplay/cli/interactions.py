@@ -12,9 +12,8 @@ from interplay.cli.config import config_options, record_command
 from interplay.cli.data_options import data_options, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
-from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
-from interplay.cli.repeated_command import repeated_command
-from interplay.cli.run import check_shard, files_in_words, show_work
+from interplay.cli.outputs import check_format, check_outputs, output_options, write_all
+from interplay.cli.run import check_shard, files_in_words, show_work, write_result
 from interplay.readers.data_file import read_data
 from interplay.steps.discrete_codes import MISSING_CHOICES
 
@@ -150,19 +149,9 @@ def interactions(
     if shard is not None:
         write_all({"save": (str(save), found.save)}, quiet=quiet)
         return
-    seed = found.settings["random_state"]
-    recorded = record | {"random_state": seed}
-    command = repeated_command(click.get_current_context(), random_state=seed)
-    write_selection(
-        found.with_source(file=data, dropped=how_to_read["drop"], command=command),
-        out=out,
-        format_=format_,
-        report=report,
-        save=save,
-        quiet=quiet,
-        others={}
-        if config_out is None
-        else {"write-config": (config_out, lambda path: record_command(path, "interactions", recorded))},
+    written = {"out": out, "format_": format_, "report": report, "save": save, "quiet": quiet}
+    write_result(
+        found, "interactions", record, data=data, dropped=how_to_read["drop"], config_out=config_out, **written
     )
 
 

@@ -14,13 +14,15 @@ from interplay.cli.config import config_options, record_command
 from interplay.cli.data_options import data_options, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import select_arguments, select_options
-from interplay.cli.outputs import check_format, check_outputs, output_options, write_all, write_selection
+from interplay.cli.outputs import Write, check_format, check_outputs, output_options, write_all, write_selection
 from interplay.cli.repeated_command import repeated_command
 from interplay.readers.data_file import read_data
 from interplay.readers.file_formats import FORMATS
 
 if TYPE_CHECKING:
     from interplay.cli.expected_work import ExpectedWork
+    from interplay.results.interactions import Interactions
+    from interplay.results.selection import Selection
 
 
 def files_in_words() -> str:
@@ -107,20 +109,31 @@ def run(
     from interplay.pipeline import select
 
     selection = select(X, y, **arguments)
-    seed = selection.settings["random_state"]
+    written = {"out": out, "format_": format_, "report": report, "save": save, "quiet": quiet}
+    write_result(selection, "run", record, data=data, dropped=how_to_read["drop"], config_out=config_out, **written)
+
+
+def write_result(
+    found: Selection | Interactions,
+    command: str,
+    record: dict[str, Any],
+    *,
+    data: str | None,
+    dropped: list[str],
+    config_out: str | None,
+    **written: Any,
+) -> None:
+    """Write what a command found, with the command that repeats it and, if asked for, its settings as a file.
+
+    `record` are the settings as they were given; the seed may have been drawn. `written`: as `write_selection` has it.
+    """
+    seed = found.settings["random_state"]
     recorded = record | {"random_state": seed}
-    command = repeated_command(click.get_current_context(), random_state=seed)
-    write_selection(
-        selection.with_source(file=data, dropped=how_to_read["drop"], command=command),
-        out=out,
-        format_=format_,
-        report=report,
-        save=save,
-        quiet=quiet,
-        others={}
-        if config_out is None
-        else {"write-config": (config_out, lambda path: record_command(path, "run", recorded))},
-    )
+    repeats = repeated_command(click.get_current_context(), random_state=seed)
+    others: dict[str, tuple[str, Write]] = {}
+    if config_out is not None:
+        others["write-config"] = (config_out, lambda path: record_command(path, command, recorded))
+    write_selection(found.with_source(file=data, dropped=dropped, command=repeats), others=others, **written)
 
 
 def _check_times(target: str | None, time: str | None, event: str | None) -> None:

@@ -77,7 +77,7 @@ class InteractionData:
         """Return the hash of all data; see `data_fingerprint`."""
         return data_fingerprint(self.table, self.classes, self.strata, self.groups, like=like, n_threads=n_threads)
 
-    def record(self, *, n_threads: int) -> dict[str, Any]:
+    def record(self, fingerprint: str) -> dict[str, Any]:
         """Return what a result records of its data, and the date."""
         return {
             "date": now(),
@@ -85,7 +85,7 @@ class InteractionData:
             "n_samples": self.table.n_samples,
             "samples_left_out": self.table.samples_left_out,
             "n_vars": self.table.n_vars,
-            "data_fingerprint": self.fingerprint(n_threads=n_threads),
+            "data_fingerprint": fingerprint,
             "strata": self.strata_sizes,
         }
 

@@ -138,7 +138,7 @@ def find_in_groups(
         | asked
         | {"n_permutations": n_permutations},
         provenance={
-            **data.record(n_threads=choice.n_threads),
+            **data.record(data.fingerprint(n_threads=choice.n_threads)),
             "groups": about | {"permutations_done": len(smallest)},
             "engine": screen.engine.describe(),
             "searchers": screen.searched,

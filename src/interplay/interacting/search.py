@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def find_interactions(
     n_levels = coder.n_levels - (has_missing_level(coder) if omit_missing else 0)
     _warn_of_sparse_tuples(data, n_levels, settings.dimensions)
 
-    fingerprint = partial(data.fingerprint, n_threads=choice.n_threads)
+    fingerprint = cache(partial(data.fingerprint, n_threads=choice.n_threads))
 
     def about(like: str | None) -> dict[str, Any]:
         search = about_search(data.table, data.classes, recorded, fingerprint=fingerprint(like))
@@ -124,7 +124,7 @@ def find_interactions(
         ),
         settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
         provenance={
-            **data.record(n_threads=choice.n_threads),
+            **data.record(fingerprint(None)),
             "engine": screened.engine,
             "searchers": screened.searched,
             "searched_up_to_p": cap,
