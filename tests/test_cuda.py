@@ -118,6 +118,29 @@ class TestOnADevice:
         expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
         assert_same_bits(CudaEngine(**how).max_gains(planes, tiles, pseudocount=0.25), expected)
 
+    @pytest.mark.parametrize(("dimensions", "n_vars"), [(2, 200), (3, 70), (4, 36)])
+    @pytest.mark.parametrize("n_levels", [3, 5])
+    @pytest.mark.parametrize("share", [0.5, 0.05])
+    def test_parts_of_all_sizes(
+        self, dimensions: int, n_vars: int, n_levels: int, share: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Common and rare levels, so that some parts are in the table of table_bound.cuh and others exceed it."""
+        monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0)
+        rng = np.random.default_rng([dimensions, n_levels, int(100 * share)])
+        codes = np.minimum(rng.geometric(np.linspace(0.2, 0.97, n_vars)[:, np.newaxis], (n_vars, 5000)) - 1, 20)
+        codes = (codes % n_levels).astype(np.uint8)
+        y = rng.random(5000) < share
+        y[:2] = False, True
+        # In some parts nearly all samples are of one class.
+        y = np.where((codes[3] == 0) & (codes[40 % n_vars] == 0) & (rng.random(5000) < 0.9), share < 0.5, y)
+        classes = DecisionClasses(y.astype(np.int64), [0, 1])
+        levels = np.full(n_vars, n_levels, dtype=np.int64)
+        planes = make_bit_planes([DiscreteCodes(codes, levels)], classes)
+        tiles = tiles_for(levels, n_vars, dimensions, **TILE_SHAPE)
+        for pseudocount in (0.25, 0.0):
+            expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=pseudocount)
+            assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=pseudocount), expected)
+
     def test_with_little_room_for_survivors(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
         """Nothing is lost where more survive than fit: many constant columns, and small buffers."""
         monkeypatch.setattr(shared_search, "CAPACITY", work_plan.MIN_CAPACITY)

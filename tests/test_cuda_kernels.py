@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from interplay.engines.cuda.kernel_loader import source_of
 from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
 from interplay.engines.cuda.product_plan import ProductVariant, choose_products
+from interplay.engines.cuda.tables import make_part_table
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
 
@@ -120,6 +122,75 @@ def test_variants_stay_within_shared_memory() -> None:
                 blocks = variant.blocks_per_multiprocessor
                 assert blocks * (variant.shared_bytes(n_cells, 8) + 1024) <= max_shared_bytes
                 assert blocks * variant.threads <= 512
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "levels", "n_steps", "suffice", "expected"),
+    [
+        (2, 3, 8, True, "half"),
+        (2, 3, 16, False, "packed"),
+        (3, 3, 8, True, "table"),
+        (4, 3, 8, False, "table"),
+        (3, 5, 8, True, "table"),
+        (3, 3, 128, False, "packed"),  # twice the counts would not fit into half a word
+        (3, 2, 8, True, "two levels"),
+    ],
+)
+def test_which_bound_takes_which_work(dimensions: int, levels: int, n_steps: int, suffice: bool, expected: str) -> None:
+    n_cells = levels ** (dimensions - 2)
+    variant = choose_variant(
+        dimensions=dimensions,
+        row_levels=levels,
+        column_levels=levels,
+        n_classes=2,
+        prefix_levels=levels,
+        rows_among_columns=True,
+        n_cells=n_cells,
+        class_steps=(0, n_steps // 2, n_steps),
+        compile_for_steps=True,
+        small_cells_need_care=False,
+        half_floats_suffice=suffice,
+        counting="tensor",
+        max_shared_bytes=233_472,
+    )
+    assert variant is not None
+    options = variant.defines()
+    assert ("-DTABLE_BOUND" in options) == (expected == "table")
+    assert ("-DHALF_BOUND" in options) == (expected == "half")
+    assert ("-DPACKED_COUNTS" in options) == (expected != "two levels")
+    # The device keeps 1 KB of a block's shared memory.
+    blocks = variant.blocks_per_multiprocessor
+    assert blocks * (variant.shared_bytes(n_cells, n_steps) + 1024) <= 233_472
+    assert expected != "table" or variant.table_bytes >= 40 << 10
+
+
+@pytest.mark.parametrize("sizes", [(1000, 1000), (200, 1800), (2900, 30), (3, 5), (16_000, 15_000)])
+@pytest.mark.parametrize("pseudocount", [0.0, 0.25])
+@pytest.mark.parametrize(("dimensions", "n_cells", "max_bytes"), [(3, 27, 92_384), (4, 81, 40 << 10), (3, 125, 4096)])
+def test_table_of_parts(
+    sizes: tuple[int, int], pseudocount: float, dimensions: int, n_cells: int, max_bytes: int
+) -> None:
+    class_sizes = np.array(sizes)
+    pseudo = pseudocount * class_sizes / class_sizes.min()
+    table = make_part_table(class_sizes, pseudo, dimensions=dimensions, n_cells=n_cells, max_bytes=max_bytes)
+    values, (rows, stride) = table.values, table.values.shape
+    assert values.nbytes <= max_bytes
+    assert stride % 2 == 0  # no address is odd
+    assert stride <= 255  # it is a byte of what counts are multiplied with
+    # Whatever is beyond the table finds its edge.
+    assert (values[-1] == 0xFFFF).all()
+    assert (values[:, -1] == 0xFFFF).all()
+    shares = class_sizes / class_sizes.sum()
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        counts = rng.integers(0, [rows - 1, stride - 1]) if min(rows, stride) > 1 else np.zeros(2, dtype=int)
+        x = counts + pseudo
+        exact = sum(a * math.log2(a / (x.sum() * q)) for a, q in zip(x.tolist(), shares.tolist(), strict=True) if a > 0)
+        found = int(values[tuple(counts)])
+        if found < 0xFFFF:
+            assert exact <= found / table.per_bit <= exact + 1.01 / table.per_bit
+        else:
+            assert exact * table.per_bit > 0xFFFE
 
 
 def test_too_many_levels_are_left_to_other_kernels() -> None:

@@ -22,6 +22,10 @@ struct StripRows {
   __device__ __forceinline__ float& fifth(int cell, int row, int level) const {
     return numbers[n_cells * kRowLevels * kWarpRows * 4 + (cell * kWarpRows + row) * kRowLevels + level];
   }
+  // With a table, the samples alone.
+  __device__ __forceinline__ u32& both(int cell, int row, int level) const {
+    return reinterpret_cast<u32*>(numbers)[(cell * kRowLevels + level) * kWarpRows + row];
+  }
   // With more classes: the samples of each, and their information.
   __device__ __forceinline__ float* of_classes(int cell, int row, int level) const {
     return numbers + (cell * kWarpRows + row) * kRowFloats + level * kLevelFloats;
@@ -203,10 +207,14 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
   return gain;
 }
 
+// What the tuples of a part are bounded by: floats, or units of table_bound.cuh.
+template <typename Number>
+using Bounds = Number[kRowFragments][2 * kColumnFragments][4];
+
 // Adds the bounds of a part's tuples in one cell of the prefix. c: which of the cells that were counted together
-__device__ __forceinline__ void add_bounds(float (&bound)[kRowFragments][2 * kColumnFragments][4],
-                                           const PartProducts& products, int c, int cell, const Shared& shared,
-                                           const StripRows& rows, int first_column, const float (&pseudo)[kClasses]) {
+__device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PartProducts& products, int c, int cell,
+                                           const Shared& shared, const StripRows& rows, int first_column,
+                                           const float (&pseudo)[kClasses]) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kMarginWords;
   ColumnCounts columns[2 * kColumnFragments][2];

@@ -6,7 +6,7 @@
 namespace interplay {
 
 // The counts of one tuple in one cell of the prefix, as products by class and levels of l and m. With two classes, the
-// second product is of both, or both are in one word.
+// second product is of both; or both are in one word.
 struct CellCounts {
   u32 products[kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)];
 
@@ -61,6 +61,8 @@ struct PartProducts {
         add_step(shared, kHeldSteps, rows.held[step], columns.held[step], first_cell, step >= kHeldStepsOf0, step,
                  step == 0 || step == kHeldStepsOf0);
       }
+    } else if (kTable) {
+      count_doubled(data, shared, rows, columns, first_cell);
     } else {
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
@@ -72,7 +74,7 @@ struct PartProducts {
         };
         const int end = data.class_steps[q + 1];
         int step = data.class_steps[q];
-        if (kPacked && q > 0) class_0_into_both_halves();
+        if (kPacked && q > 0) multiply(kOneOfClass0);
         add(step, true);
 #pragma unroll 3
         for (++step; step < end; ++step) add(step, false);
@@ -106,10 +108,43 @@ struct PartProducts {
   }
 
  private:
-  __device__ __forceinline__ void class_0_into_both_halves() {
+  // One short loop over the steps of both classes, which stays in the instruction cache; the words of the next step are
+  // on their way while those of this one are multiplied.
+  __device__ __forceinline__ void count_doubled(const Data& data, const Shared& shared, const RowFragments& rows,
+                                                const ColumnFragments& columns, int first_cell) {
     constexpr int kSums = sizeof(sums) / sizeof(u32);
 #pragma unroll
-    for (int i = 0; i < kSums; ++i) (&sums[0][0][0][0][0][0])[i] *= kBothHalves;
+    for (int i = 0; i < kSums; ++i) (&sums[0][0][0][0][0][0])[i] = 0;
+    uint4 left[kRowLevels - 1][kRowFragments], right[kColumnLevels - 1][kColumnFragments];
+    rows.load(0, left);
+    columns.load(0, right);
+    const int end_of_0 = data.class_steps[1];
+#pragma unroll 1
+    for (int step = 0; step < data.n_steps; ++step) {
+      uint4 next_left[kRowLevels - 1][kRowFragments], next_right[kColumnLevels - 1][kColumnFragments];
+      rows.load(min(step + 1, data.n_steps - 1), next_left);
+      columns.load(min(step + 1, data.n_steps - 1), next_right);
+      if (step == end_of_0) multiply(kOneOfClass0 / kOneOfClass1);  // class 0 into the upper halves
+      add_step(shared, data.n_steps, left, right, first_cell, 0, step, false);
+      copy(left, next_left);
+      copy(right, next_right);
+    }
+    multiply(kOneOfClass1);
+  }
+
+  template <int kUpperLevels, int kFragments>
+  __device__ __forceinline__ static void copy(uint4 (&to)[kUpperLevels][kFragments],
+                                              const uint4 (&from)[kUpperLevels][kFragments]) {
+#pragma unroll
+    for (int level = 0; level < kUpperLevels; ++level)
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i) to[level][i] = from[level][i];
+  }
+
+  __device__ __forceinline__ void multiply(u32 factor) {
+    constexpr int kSums = sizeof(sums) / sizeof(u32);
+#pragma unroll
+    for (int i = 0; i < kSums; ++i) (&sums[0][0][0][0][0][0])[i] *= factor;
   }
 
   __device__ __forceinline__ void add_step(const Shared& shared, int n_steps,

@@ -73,7 +73,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           in_all[e] += sums[e];
-          packed[e] += q == 0 ? sums[e] * kBothHalves : sums[e];
+          packed[e] += sums[e] * (q == 0 ? kOneOfClass0 : kOneOfClass1);
           const int cell = eight * 8 + 2 * t + (e & 1);
           if (kPacked) {
             if (q + 1 == kClasses && cell < piece.cells()) {
@@ -92,10 +92,10 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
     u32 sum = 0;
     for (int i = lane; i < data.n_steps * 4; i += 32) {
       const uint2 mask = shared.masks[cell * data.n_steps * 4 + i];
-      sum += (__popc(mask.x) + __popc(mask.y)) * (i < data.class_steps[1] * 4 ? kBothHalves : 1u);
+      sum += (__popc(mask.x) + __popc(mask.y)) * (i < data.class_steps[1] * 4 ? kOneOfClass0 : kOneOfClass1);
     }
     sum = sum_over_warp(sum);
-    if (kPrefix == 0) sum = (u32)class_sizes[0] * kBothHalves + (u32)class_sizes[kClasses - 1];
+    if (kPrefix == 0) sum = (u32)class_sizes[0] * kOneOfClass0 + (u32)class_sizes[kClasses - 1] * kOneOfClass1;
     if (lane == 0) shared.totals[cell] = __uint_as_float(sum);
   }
   for (int job = warp; !kPacked && job < piece.cells() * kClasses; job += kWarps) {
@@ -132,8 +132,9 @@ __device__ __forceinline__ void level_counts(const Shared& shared, int cell, int
                                              float (&counts)[kClasses]) {
   if (kPacked) {
     const u32 both = packed_level_counts<kLevels>(shared, cell, plane, step, level);
-    counts[0] = (float)(both >> 16);
-    counts[kClasses - 1] = (float)((both & 0xFFFF) - (both >> 16));
+    const u32 upper = both >> 16, lower = both & 0xFFFF;
+    counts[0] = (float)(kTable ? upper / 2 : upper);
+    counts[kClasses - 1] = (float)(kTable ? lower / 2 : lower - upper);
     return;
   }
   const float* margin = shared.margins + (cell * kPlanes + plane) * kClasses;
@@ -170,14 +171,14 @@ __device__ __forceinline__ void add_pseudocounts_last(float (&counts)[kClasses],
 }
 
 // F(prefix, variable), and what members v of the prefix ask for, one of them or, where every member must gain, all:
-// F(prefix but v, variable) + v's maximum.
+// F(prefix but v, variable) + v's maximum. With a table, all F have a constant more (table_bound.cuh).
 // others: levels of the last variable that is left out
 // Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>
 __device__ __forceinline__ void find_informations(const Piece& piece, const Shared& shared,
-                                                  const float (&pseudo)[kClasses], int plane, int step, int others,
-                                                  float* information, float* rest) {
-  float sum = 0;
+                                                  const float (&pseudo)[kClasses], float constant, int plane, int step,
+                                                  int others, float* information, float* rest) {
+  float sum = constant;
 #pragma unroll 1
   for (int cell = 0; cell < piece.cells(); ++cell) {
 #pragma unroll
@@ -198,7 +199,7 @@ __device__ __forceinline__ void find_informations(const Piece& piece, const Shar
 #pragma unroll 1
   for (int j = 0; j < kPrefix; ++j) {
     const int stride = piece.stride_of(j), n_levels = piece.levels_of(j);
-    float without = 0;
+    float without = constant;
 #pragma unroll 1
     for (int cell = 0; cell < piece.cells(); ++cell) {
       if (cell / stride % n_levels != 0) continue;
@@ -234,6 +235,8 @@ __device__ __forceinline__ void make_informations(const Data& data, const Piece&
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
+  const float parts = piece.cells() * kRowLevels * kColumnLevels;
+  const float constant = kTable ? fmaf(parts, data.class_bits.y, data.class_bits.x) : 0.0f;
   for (int i = threadIdx.x; i < variables.size(); i += kThreads) {
     const int variable = variables[i], plane = margin_plane(variable);
     const int step = is_column(variable) ? kBlockColumns : kBlockRows;
@@ -242,9 +245,9 @@ __device__ __forceinline__ void make_informations(const Data& data, const Piece&
         is_column(variable) ? piece.first_column + variable : piece.first_row + variable - kBlockColumns;
     float information, rest;
     if (kRowLevels == kColumnLevels || is_column(variable)) {
-      find_informations<kColumnLevels>(piece, shared, pseudo, plane, step, kRowLevels, &information, &rest);
+      find_informations<kColumnLevels>(piece, shared, pseudo, constant, plane, step, kRowLevels, &information, &rest);
     } else {
-      find_informations<kRowLevels>(piece, shared, pseudo, plane, step, kColumnLevels, &information, &rest);
+      find_informations<kRowLevels>(piece, shared, pseudo, constant, plane, step, kColumnLevels, &information, &rest);
     }
     const bool counts =
         position >= place.begin && position < place.end && (is_column(variable) || !piece.tile.only_last_counts);

@@ -20,27 +20,36 @@ constexpr int kWarpRows = 16 * kRowFragments, kWarpColumns = 16 * kColumnFragmen
 constexpr int kOtherRows = ROWS_AMONG_COLUMNS ? 0 : kBlockRows;
 constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kOtherRows;
 constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kOtherRows;
-// Two classes of less than 2^16 samples in all may share a word: class 0 has its upper half, the sum of both its lower
-// half. What follows by subtraction then does so for both at once.
+// Two classes of less than 2^16 samples in all may share a word. What follows by subtraction then does so for both at
+// once. Class 0 has the upper half, the sum of both the lower half.
 #ifdef PACKED_COUNTS
 constexpr bool kPacked = true;
 static_assert(CLASSES == 2, "a word has room for two counts");
 #else
 constexpr bool kPacked = false;
 #endif
-constexpr u32 kBothHalves = 0x10001u;
-// And few samples may be bounded in half floats, two tuples at a time (half_bound.cuh).
+// Then what the parts of a tuple tell may be looked up (table_bound.cuh), of less than 2^15 samples. Each class has a
+// half of the word, and counts are doubled.
+#ifdef TABLE_BOUND
+constexpr bool kTable = true;
+static_assert(kPacked, "counts are packed");
+constexpr u32 kOneOfClass0 = 0x20000u, kOneOfClass1 = 2u;
+#else
+constexpr bool kTable = false;
+constexpr u32 kOneOfClass0 = 0x10001u, kOneOfClass1 = 1u;
+#endif
+// Or few samples may be bounded in half floats, two tuples at a time (half_bound.cuh).
 #ifdef HALF_BOUND
 constexpr bool kHalf = true;
-static_assert(kPacked, "counts are packed");
+static_assert(kPacked && !kTable, "counts are packed");
 #else
 constexpr bool kHalf = false;
 #endif
 // Words of a count of all classes in a margin, and accumulators of a product.
 constexpr int kMarginWords = kPacked ? 1 : kClasses;
-// Per cell and row, for each level of l. Two classes: the samples, the share of class 0, and three factors of the
-// bound, two where counts are packed. More classes: the samples of each, and their information.
-constexpr int kLevelFloats = kPacked ? 4 : kClasses == 2 ? 5 : kClasses + 1;
+// Per cell and row, for each level of l. With a table: the samples. Two classes: the samples, the share of class 0, and
+// three factors of the bound, two where counts are packed. More classes: the samples of each, and their information.
+constexpr int kLevelFloats = kTable ? 1 : kPacked ? 4 : kClasses == 2 ? 5 : kClasses + 1;
 constexpr int kRowFloats = kRowLevels * kLevelFloats;
 // Products of the tensor cores start from 2^23: their bits then are those of the float 2^23 + count.
 constexpr u32 kMagicBits = 0x4B000000u;
@@ -73,8 +82,9 @@ __host__ __device__ constexpr int power(int base, int exponent) {
 
 // What the threads of a block share while they work on a piece.
 struct Shared {
-  uint2* masks;  // [n_cells rounded up to 8][n_steps][4]: samples of each cell of the prefix
-  float* rows;   // [kWarps][n_cells][kWarpRows][kRowFloats]
+  unsigned short* table;  // [table_size], see table_bound.cuh
+  uint2* masks;           // [n_cells rounded up to 8][n_steps][4]: samples of each cell of the prefix
+  float* rows;            // [kWarps][n_cells][kWarpRows][kRowFloats]
   // Counts in each cell, by class, in place of the last one in all; each with the pseudocounts of the cells of the
   // whole tuple that it gathers, unless these are added last. Packed, both are the bits of one number.
   float* margins;  // [n_cells][kPlanes][kMarginWords]
@@ -85,9 +95,10 @@ struct Shared {
   float* prefix_best;    // [kPrefix]
   float* root_of_error;  // [kWarps][kWarpRows], where bounds are half floats
 
-  __device__ Shared(unsigned char* memory, int n_cells, int n_steps) {
+  __device__ Shared(unsigned char* memory, int table_size, int n_cells, int n_steps) {
     const int n_masks = (n_cells + 7) / 8 * 8;
-    masks = reinterpret_cast<uint2*>(memory);
+    table = reinterpret_cast<unsigned short*>(memory);
+    masks = reinterpret_cast<uint2*>(table + table_size);
     rows = reinterpret_cast<float*>(masks + n_masks * n_steps * 4);
     margins = rows + kWarps * n_cells * kWarpRows * kRowFloats;
     totals = margins + n_cells * kPlanes * kMarginWords;
@@ -107,6 +118,8 @@ struct Data {
   const double* best;  // [position * n_groups + group]
   int n_groups;
   const float* pseudocounts;  // [kClasses], of a cell of the whole tuple
+  // H(q), with q the shares of the classes: times all samples, and times the pseudocounts of a part (table_bound.cuh).
+  float2 class_bits;
 };
 
 // A piece of work: some rows and columns of a tile. In shared memory.

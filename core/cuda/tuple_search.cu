@@ -29,6 +29,7 @@
 // and, where they are defined, HELD_STEPS and HELD_STEPS_OF_0, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see
 // search_piece.cuh), EVERY_MEMBER (every_member.cuh).
 #include "part_bound.cuh"
+#include "part_told.cuh"
 
 namespace interplay {
 
@@ -42,20 +43,15 @@ struct Survivors {
 // first_row, first_column: of the part, in the piece
 __device__ __forceinline__ void search_part(const Data& data, const Piece& piece, const Prefix& prefix,
                                             const Shared& shared, const StripRows& rows, const RowFragments& row_words,
-                                            int first_row, int first_column, float tolerance, float shrink,
-                                            const Survivors& survivors) {
+                                            int first_row, int first_column, const CellTable& table, Ways& ways,
+                                            float tolerance, float shrink, const Survivors& survivors) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const ColumnFragments column_words(data, piece.column_plane + first_column, piece.column_stride);
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
-  float bound[kRowFragments][2 * kColumnFragments][4];
-#pragma unroll
-  for (int i = 0; i < kRowFragments; ++i)
-#pragma unroll
-    for (int j = 0; j < 2 * kColumnFragments; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) bound[i][j][e] = 0;
+  Bounds<float> bound = {};
+  Bounds<u32> told = {};  // with a table
 
   // Hardly unrolled: the loop should stay in the instruction cache.
 #pragma unroll kCellsUnrolled
@@ -66,7 +62,11 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
 #pragma unroll 1
       for (int c = 0; c < min(kCellsAtOnce, piece.cells() - cell); ++c) {
         products.bring_forward(c);
-        add_bounds(bound, products, 0, cell + c, shared, rows, first_column, pseudo);
+        if (kTable) {
+          add_told_by_cell(told, products, cell + c, shared, rows, first_column, table, ways);
+        } else {
+          add_bounds(bound, products, 0, cell + c, shared, rows, first_column, pseudo);
+        }
       }
       continue;
     }
@@ -90,12 +90,17 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
           const int column = first_column + j * 8 + 2 * t + side;
-          const float others =
-              of_both(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column])) - row_information;
-          const float needed = of_both(shared.best[column], others);
-          const float bound_of_tuple = bound[i][j][half * 2 + side], bar = (needed - tolerance) * shrink;
-          const bool is_kept = kHalf ? may_reach(bound_of_tuple, bar, rows.root_of_error[i * 16 + half * 8 + g])
-                                     : !(bound_of_tuple < bar);
+          const int e = half * 2 + side;
+          const float others = of_both(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column]));
+          bool is_kept;
+          if (kTable) {  // what all parts of the tuple tell, not only what m adds
+            const float needed = of_both(shared.best[column] + row_information, others);
+            is_kept = !((float)told[i][j][e] * table.unit < needed - tolerance);
+          } else {
+            const float bar = (of_both(shared.best[column], others - row_information) - tolerance) * shrink;
+            is_kept = kHalf ? may_reach(bound[i][j][e], bar, rows.root_of_error[i * 16 + half * 8 + g])
+                            : !(bound[i][j][e] < bar);
+          }
           kept |= (u32)is_kept << (((i * 2 + half) * 2 * kColumnFragments + j) * 2 + side);
         }
     }
@@ -131,14 +136,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
                    const i64* lane_row, const double* best, int n_groups, const Tile<kDimensions>* tiles,
                    const i64* item_start, int n_tiles, i64 n_items, int prefixes_per_item, i64 items_per_run,
                    i64 first_run, i64 end_run, i64 n_runs, i64 run_stride, u64* next_run, int max_cells,
-                   float tolerance, float shrink, int* survivor_tuples, u32* n_survivors, u32 capacity) {
+                   const unsigned short* table, int table_rows, int table_stride, float per_bit, float bits_of_samples,
+                   float bits_of_part, float tolerance, float shrink, int* survivor_tuples, u32* n_survivors,
+                   u32 capacity) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Piece piece;
   __shared__ i64 taken_run, tile_at, first_prefix, end_prefix;
   __shared__ int next_task;
-  const Data data = {planes, n_steps,  class_steps, {lane_first, lane_levels, lane_rows, lane_row},
-                     best,   n_groups, pseudocounts};
-  const Shared shared(memory, max_cells, n_steps);
+  const Data data = {planes, n_steps,  class_steps,  {lane_first, lane_levels, lane_rows, lane_row},
+                     best,   n_groups, pseudocounts, {bits_of_samples, bits_of_part}};
+  const Shared shared(memory, (table_rows * table_stride + 7) / 8 * 8, max_cells, n_steps);
+  const CellTable cell_table = make_cell_table(data, shared, class_sizes, table, table_rows, table_stride, per_bit);
   const Survivors survivors = {survivor_tuples, n_survivors, capacity};
   const int warp = threadIdx.x / 32;
 
@@ -198,6 +206,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
         // Strips of rows, the longest first, to whichever warp is free.
         const StripRows rows = {shared.rows + warp * max_cells * kWarpRows * kRowFloats, max_cells,
                                 shared.root_of_error + warp * kWarpRows};
+        Ways ways;
         for (;;) {
           int task = 0;
           if (threadIdx.x % 32 == 0) task = atomicAdd(&next_task, 1);
@@ -205,12 +214,21 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
           const int strip = row_begin + task * kWarpRows, row = piece.first_row + strip;
           if (row > last_row || row >= last_column) break;  // none is left, or none ascends
           __syncwarp();
-          make_rows(data, piece, shared, rows, strip);
+          if (kTable) {
+            ways.all_there = make_row_totals(piece, shared, rows, strip, cell_table);
+          } else {
+            make_rows(data, piece, shared, rows, strip);
+          }
           __syncwarp();
           const RowFragments row_words(data, piece.row_plane + strip, piece.row_stride);
           for (int column = variables.first_column; column < column_end; column += kWarpColumns) {
             if (row >= min(piece.first_column + column + kWarpColumns - 1, last_column)) continue;
-            search_part(data, piece, prefix, shared, rows, row_words, strip, column, tolerance, shrink, survivors);
+            Ways tried = ways;
+            search_part(data, piece, prefix, shared, rows, row_words, strip, column, cell_table, tried, tolerance,
+                        shrink, survivors);
+            // Pairs of a variable with itself, on the diagonal, have larger parts than others; so has what is no
+            // column.
+            if (row + kWarpRows <= piece.first_column + column && column + kWarpColumns <= column_end) ways = tried;
           }
         }
       }

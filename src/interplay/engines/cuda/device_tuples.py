@@ -23,7 +23,7 @@ from interplay.engines.cuda.kernel_plan import GAINS, kernels_of, list_options, 
 from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.product_plan import ProductVariant
-from interplay.engines.cuda.tables import InformationTables
+from interplay.engines.cuda.tables import InformationTables, PartTable, make_part_table
 from interplay.engines.cuda.work_plan import MIN_CAPACITY, Work, WorkPlan, scattering_stride
 
 #: The buffers are halved until they take no more than a part of the device's free memory.
@@ -154,6 +154,8 @@ class DeviceTuples(ABC):
         self._capacity = capacity
         #: Counts of the tuples in the buffer, and how many each has, while batches are searched.
         self._known_counts: tuple[Any, Any] | None = None
+        #: Tables of table_bound.cuh, by the memory that they may take.
+        self._part_tables: dict[int, tuple[Any, ...]] = {}
         self._allocate()
         # Tuples, candidates; then the next run, which is 64 bits wide.
         self._counters = cupy.zeros(4, dtype=cupy.uint32)
@@ -310,13 +312,32 @@ class DeviceTuples(ABC):
             np.int64(scattering_stride(work.n_runs)),
             self._counters[2:],
             np.int32(work.n_cells),
-            np.float32(self._plan.tolerance),
+            *self._part_table(work.variant.table_bytes),
+            *(np.float32(bits) for bits in self._plan.class_bits),
+            np.float32(self._plan.table_tolerance if work.variant.table_bytes else self._plan.tolerance),
             np.float32(self._plan.shrink),
             self._tuples,
             self._counters,
             np.uint32(self._capacity),
         )
         kernel((n_blocks,), (work.variant.threads,), arguments, shared_mem=shared)
+
+    def _part_table(self, max_bytes: int) -> tuple[Any, ...]:
+        """Return the table of table_bound.cuh as the kernel takes it, which may have so many bytes."""
+        if max_bytes not in self._part_tables:
+            if max_bytes:
+                table = make_part_table(
+                    self._data.planes.class_sizes,
+                    self._plan.pseudocounts,
+                    dimensions=self._k,
+                    n_cells=self._plan.max_cells,
+                    max_bytes=max_bytes,
+                )
+            else:
+                table = PartTable(values=np.empty((0, 0), dtype=np.uint16), per_bit=1.0)
+            shape = (np.int32(size) for size in table.values.shape)
+            self._part_tables[max_bytes] = (self._cupy.asarray(table.values), *shape, np.float32(table.per_bit))
+        return self._part_tables[max_bytes]
 
     def _search_tiles(self, which: IntArray, variant: SearchVariant | ProductVariant, on_done: OnDone) -> None:
         """Bound every tuple of tiles of one kind and score the survivors."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from interplay.engines.cuda.kernel_loader import Kernel
 
@@ -13,12 +14,14 @@ _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 _MAX_ACCUMULATORS_OF_CELLS = 96
 
-#: Where a tuple has more cells, what half floats lack leaves too many survivors; and where it has many levels too,
-#: so many that they should take their counts along, as they do from batches. Half floats add up a row of parts.
-_MAX_CELLS, _MAX_LEVELS_OF_HALF_FLOATS = 81, 9
+#: Half floats add up a row of parts.
+_MAX_LEVELS_OF_HALF_FLOATS = 9
 
-#: Steps of 256 samples whose counts fit into 16 bits.
-_MAX_PACKED_STEPS = 255
+#: Steps of 256 samples whose counts fit into 16 bits, and of which twice the counts do.
+_MAX_PACKED_STEPS, _MAX_TABLE_STEPS = 255, 127
+
+#: Shared memory for the table of table_bound.cuh: at most, and what a shape should leave for it, or else must.
+_MAX_TABLE_BYTES, _TABLE_BYTES = 96 << 10, (40 << 10, 4 << 10)
 
 #: Steps of 256 samples whose words a thread can hold: registers for rows and columns beside the accumulators.
 _MAX_HELD_STEPS = 8
@@ -73,6 +76,7 @@ class SearchVariant:
     held_steps: tuple[int, int] | None = None
     packed: bool = False
     half_bound: bool = False
+    table_bytes: int = 0
     every_member: bool = False
 
     def defines(self) -> tuple[str, ...]:
@@ -101,6 +105,8 @@ class SearchVariant:
             options.append("-DPACKED_COUNTS")
         if self.half_bound:
             options.append("-DHALF_BOUND")
+        if self.table_bytes:
+            options.append("-DTABLE_BOUND")
         if self.counting == "tensor":
             options.append("-DINTERPLAY_TENSOR_CORES")
         if self.every_member:
@@ -113,7 +119,7 @@ class SearchVariant:
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
         """Return the shared memory of a block, as `Shared` in search_piece.cuh lays it out."""
-        level_floats = 4 if self.packed else 5 if self.n_classes == 2 else self.n_classes + 1
+        level_floats = 1 if self.table_bytes else 4 if self.packed else 5 if self.n_classes == 2 else self.n_classes + 1
         other_rows = 0 if self.rows_among_columns else self.block_rows
         n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
         of_rows = self.threads // 32 * 16 * self.row_fragments * self.row_levels * level_floats
@@ -122,7 +128,7 @@ class SearchVariant:
         by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
         if self.half_bound:
             by_variable += self.threads // 32 * 16 * self.row_fragments
-        return n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
+        return self.table_bytes + n_masks * n_steps * 32 + 4 * (n_cells * per_cell + by_variable)
 
 
 def choose_variant(
@@ -164,10 +170,10 @@ def choose_variant(
     packed = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PACKED_STEPS
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
     accumulators = (1 if packed else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
-    n_cells_of_tuple = n_cells * row_levels * column_levels
-    many_levels = packed and accumulators > _MAX_ACCUMULATORS_OF_CELLS
-    if accumulators > _MAX_ACCUMULATORS_AT_ALL or (many_levels and n_cells_of_tuple > _MAX_CELLS):
+    if accumulators > _MAX_ACCUMULATORS_AT_ALL:
         return None
+    # With a prefix, what parts tell is looked up; without one, words of the planes need the cache more than a table.
+    looks_up = packed and n_cells > 1 and n_steps <= _MAX_TABLE_STEPS
     rows = cells = 1
     held = None
     # Words that are loaded once serve all cells of the prefix where they fit into registers; else two of them, or two
@@ -185,19 +191,18 @@ def choose_variant(
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
-    half_bound = packed and half_floats_suffice and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
-    half_bound = half_bound and n_cells_of_tuple <= _MAX_CELLS
+    half_bound = packed and not looks_up and half_floats_suffice and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
     if held:
         shapes = [(128, 3), (256, 1)]
-    elif packed and rows * cells * accumulators > _MAX_ACCUMULATORS:
+    elif looks_up or (packed and rows * cells * accumulators > _MAX_ACCUMULATORS):
         shapes = [(128, 2), (256, 1)]
     elif accumulators <= _MAX_ACCUMULATORS:
         shapes = [(128, 4), (160, 3), (256, 2), (256, 1)]
     sizes = (MAX_BLOCK,) if rows_among_columns else (512, 256, 128, 64)
-    for threads, blocks in shapes:
+    for table_bytes, (threads, blocks) in product(_TABLE_BYTES if looks_up else (0,), shapes):
         for block in sizes if threads == 256 else sizes[:1]:
             variant = SearchVariant(
                 dimensions=dimensions,
@@ -218,9 +223,12 @@ def choose_variant(
                 held_steps=held,
                 packed=packed,
                 half_bound=half_bound,
+                table_bytes=table_bytes,
                 every_member=every_member,
             )
             # The device keeps 1 KB of a block's shared memory, and a few hundred bytes are known to the compiler.
-            if variant.shared_bytes(n_cells, n_steps) + 1536 <= max_shared_bytes // blocks:
-                return variant
+            left = max_shared_bytes // blocks - 1536 - variant.shared_bytes(n_cells, n_steps)
+            if left >= 0:
+                more = min(left // 16 * 16, _MAX_TABLE_BYTES - table_bytes)
+                return replace(variant, table_bytes=table_bytes + more) if looks_up else variant
     return None

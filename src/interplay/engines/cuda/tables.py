@@ -7,11 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import xlogy
 
 from interplay import _core
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.tuple_formula import TupleFormula
+
+#: Counts of class 1 that a table of parts may have; and what their number is modulo 16: even, so that no address is odd
+#: whatever the counts of rows that do not exist, and such that neighbours lie in different banks of shared memory.
+_MAX_STRIDE, _GOOD_STRIDE = 254, 10
+
+#: By how many standard deviations a part may be larger than expected and still be in the table.
+_DEVIATIONS = 4.0
+
+#: Found at the edges of a table of parts, and where a part tells more than 16 bits can hold: kTooLarge in
+#: table_bound.cuh.
+_TOO_LARGE = 0xFFFF
 
 #: Numbers in all tables of a statistic (128 MB, some tenths of a second).
 _MAX_VALUES = 1 << 24
@@ -89,6 +101,49 @@ def _filled(
     ends = np.cumsum(np.tile(sizes, len(multiplicities)))
     start = np.concatenate([[0], ends[:-1]]).reshape(len(multiplicities), -1).astype(np.int64)
     return InformationTables(values=values, start=start, multiplicities=multiplicities, unit=unit)
+
+
+@dataclass(frozen=True)
+class PartTable:
+    """What a part of a tuple tells about a decision of two classes, by its samples of each (table_bound.cuh).
+
+    Attributes
+    ----------
+    values : (n_0, n_1) uint16
+        By samples of class 0 and class 1. The last row and the last column stand for all larger counts.
+    per_bit : float
+        What a bit is in these numbers.
+    """
+
+    values: npt.NDArray[np.uint16]
+    per_bit: float
+
+
+def make_part_table(
+    class_sizes: IntArray, pseudocounts: FloatArray, *, dimensions: int, n_cells: int, max_bytes: int
+) -> PartTable:
+    """Make the table for tuples of so many dimensions and no more than so many cells.
+
+    A part tells x₀·log2(x₀ / (n·q₀)) + x₁·log2(x₁ / (n·q₁)) bits, with x the samples and pseudocounts of a class, n
+    those of both, and q the classes' shares of all samples. It is rounded up.
+    """
+    # Room for all parts but that of level 0 of every variable, where all have the same distribution: of the others,
+    # none has a larger share. More would be taken from the cache.
+    share = (1 - 1 / dimensions) ** (dimensions - 1) / dimensions
+    expected = share * class_sizes
+    n_0, n_1 = (int(n) for n in np.minimum(class_sizes, expected + _DEVIATIONS * np.sqrt(expected)) + 2)
+    n_values = max_bytes // 2
+    stride = int(min(_MAX_STRIDE, n_1, max(2.0, math.sqrt(n_values * n_1 / n_0)), n_values // 2))
+    stride -= (stride - _GOOD_STRIDE) % 16 if stride > 26 else stride % 2
+    x_0 = np.arange(min(n_0, n_values // stride))[:, np.newaxis] + float(pseudocounts[0])
+    x_1 = np.arange(stride) + float(pseudocounts[1])
+    share_0, share_1 = class_sizes / class_sizes.sum()
+    told = xlogy(x_0, x_0 / share_0) + xlogy(x_1, x_1 / share_1) - xlogy(x_0 + x_1, x_0 + x_1)
+    # Rounding adds half a unit for each cell: some hundredths of a bit in all.
+    per_bit = 2.0 ** min(math.ceil(math.log2(8 * n_cells)), 11)
+    values = np.ceil(np.maximum(told, 0.0) / math.log(2) * per_bit + 1e-9)
+    values[-1], values[:, -1] = _TOO_LARGE, _TOO_LARGE
+    return PartTable(values=np.minimum(values, _TOO_LARGE).astype(np.uint16), per_bit=per_bit)
 
 
 def entropy_terms(n_samples: int, pseudocount: float, n_cells: IntArray, formula: TupleFormula) -> FloatArray:

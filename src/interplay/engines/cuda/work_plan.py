@@ -95,8 +95,10 @@ class WorkPlan:
         Cells of a tuple at most.
     tolerance, shrink : float
         What the bound may lack, absolutely, and by what factor it may be too small.
-    product_tolerance : float
-        What the bound of product_bound.cu may lack.
+    product_tolerance, table_tolerance : float
+        What the bounds of product_bound.cu and of table_bound.cuh may lack, where logarithms are of ratios.
+    class_bits : (float, float)
+        The entropy of the classes times all samples, and times the pseudocounts of a cell of the whole tuple.
     """
 
     def __init__(
@@ -123,9 +125,13 @@ class WorkPlan:
             )
         if len(tiles.order) * len(tiles.partner_cells) >= 1 << 31:
             raise NotForDevices("cannot number so many variables with different numbers of levels (fewer would fit)")
-        self.tolerance = sum_tolerance(float(planes.n_samples + self.max_cells * self.pseudocounts.sum()), n_classes)
-        self.shrink = 1 / 1.004
-        self.product_tolerance = ratio_tolerance(float(planes.n_samples + self.max_cells * self.pseudocounts.sum()))
+        n_prime = float(planes.n_samples + self.max_cells * self.pseudocounts.sum())
+        self.tolerance, self.shrink = sum_tolerance(n_prime, n_classes), 1 / 1.004
+        self.product_tolerance = ratio_tolerance(n_prime)
+        self.table_tolerance = self.tolerance + self.product_tolerance
+        shares = planes.class_sizes / planes.n_samples
+        class_bits = -float((shares * np.log2(shares)).sum())
+        self.class_bits = (class_bits * planes.n_samples, class_bits * float(self.pseudocounts.sum()))
         self._kind, self._kinds = self._find_kinds()
 
     def _find_kinds(self) -> tuple[IntArray, list[tuple[int, int, bool]]]:

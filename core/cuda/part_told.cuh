@@ -1,0 +1,105 @@
+// products of a part → what each tuple's parts in one cell of the prefix tell, by a table
+#pragma once
+
+#include "part_bound.cuh"
+#include "table_bound.cuh"
+
+namespace interplay {
+
+// Of two fragments of rows one may be of no variables at all, and its totals not those of its counts.
+static_assert(!kTable || kRowFragments == 1, "all rows of a strip have totals");
+
+// The samples of each cell and row of a strip. Returns Ways::all_there. first: row of the piece
+__device__ __forceinline__ u32 make_row_totals(const Piece& piece, const Shared& shared, const StripRows& rows,
+                                               int first, const CellTable& table) {
+  u32 not_there = 0;
+  for (int i = threadIdx.x % 32; i < piece.cells() * kWarpRows; i += 32) {
+    const int cell = i / kWarpRows, row = i % kWarpRows;
+    const int margin = piece.row_margin + min(first + row, kBlockRows - 1);
+#pragma unroll
+    for (int level = 0; level < kRowLevels; ++level) {
+      const u32 both = packed_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
+      rows.both(cell, row, level) = both;
+      if (!table.has(both)) not_there |= 1u << cell % 32;
+    }
+  }
+#pragma unroll
+  for (int other = 16; other > 0; other /= 2) not_there |= __shfl_xor_sync(~0u, not_there, other);
+  return ~not_there;
+}
+
+// Adds what the parts of each tuple in one cell of the prefix tell, if all that is to be looked up is in the table.
+template <int kWay>
+__device__ __forceinline__ bool add_told(Bounds<u32>& bound, const PartProducts& products, int cell,
+                                         const Shared& shared, const StripRows& rows, int first_column,
+                                         const CellTable& table) {
+  const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const float* margins = shared.margins + cell * kPlanes + first_column + 2 * t;
+  PackedColumn columns[2 * kColumnFragments][2];
+#pragma unroll
+  for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+    for (int b = 0; b < kColumnLevels - 1; ++b) {
+      const uint2 two = *reinterpret_cast<const uint2*>(margins + j * 8 + b * kBlockColumns);
+      columns[j][0].of[b] = two.x, columns[j][1].of[b] = two.y;
+    }
+  Bounds<u32> told;
+  u32 most = 0;
+#pragma unroll
+  for (int i = 0; i < kRowFragments; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      u32 totals[kRowLevels];
+#pragma unroll
+      for (int level = 0; level < kRowLevels; ++level) totals[level] = rows.both(cell, i * 16 + half * 8 + g, level);
+#pragma unroll
+      for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+        for (int side = 0; side < 2; ++side) {
+          const int e = half * 2 + side;
+          told[i][j][e] = told_by_parts<kWay>(table, products.of_tuple(0, i, j, e), totals, columns[j][side]);
+          most = max(most, told[i][j][e]);
+        }
+    }
+  if (kWay != kByLogarithms && __any_sync(~0u, most >= kTooLarge)) return false;
+#pragma unroll
+  for (int i = 0; i < kRowFragments; ++i)
+#pragma unroll
+    for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) bound[i][j][e] += told[i][j][e];
+  return true;
+}
+
+// Which way to try first for each cell of the prefix: that which did last, for a warp's parts of rows and columns
+// differ little. Two bits each: 0 for kByTable, 1 for kAllButLargest, and above it how often kByLogarithms is to be
+// taken before that is tried again.
+struct Ways {
+  u64 bits = 0;
+  u32 all_there = 0;  // a bit for each cell: whether all parts of the strip's rows are in the table
+
+  __device__ __forceinline__ int of(int cell) const { return bits >> cell % 32 * 2 & 3; }
+  __device__ __forceinline__ void add(int cell, int change) { bits += (u64)(i64)change << cell % 32 * 2; }
+};
+
+// The same, in whichever way does.
+__device__ __forceinline__ void add_told_by_cell(Bounds<u32>& bound, const PartProducts& products, int cell,
+                                                 const Shared& shared, const StripRows& rows, int first_column,
+                                                 const CellTable& table, Ways& ways) {
+  if (ways.all_there >> cell % 32 & 1) {
+    if (add_told<kAllThere>(bound, products, cell, shared, rows, first_column, table)) return;
+  }
+  if (ways.of(cell) == 0) {
+    if (add_told<kByTable>(bound, products, cell, shared, rows, first_column, table)) return;
+    ways.add(cell, 1);
+  }
+  if (ways.of(cell) == 1) {
+    if (add_told<kAllButLargest>(bound, products, cell, shared, rows, first_column, table)) return;
+    ways.add(cell, 2);
+  } else {
+    ways.add(cell, -1);
+  }
+  add_told<kByLogarithms>(bound, products, cell, shared, rows, first_column, table);
+}
+
+}  // namespace interplay
