@@ -183,6 +183,10 @@ class _AdaptedEngine(Engine):
             return USUAL_TILES
         return TileShape.of(self._given.tile_shape(dimensions))
 
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
+        if hasattr(self._given, "begin"):
+            self._given.begin(planes, tiles, pseudocount=pseudocount)
+
     def stream_max_gains(self, *args: Any, **options: Any) -> Iterator[FoundChunk]:
         chunks: Iterator[FoundChunk] = self._given.stream_max_gains(*args, **options)
         return chunks
