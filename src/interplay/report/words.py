@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.report import study_words
-from interplay.report.about import date_of, dropped_columns, file_of, samples_left_out, target_of
+from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short
 from interplay.report.verdict_words import partner_sentence
+from interplay.results.sample_words import samples_left_out
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
@@ -131,7 +132,7 @@ def _outcome(selection: Selection) -> str:
 
 def _data_method(selection: Selection) -> str:
     provenance = selection.provenance
-    file, dropped, left_out = file_of(selection), dropped_columns(selection), samples_left_out(selection)
+    file, dropped, left_out = file_of(selection), dropped_columns(selection), samples_left_out(provenance)
     source = f" ({short(file)})" if file else ""
     less = [
         *([counted(left_out, "sample")] if left_out else []),

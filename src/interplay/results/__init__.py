@@ -7,6 +7,7 @@
     one_size.py        Selection → what tuples of one size say by themselves
     selection_table.py Selection → its table
     selection_summary.py       Selection → a few lines of text
+    sample_words.py    samples, classes and strata of a result → words
     arms.py            p-values of all tests → how each variable was found
     synergy_table.py   tuples that explain relevant variables → a table, a graph
     verdicts.py        is a tuple of a selection an interaction, additive, or neither shown?

@@ -15,6 +15,7 @@ from interplay.arrays import BoolArray
 from interplay.checks import check_int, shown
 from interplay.plain_text import printable
 from interplay.results.interaction_table import first_columns, interaction_columns
+from interplay.results.sample_words import classes_in_words, samples_in_words, strata_in_words
 from interplay.results.tested_tuples import METHODS, SPARSE, TestedTuples
 from interplay.results.tuple_retests import CovariateTests
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
@@ -331,16 +332,11 @@ class Interactions:
 
     def details(self) -> str:
         """Return samples, classes and levels in one sentence."""
-        s = self.settings
-        listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(self.class_sizes.items())[:6])
-        classes = (
-            f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
-        )
-        n_strata, left_out = len(self.provenance.get("strata", {})), self.provenance.get("samples_left_out")
+        s, n_samples = self.settings, sum(self.class_sizes.values())
         return (
-            f"{sum(self.class_sizes.values())} samples{f' ({left_out} left out)' if left_out else ''}; {classes}; "
+            f"{samples_in_words(n_samples, self.provenance)}; {classes_in_words(self.class_sizes)}; "
             + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
-            + (f"within {n_strata} strata; " if n_strata else "")
+            + strata_in_words(self.provenance)
             + (f"p-values from {self.permutations_in_words()}; " if self.is_permuted else "")
             + (f"numbers cut into {s['divisions'] + 1} levels; " if self._has_cuts else "")
             + f"seed {s['random_state']}"

@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from interplay.plain_text import printable
+from interplay.results.sample_words import classes_in_words, samples_in_words, strata_in_words
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def summary_text(selection: Selection) -> str:
     found = f"{len(selection.ranked)} of {n} variables relevant"
     lines = [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-        f"{_samples(selection)}; {_classes(selection)}; {_strata(selection)}"
+        f"{samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
+        f"{classes_in_words(selection.class_sizes)}; {strata_in_words(selection.provenance)}"
         + _counted(s["discretizations"], "discretisation")
         + f" into {s['divisions'] + 1} levels; {_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
@@ -68,24 +70,6 @@ def summary_html(selection: Selection) -> str:
     rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
     rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
     return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
-
-
-def _samples(selection: Selection) -> str:
-    left_out = selection.provenance.get("samples_left_out")  # earlier files do not say
-    return f"{selection.provenance['n_samples']} samples" + (f" ({left_out} left out)" if left_out else "")
-
-
-def _classes(selection: Selection) -> str:
-    """The classes and their sizes, in one line."""
-    sizes = selection.class_sizes
-    listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(sizes.items())[:6])
-    return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
-
-
-def _strata(selection: Selection) -> str:
-    # Results saved by earlier versions do not say.
-    n_strata = len(selection.provenance.get("strata", {}))
-    return f"within {n_strata} strata; " if n_strata else ""
 
 
 def _retests_in_words(selection: Selection) -> list[str]:
