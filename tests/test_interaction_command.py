@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +12,8 @@ import pandas as pd
 import pytest
 
 import interplay
-from command_line import in_process
 from hostile.commands import run_command
 from interaction_people import people
-
-
-@pytest.fixture
-def command(monkeypatch, capfd):
-    return partial(in_process, monkeypatch, capfd)
 
 
 @pytest.fixture
