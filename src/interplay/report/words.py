@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.plain_text import tuples_in_words
 from interplay.report import study_words
 from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short
@@ -30,7 +31,6 @@ REFERENCES = (
 #: A null distribution whose Kolmogorov–Smirnov p-value is below this does not fit.
 _BAD_FIT = 0.01
 
-_TUPLES = {1: "each variable alone", 2: "all pairs", 3: "all triples", 4: "all quadruples", 5: "all quintuples"}
 
 _ADJUSTMENTS = {
     "holm": "Holm's method",
@@ -400,7 +400,7 @@ def _n_tuples(selection: Selection) -> str:
 
 def _looked_at(selection: Selection) -> str:
     """The tuples that were searched, of all sizes."""
-    listed = [_TUPLES.get(k, f"all {k}-tuples of variables") for k in selection.dimensions]
+    listed = ["each variable alone" if k == 1 else f"all {tuples_in_words(k)}" for k in selection.dimensions]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 

@@ -265,7 +265,7 @@ def _fit(
     if fit == "union" or not is_enough:
         return fit, None
     if given["n_ignored"] is None and reference.is_contrast and fit in LIKELIHOOD_FITS:
-        given = {**given, "n_ignored": 0}  # these have their own way with low gains
+        given = {**given, "n_ignored": 0}  # likelihood fits censor low gains instead
     fit_as = partial(
         fit_reference,
         reference,
