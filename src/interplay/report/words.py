@@ -261,7 +261,7 @@ def _found_alone(selection: Selection) -> str:
 
 
 def _too_few_samples(selection: Selection) -> str:
-    if selection.dimensions[-1] == 1 or selection.tests:  # alone, few samples do no harm
+    if selection.dimensions[-1] == 1 or selection.tests:  # alone, p-values are exact however few samples there are
         return ""
     run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
     note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)

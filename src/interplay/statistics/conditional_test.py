@@ -108,7 +108,7 @@ def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_spa
         null: GainNull | GammaNull | None = listed_null(*given, max_tables=MAX_TABLES)
         if null is None and is_sparse[group[0]]:
             null = matched_null(*given)
-        if null is not None:  # else so many tables, none of them sparse, have no steps: χ² it is
+        if null is not None:  # else χ² stays: gains of so many tables, none of them sparse, have no visible steps
             log_p[group] = null.log_p(gains[group])
     return log_p
 
