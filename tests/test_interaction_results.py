@@ -120,6 +120,13 @@ def test_all_reports_can_be_written(found, tmp_path):
     assert found.headline().split(" (")[0] in (tmp_path / "pairs.html").read_text(encoding="utf-8")
 
 
+def test_tuples_have_the_names_they_have_in_selections():
+    X, y = people(0)
+    for dimensions, words in ((2, "of 28 pairs"), (4, "of 70 quadruples"), (6, "of 28 6-tuples")):
+        found = interplay.interactions(X.filter(like="g").drop(columns="genotype"), y, dimensions=dimensions)
+        assert words in found.headline()
+
+
 def test_the_cell_of_the_largest_residual_is_in_words():
     first = result("labels").table.iloc[0]
     assert first["members"] == ("smokes", "g3")
