@@ -8,7 +8,7 @@
     selection_table.py Selection → tables of its variables, contrast variables and tuples
     clusters.py        correlations of relevant variables → groups of redundant ones
     selection_summary.py       Selection → a few lines of text
-    sample_words.py    samples, classes and strata of a result → words
+    sample_words.py    samples, classes, strata and cuts of a result → words
     arms.py            p-values of all tests → how each variable was found
     synergy_table.py   tuples that explain relevant variables → a table, a graph
     verdicts.py        is a tuple of a selection an interaction, additive, or neither shown?

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.plain_text import printable, tuples_in_words
-from interplay.results.sample_words import classes_in_words, samples_in_words, strata_in_words
+from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
 from interplay.results.tested_tuples import METHODS, SPARSE
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def details(found: Interactions) -> str:
         + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
         + strata_in_words(found.provenance)
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
-        + (f"numbers cut into {s['divisions'] + 1} levels; " if may_be_cut else "")
+        + (f"{cuts_in_words(s)}; " if may_be_cut else "")
         + f"seed {s['random_state']}"
     )
 

@@ -1,4 +1,4 @@
-"""Samples, classes and strata of a result → words, the same for a Selection and for Interactions.
+"""Samples, classes, strata and cuts of a result → words, the same for a Selection and for Interactions.
 
 Results of earlier versions have no entries for samples left out and for strata.
 """
@@ -62,3 +62,17 @@ def strata_in_words(provenance: Mapping[str, Any]) -> str:
     """
     n_strata = len(provenance.get("strata", {}))
     return f"within {n_strata} strata; " if n_strata else ""
+
+
+def cuts_in_words(settings: Mapping[str, Any]) -> str:
+    """Return how numbers were cut. Columns whose values are levels were not, such as genotypes.
+
+    Examples
+    --------
+    >>> cuts_in_words({"divisions": 1, "discretizations": 1})
+    'numbers cut into 2 levels'
+    >>> cuts_in_words({"divisions": 2, "discretizations": 30})
+    'numbers cut into 3 levels, in 30 ways'
+    """
+    n_ways = settings["discretizations"]
+    return f"numbers cut into {settings['divisions'] + 1} levels" + (f", in {n_ways} ways" if n_ways > 1 else "")

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from interplay.plain_text import printable
-from interplay.results.sample_words import classes_in_words, samples_in_words, strata_in_words
+from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def _headings(selection: Selection) -> list[str]:
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
         f"{samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
         f"{classes_in_words(selection.class_sizes)}; {strata_in_words(selection.provenance)}"
-        + _counted(s["discretizations"], "discretisation")
-        + f" into {s['divisions'] + 1} levels; {_null_in_words(selection)}; "
+        + f"{cuts_in_words(s)}; {_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s['random_state']}",
     ]
