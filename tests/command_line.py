@@ -1,4 +1,4 @@
-"""Runs the command `interplay`, in this process or in one of its own."""
+"""Runs the command `interplay`, in this process or in one of its own; and a table to run it on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from interplay import cli
@@ -38,3 +40,11 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
 def in_shell(*arguments: object, **options) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "interplay", *map(str, arguments)]
     return subprocess.run(command, text=True, timeout=120, **{"capture_output": True, **options})
+
+
+def exclusive_or() -> pd.DataFrame:
+    """A table in which g3 and g12 tell the outcome together, and neither does alone."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20))
+    frame = pd.DataFrame(X, columns=[f"g{v}" for v in range(20)])
+    return frame.assign(outcome=np.where((X[:, 3] > 0) ^ (X[:, 12] > 0), "ill", "well"))

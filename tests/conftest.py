@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import hypothesis
@@ -62,6 +63,15 @@ def madelon(shared: Path) -> tuple[np.ndarray, np.ndarray]:
 def r_output(shared: Path):  # type: ignore[no-untyped-def]
     """Load a file of outputs of the R original by its stem."""
     return lambda stem: np.load(shared / "reference" / f"{stem}.npz")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path):  # type: ignore[no-untyped-def]
+    """Call with the arguments of `interplay`, which then runs in this process, in an empty folder."""
+    from command_line import in_process
+
+    monkeypatch.chdir(tmp_path)
+    return partial(in_process, monkeypatch, capfd)
 
 
 class CtrlC:

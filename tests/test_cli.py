@@ -14,14 +14,9 @@ import matplotlib as mpl
 import pytest
 
 import interplay
-from command_line import in_process, in_shell
+from command_line import in_shell
 from interplay.cli.demo_run import run_demo
 from interplay.cli.errors import exit_code_of
-
-
-@pytest.fixture
-def command(monkeypatch, capfd):
-    return lambda *arguments: in_process(monkeypatch, capfd, *arguments)
 
 
 @pytest.mark.parametrize("arguments", [[], ["-v"]])

@@ -9,27 +9,16 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import interplay
-from command_line import in_process
-
-
-@pytest.fixture
-def command(monkeypatch, capfd, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: in_process(monkeypatch, capfd, *arguments)
+from command_line import exclusive_or
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A table in which g3 and g12 tell the outcome together."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 20))
-    frame = pd.DataFrame(X, columns=[f"g{v}" for v in range(20)])
-    frame["outcome"] = np.where((X[:, 3] > 0) ^ (X[:, 12] > 0), "ill", "well")
-    frame.to_parquet(tmp_path / "data.parquet", index=False)
+    exclusive_or().to_parquet(tmp_path / "data.parquet", index=False)
     return tmp_path / "data.parquet"
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import interplay
-from command_line import in_process, in_shell
+from command_line import exclusive_or, in_shell
 from interplay.cli.config import read_config, write_config
 from interplay.cli.options import SELECT_OPTIONS
 from interplay.cli.run import run as run_command
@@ -27,19 +27,10 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals, device
 
 
 @pytest.fixture
-def command(monkeypatch, capfd, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: in_process(monkeypatch, capfd, *arguments)
-
-
-@pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A table in which g3 and g12 tell the outcome together, and neither does alone."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 20))
-    frame = pd.DataFrame(X, columns=[f"g{v}" for v in range(20)])
+    frame = exclusive_or()
     frame["g1"] = frame["g1"].round()
-    frame["outcome"] = np.where((X[:, 3] > 0) ^ (X[:, 12] > 0), "ill", "well")
     frame.to_csv(tmp_path / "data.csv", index=False)
     return tmp_path / "data.csv"
 

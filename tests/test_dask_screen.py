@@ -15,7 +15,7 @@ from interplay.arrays import TupleRows
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.tile_chunks import ScreenedChunk
-from test_engine_screen import SHAPES, Screen, random_screen, thresholds
+from test_engine_screen import Screen, screen_of, thresholds
 from test_screen import run_screen
 
 distributed = pytest.importorskip("distributed")
@@ -40,19 +40,6 @@ def client() -> Iterator[distributed.Client]:
         yield client
 
 
-def screen_of(name: str) -> Screen:
-    (levels, dimensions, n_samples, n_classes, n_strata), _ = SHAPES[name]
-    return random_screen(
-        np.random.default_rng(1),
-        dimensions=dimensions,
-        levels=levels,
-        n_samples=n_samples,
-        n_classes=n_classes,
-        n_strata=n_strata,
-        even=False,
-    )
-
-
 def streamed(screen: Screen, client: Any, min_gain: np.ndarray, **options: Any) -> list[ScreenedChunk]:
     planes, tiles = screen.prepared(**SMALL_TILES)
     chunks = DaskEngine(client, task_seconds=0.05).stream_screened(
@@ -70,7 +57,7 @@ def assert_same_tiles(chunks: list[ScreenedChunk], wanted: TupleRows) -> None:
 
 @pytest.mark.parametrize("name", ["triples of two levels", "mixed levels", "triples in three strata", "six"])
 def test_rows_equal_those_of_one_processor(name: str, client: Any) -> None:
-    screen = screen_of(name)
+    screen = screen_of(name, even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     for min_gain in (thresholds(1.0, 0.2), thresholds(-1.0, 0.0)):
         done: list[int] = []
@@ -88,7 +75,7 @@ def bound_rows(most: int) -> None:
 
 
 def test_lists_that_are_too_long_come_in_parts(client: Any) -> None:
-    screen = screen_of("mixed levels")
+    screen = screen_of("mixed levels", even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     client.run(bound_rows, 500)
     try:
@@ -120,7 +107,7 @@ def fail_now_and_then(how: str) -> None:
 
 @pytest.mark.parametrize("how", ["memory", "error"])
 def test_chunks_that_fail_are_screened_again(how: str, client: Any) -> None:
-    screen = screen_of("pairs of three levels")
+    screen = screen_of("pairs of three levels", even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     client.run(fail_now_and_then, how)
     try:

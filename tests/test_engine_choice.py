@@ -79,6 +79,50 @@ def test_what_an_engine_can_do_is_declared() -> None:
         CpuEngine().stream_max_gains(None, None, pseudocount=0.25)
 
 
+def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
+    """An engine that compiles or connects first does so while the table is read."""
+    calls = []
+
+    class Begins(OnlyMaxima):
+        def begin(self, planes, tiles, *, pseudocount):
+            calls.append(("begin", planes.words.size, tiles.dimensions, int(tiles.n_tuples.sum()), pseudocount))
+
+        def max_gains(self, planes, tiles, *, pseudocount, **options):
+            calls.append(("max_gains", planes.words.size > 0, tiles.dimensions, None, pseudocount))
+            return super().max_gains(planes, tiles, pseudocount=pseudocount, **options)
+
+    found = interplay.max_information_gain(*data, dimensions=2, pseudocount=0.5, engine=Begins())
+    assert np.array_equal(found.gain, interplay.max_information_gain(*data, dimensions=2, pseudocount=0.5).gain)
+    assert calls[0] == ("begin", 0, 2, 60 * 59 // 2, 0.5)
+    assert set(calls[1:]) == {("max_gains", True, 2, None, 0.5)}
+    check_engine(OnlyMaxima()).engine.begin(None, None, pseudocount=0.25)  # nothing to tell
+
+
+def test_an_object_that_wraps_an_engine_can_do_what_that_can(data) -> None:
+    """It has all methods of an Engine, also those that the wrapped one does not support."""
+
+    class Wraps:
+        def __init__(self) -> None:
+            self.calls: list[str] = []
+
+        def __getattr__(self, name: str) -> Any:
+            self.calls.append(name)
+            return getattr(CpuEngine(), name)
+
+    wrapper = Wraps()
+    worker = check_engine(wrapper, to_list=True, to_screen=True).engine
+    assert (worker.name, worker.can_list, worker.can_screen) == ("cpu", True, True)
+    assert not worker.can_stream
+    assert not worker.streams_screened
+    wrapper.calls.clear()
+    found = interplay.max_information_gain(*data, dimensions=2, engine=wrapper)
+    assert np.array_equal(found.gain, interplay.max_information_gain(*data, dimensions=2).gain)
+    assert {"begin", "max_gains"} <= set(wrapper.calls)
+    pairs = interplay.interactions(*data, engine=wrapper)
+    assert pairs.significant == [("x3", "x11")]
+    assert "screen_tiles" in wrapper.calls
+
+
 def test_lists_need_an_engine_that_lists(data, monkeypatch) -> None:
     with pytest.raises(ValueError, match="engine 'OnlyMaxima' cannot list tuples: use engine='cpu'"):
         interplay.interesting_tuples(*data, engine=OnlyMaxima())

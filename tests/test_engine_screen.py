@@ -215,11 +215,9 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("even", [True, False])
-def test_every_searcher_instruction_set_and_number_of_threads_lists_the_same(name: str, even: bool) -> None:
-    (levels, dimensions, n_samples, n_classes, n_strata), searchers = SHAPES[name]
-    screen = random_screen(
+def screen_of(name: str, *, even: bool) -> Screen:
+    (levels, dimensions, n_samples, n_classes, n_strata), _ = SHAPES[name]
+    return random_screen(
         np.random.default_rng(1),
         dimensions=dimensions,
         levels=levels,
@@ -228,6 +226,13 @@ def test_every_searcher_instruction_set_and_number_of_threads_lists_the_same(nam
         n_strata=n_strata,
         even=even,
     )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("even", [True, False])
+def test_every_searcher_instruction_set_and_number_of_threads_lists_the_same(name: str, even: bool) -> None:
+    (levels, dimensions, *_), searchers = SHAPES[name]
+    screen = screen_of(name, even=even)
     by_value = sorted(screen.run(thresholds(-1.0, 0.0), CpuEngine(direct_only=True)), key=lambda row: -row[2])
     n_tuples = comb(len(levels), dimensions)
     assert len(by_value) == n_tuples

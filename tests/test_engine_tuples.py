@@ -16,9 +16,8 @@ import reference
 from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.tuple_formula import tuple_formula
-from interplay.search.tuple_tiles import make_tuple_tiles
 from interplay.steps.bit_planes import make_bit_planes
-from test_engines_agree import problems
+from test_engines_agree import problems, tiles_of
 
 TOLERANCE = 1e-9
 
@@ -31,17 +30,7 @@ def prepared(problem: dict, **block_sizes: int | None) -> tuple[BitPlanes, Tuple
         classes = DecisionClasses(np.zeros(problem["codes"].shape[2], dtype=np.int64), ["all"])
     else:
         classes = DecisionClasses(decision, list(range(problem["n_classes"])))
-    asked_for = None
-    if problem["variables"] is not None:
-        asked_for = np.isin(np.arange(n_vars), problem["variables"])
-    tiles = make_tuple_tiles(
-        levels,
-        n_vars=n_vars,
-        dimensions=problem["dimensions"],
-        asked_for=asked_for,
-        require=problem["require"],
-        **block_sizes,
-    )
+    tiles = tiles_of(problem, levels, **block_sizes)
     codes = DiscreteCodes(np.ascontiguousarray(problem["codes"][0, :n_vars]), levels)
     return make_bit_planes([codes], classes), tiles
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reference
 from cuda_problems import problem
 from gpu_mark import ENGINES, needs_gpu
-from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
 from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
 from interplay.engines.cpu import CpuEngine, simd_levels
@@ -67,20 +67,25 @@ def problems(draw: st.DrawFn) -> dict:
     }
 
 
-def run(problem: dict, engine: Engine, **block_sizes: int | None) -> MaxGains:
-    n_vars, levels = problem["n_vars"], problem["levels"]
-    classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
+def tiles_of(problem: dict, levels: np.ndarray, **block_sizes: int | None) -> TupleTiles:
+    """Tiles of all tuples that a problem asks for; contrast variables are among them if they have levels."""
     asked_for = None
     if problem["variables"] is not None:
-        asked_for = np.isin(np.arange(n_vars), problem["variables"])
-    tiles = make_tuple_tiles(
+        asked_for = np.isin(np.arange(problem["n_vars"]), problem["variables"])
+    return make_tuple_tiles(
         levels,
-        n_vars=n_vars,
+        n_vars=problem["n_vars"],
         dimensions=problem["dimensions"],
         asked_for=asked_for,
         require=problem["require"],
         **block_sizes,
     )
+
+
+def run(problem: dict, engine: Engine, **block_sizes: int | None) -> MaxGains:
+    n_vars, levels = problem["n_vars"], problem["levels"]
+    classes = DecisionClasses(problem["decision"], list(range(problem["n_classes"])))
+    tiles = tiles_of(problem, levels, **block_sizes)
     found = None
     for d, codes in enumerate(problem["codes"]):
         parts = [DiscreteCodes(np.ascontiguousarray(codes[:n_vars]), levels[:n_vars])]

@@ -8,6 +8,7 @@ import pytest
 
 import interplay
 from command_line import in_process
+from donor_cells import donors
 from gpu_mark import ENGINES
 from interplay.arrays import DecisionClasses
 from interplay.engines.base import SearchInterrupted
@@ -19,15 +20,6 @@ from interplay.steps.comparisons import Comparison
 from interplay.steps.group_orders import GroupOrders
 from interplay.steps.groups import Groups, make_groups
 from interplay.steps.table import as_table
-
-
-def donors(n_donors=20, n_cells=15, n_vars=12, icc=0.3, seed=0):
-    """Cells of donors, half of them ill, and nothing to be found."""
-    rng = np.random.default_rng(seed)
-    donor = np.repeat(np.arange(n_donors), n_cells)
-    own = rng.normal(size=(len(donor), n_vars)) * np.sqrt(1 - icc)
-    X = own + np.sqrt(icc) * rng.normal(size=(n_donors, n_vars))[donor]
-    return X, donor % 2, donor
 
 
 def by_hand(X, y, groups, strata=None, n=199, **settings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 
+import donor_cells
 import interplay
 from command_line import in_process
 from gpu_mark import ENGINES
@@ -16,14 +18,7 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.report.interactions import methods_words
 
-
-def donors(n_donors=20, n_cells=30, n_vars=12, icc=0.3, seed=0):
-    """Cells of donors, every second of them ill, and nothing to be found."""
-    rng = np.random.default_rng(seed)
-    donor = np.repeat(np.arange(n_donors), n_cells)
-    own = rng.normal(size=(len(donor), n_vars)) * np.sqrt(1 - icc)
-    X = own + np.sqrt(icc) * rng.normal(size=(n_donors, n_vars))[donor]
-    return X, donor % 2, donor
+donors = partial(donor_cells.donors, n_cells=30)
 
 
 def with_pair(seed=0, **settings):

@@ -82,7 +82,8 @@ plt.show()
 # %%
 # Real studies
 # ------------
-# * PLINK files are read directly: ``interplay run study.bed -k 2`` (``pip install "interplay[genetics]"``).
+# * PLINK files are read directly: ``interplay run study.bed -k 2``. :doc:`/genetics` says how to
+#   bring genotypes of other kinds.
 # * Missing genotypes: ``missing="impute"`` draws them from the other genotypes of the variant, ``"level"`` makes
 #   "missing" a level of its own.
 # * 100 000 variants have 5 billion pairs. ``interplay run ... --dry-run`` reports how long they take on your machine.

@@ -112,6 +112,25 @@ def reading(path: str | os.PathLike[str], wanted: str, errors: tuple[type[Except
         raise ValueError(f"{os.fspath(path)!r} is not {wanted}: {first_line}") from None
 
 
+@contextmanager
+def needing(package: str, extra: str, what: str) -> Iterator[None]:
+    """Let the import of an optional package that is not there say how to get it; `what` needs it.
+
+    Examples
+    --------
+    >>> with needing("no-such-package", "plot", "this example needs"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    ...
+    ImportError: this example needs no-such-package: run pip install "interplay[plot]"
+    """
+    try:
+        yield
+    except ImportError:
+        name = package.replace("-", "_")
+        raise ImportError(f'{what} {package}: run pip install "interplay[{extra}]"', name=name) from None
+
+
 def check_numbers(name: str, values: Any, shape: tuple[int | None, ...]) -> npt.NDArray[np.float64]:
     """Return `values` as a new array of floats of this shape, None being any length, or say why not."""
     dimensional = {1: "one-dimensional", 2: "two-dimensional"}[len(shape)]

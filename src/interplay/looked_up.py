@@ -30,14 +30,11 @@ from interplay.steps.covariates import Covariates
 from interplay.steps.frozen_cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.steps.survival import Survival
 from interplay.steps.table import Table
-from interplay.steps.tuple_counts import TupleCounter, TupleCounts
+from interplay.steps.tuple_counts import MAX_KEPT, TupleCounter, TupleCounts
 from interplay.tuples.explanations import explain
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
-
-#: Cells and classes of the best tuples are kept, to be looked at, for as many relevant variables.
-_MAX_COUNTED = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +97,7 @@ def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings)
     """
     runs: list[Run] = []
     counted: list[TupleCounts] = []
-    variables = found.ranked[:_MAX_COUNTED]
+    variables = found.ranked[:MAX_KEPT]
     comparisons = data.comparisons_of(len(found.runs))
     for number, (run, comparison) in enumerate(zip(found.runs, comparisons, strict=True)):
         of_run = settings.of_dimension(run.dimensions)

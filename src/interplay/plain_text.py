@@ -1,9 +1,23 @@
-"""Names and labels of the user's, which may hold anything, as text that can be shown and written."""
+"""Text for people: what tuples are called; names and labels of the user's, which may hold anything, made printable."""
 
 from __future__ import annotations
 
 #: Of a longer name, a table of text shows the beginning.
 LONGEST_NAME = 60
+
+#: What tuples of a few members are called.
+TUPLE_NAMES = {2: "pairs", 3: "triples", 4: "quadruples", 5: "quintuples"}
+
+
+def tuples_in_words(dimensions: int) -> str:
+    """Return what tuples of so many members are called.
+
+    Examples
+    --------
+    >>> tuples_in_words(2), tuples_in_words(7)
+    ('pairs', '7-tuples')
+    """
+    return TUPLE_NAMES.get(dimensions, f"{dimensions}-tuples")
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:

@@ -22,6 +22,7 @@ from interplay.looked_up import SearchedData
 from interplay.parts import Part
 from interplay.pipeline import selection_from, task_of
 from interplay.progress import Progress, check_progress
+from interplay.results.sample_words import samples_left_out
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.coders import Coders
@@ -301,7 +302,7 @@ def merge_parts(
             "date": now(),
             "target": first.provenance.get("target"),  # earlier parts do not say
             "n_samples": first.about["n_samples"],
-            "samples_left_out": first.provenance.get("samples_left_out", 0),
+            "samples_left_out": samples_left_out(first.provenance),
             "n_vars": first.about["n_vars"],
             "data_fingerprint": first.about["data fingerprint"],
             "strata": first.provenance["strata"],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any, TypeVar
 
 import click
 
+from interplay.readers.file_formats import FORMATS
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -60,3 +63,12 @@ def _parameters() -> list[click.Parameter]:
     def options() -> None: ...
 
     return list(reversed(options.__click_params__))  # type: ignore[attr-defined]
+
+
+def files_in_words() -> str:
+    """Say what files are read, for the help: one paragraph per format, in two columns."""
+    lines = ["\b", "DATA is a file; its extension gives the format:"]
+    for known in FORMATS:
+        rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")
+        lines += [f"  {endings:17}  {words}".rstrip() for endings, words in rows]
+    return "\n".join([*lines, "Results replace existing files. Each is written as a whole, after the search.", "", ""])

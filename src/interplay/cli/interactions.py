@@ -8,12 +8,11 @@ from typing import Any, TypeVar
 
 import click
 
-from interplay.cli.config import config_options, record_command
-from interplay.cli.data_options import data_options, take_data_arguments, to_record
+from interplay.cli.config import config_options
+from interplay.cli.data_options import data_options, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
-from interplay.cli.outputs import check_format, check_outputs, output_options, write_all
-from interplay.cli.run import check_shard, files_in_words, show_work, write_result
+from interplay.cli.outputs import Outputs, output_options, quiet_option, shard_option, write_all
 from interplay.readers.data_file import read_data
 from interplay.steps.discrete_codes import MISSING_CHOICES
 
@@ -77,11 +76,9 @@ def _interaction_options(command: Command) -> Command:
 @data_options
 @_interaction_options
 @output_options
-@click.option(
-    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
-)
+@shard_option
 @config_options
-@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
+@quiet_option
 def interactions(
     data: str,
     out: str | None,
@@ -104,18 +101,9 @@ def interactions(
     interplay interactions data.csv --target outcome -k 2 --out pairs.csv --report pairs.html
     interplay interactions study.bed --missing omit --min-distance 1000000 --top 100
     """  # noqa: D301 - click looks for that character
-    check_format(out, format_)
-    if shard is not None:
-        check_shard(shard, save, {"out": out, "format": format_, "report": report, "write-config": config_out})
-    outputs = {
-        "out": None if out == "-" else out,
-        "report": report,
-        "save": save,
-        "write-config": config_out,
-        "checkpoint": values["checkpoint"],
-    }
+    outputs = Outputs(out=out, format_=format_, report=report, save=save, quiet=quiet, config=config_out)
     inputs = [data, config, values["positions"], values["target_file"]]
-    check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
+    outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
     as_typed = {name: list(value) or None if isinstance(value, tuple) else value for name, value in arguments.items()}
@@ -136,11 +124,8 @@ def interactions(
         from interplay.cli.expected_interactions import expected_interactions
 
         work = expected_interactions(X, y, shard=shard, **arguments)
-        show_work(
-            work, format_=format_, shard=shard, notes=["tests    of the tuples that the search leaves: not included"]
-        )
-        if config_out is not None:
-            record_command(config_out, "interactions", record)
+        untimed = "tests    of the tuples that the search leaves: not included"
+        outputs.show_work(work, record=record, shard=shard, notes=[untimed])
         return
 
     from interplay.interacting.find import interactions as find_interactions
@@ -149,10 +134,7 @@ def interactions(
     if shard is not None:
         write_all({"save": (str(save), found.save)}, quiet=quiet)
         return
-    written = {"out": out, "format_": format_, "report": report, "save": save, "quiet": quiet}
-    write_result(
-        found, "interactions", record, data=data, dropped=how_to_read["drop"], config_out=config_out, **written
-    )
+    outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
 
 
 def _listed(given: tuple[str, ...]) -> list[str] | None:

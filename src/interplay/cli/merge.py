@@ -8,8 +8,7 @@ import click
 
 from interplay.cli.data_options import data_options, take_data_arguments
 from interplay.cli.errors import EXIT_CODES
-from interplay.cli.outputs import check_format, check_outputs, output_options, write_selection
-from interplay.cli.repeated_command import repeated_command
+from interplay.cli.outputs import Outputs, output_options, quiet_option
 from interplay.readers.data_file import read_data
 
 
@@ -22,7 +21,7 @@ from interplay.readers.data_file import read_data
     help="The table, for clusters, synergies and pictures of tuples; repeat its options of `interplay run`.",
 )
 @data_options
-@click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
+@quiet_option
 def merge(
     parts: tuple[str, ...],
     out: str | None,
@@ -44,20 +43,13 @@ def merge(
     from interplay.results.saved import is_saved_interactions
     from interplay.shards import merge_parts
 
-    check_format(out, format_)
-    outputs = {"out": None if out == "-" else out, "report": report, "save": save}
+    outputs = Outputs(out=out, format_=format_, report=report, save=save, quiet=quiet)
     how_to_read = take_data_arguments(values)
-    inputs = [*parts, data, how_to_read["target_file"]]
-    check_outputs({name: path for name, path in outputs.items() if path is not None}, inputs)
+    outputs.check([*parts, data, how_to_read["target_file"]])
     if is_saved_interactions(parts[0]):
         from interplay.interacting.merge import merge_interactions
 
-        command = repeated_command(click.get_current_context())
-        found = merge_interactions(parts).with_source(file=data, dropped=how_to_read["drop"], command=command)
-        write_selection(found, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
+        outputs.write(merge_interactions(parts), data=data, dropped=how_to_read["drop"])
         return
     X = None if data is None else read_data(data, **how_to_read)[0]
-    selection = merge_parts(parts, X=X, n_jobs=-1)
-    command = repeated_command(click.get_current_context())
-    selection = selection.with_source(file=data, dropped=how_to_read["drop"], command=command)
-    write_selection(selection, out=out, format_=format_, report=report, save=save, quiet=quiet, others={})
+    outputs.write(merge_parts(parts, X=X, n_jobs=-1), data=data, dropped=how_to_read["drop"])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from interplay.cli.config import record_command
 from interplay.cli.errors import NotWrittenError, writing
+from interplay.cli.repeated_command import repeated_command
 from interplay.results.table_file import check_table_ending, table_bytes, write_table
 from interplay.stored.whole_file import check_writable
 
 if TYPE_CHECKING:
+    from interplay.cli.expected_work import ExpectedWork
     from interplay.results.interactions import Interactions
     from interplay.results.selection import Selection
 
@@ -22,7 +27,7 @@ Write = Callable[[str], Any]
 
 _OUTPUT_OPTIONS = (
     click.option(
-        "--out", metavar="FILE", help="Write the table of all variables: .csv, .tsv, .parquet or .json; - is stdout."
+        "--out", metavar="FILE", help="Write the table of the result: .csv, .tsv, .parquet or .json; - is stdout."
     ),
     click.option(
         "--format",
@@ -34,47 +39,118 @@ _OUTPUT_OPTIONS = (
     click.option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
 )
 
+shard_option = click.option(
+    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
+
 
 def output_options(command: Command) -> Command:
-    """Give a command the options of what to do with a Selection."""
+    """Give a command the options of what to do with its result."""
     for option in reversed(_OUTPUT_OPTIONS):
         command = option(command)
     return command
 
 
-def check_format(out: str | None, format_: str | None) -> None:
-    """Refuse two ways of saying what the table should be."""
-    if format_ is not None and out not in (None, "-"):
-        raise click.UsageError(
-            "--format is for the table on stdout: leave it out, because the file extension of --out gives the format"
-        )
+@dataclass(frozen=True)
+class Outputs:
+    """Where the result of a command goes: to files, and to stdout.
+
+    Attributes
+    ----------
+    out, format_, report, save, config : str or None
+        As the options say; `config` is the file of --write-config.
+    quiet : bool
+        Whether to print nothing that was not asked for.
+    """
+
+    out: str | None
+    format_: str | None
+    report: str | None
+    save: str | None
+    quiet: bool
+    config: str | None = None
+
+    def check(self, inputs: Sequence[str | None], *, checkpoint: str | None = None, shard: str | None = None) -> None:
+        """Find out now, not after the search, what contradicts itself and what could not be written then.
+
+        `inputs` are the files that the command reads, which no result may replace.
+        """
+        if self.format_ is not None and self.out not in (None, "-"):
+            raise click.UsageError(
+                "--format is for the table on stdout: leave it out, because the file extension of --out gives the "
+                "format"
+            )
+        if shard is not None:
+            self._check_shard(shard)
+        files = {
+            "out": None if self.out == "-" else self.out,
+            "report": self.report,
+            "save": self.save,
+            "write-config": self.config,
+            "checkpoint": checkpoint,
+        }
+        _check_files({name: path for name, path in files.items() if path is not None}, inputs)
+
+    def _check_shard(self, shard: str) -> None:
+        """A part is not a result: there is nothing to show or report before all are merged."""
+        from interplay.search.tile_loop import Shard
+
+        Shard.parse(shard)
+        if self.save is None:
+            raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
+        not_yet = {"out": self.out, "format": self.format_, "report": self.report, "write-config": self.config}
+        for name, value in not_yet.items():
+            if value is not None:
+                raise click.UsageError(
+                    f"--{name} needs the whole result: use it with `interplay merge`, not with --shard"
+                )
+
+    def write(
+        self,
+        found: Selection | Interactions,
+        *,
+        data: str | None,
+        dropped: Sequence[str],
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write a result to files, with the command that repeats it, and the table or a summary to stdout.
+
+        `record` are the settings of a search as they were given; its seed may have been drawn.
+        """
+        drawn = {} if record is None else {"random_state": found.settings["random_state"]}
+        repeats = repeated_command(click.get_current_context(), **drawn)
+        found = found.with_source(file=data, dropped=dropped, command=repeats)
+        files: dict[str, tuple[str | None, Write]] = {
+            "save": (self.save, found.save),
+            "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),
+            "report": (self.report, found.to_html),
+            "write-config": (self.config, lambda path: _record({**(record or {}), **drawn}, path)),
+        }
+        write_all({name: (path, write) for name, (path, write) in files.items() if path is not None}, quiet=self.quiet)
+        if self.out == "-" or self.format_ is not None:
+            _to_stdout(table_bytes(found.table, self.format_ or "csv"))
+        elif not self.quiet:
+            click.echo(found.summary())
+
+    def show_work(
+        self, work: ExpectedWork, *, record: Mapping[str, Any], shard: str | None, notes: Sequence[str] = ()
+    ) -> None:
+        """Print what --dry-run measured, as text or as JSON; write the settings to a file if that is asked for."""
+        if self.format_ == "json":
+            click.echo(json.dumps(work.to_dict(), indent=1))
+        else:
+            share = [] if shard is None else [f"shard    {shard}: an equal share of these tuples and this time"]
+            click.echo("\n".join([work.summary(), *share, *notes]))
+        if self.config is not None:
+            _record(record, self.config)
 
 
-def write_selection(
-    selection: Selection | Interactions,
-    *,
-    out: str | None,
-    format_: str | None,
-    report: str | None,
-    save: str | None,
-    quiet: bool,
-    others: dict[str, tuple[str, Write]],
-) -> None:
-    """Write a result, and whatever else there is to write, to files; and to stdout the table or a summary."""
-    files: dict[str, tuple[str | None, Write]] = {
-        "save": (save, selection.save),
-        "out": (None if out == "-" else out, lambda path: write_table(selection.table, path)),
-        "report": (report, selection.to_html),
-    }
-    write_all({name: (path, write) for name, (path, write) in files.items() if path is not None} | others, quiet=quiet)
-    if out == "-" or format_ is not None:
-        _to_stdout(table_bytes(selection.table, format_ or "csv"))
-    elif not quiet:
-        click.echo(selection.summary())
+def _record(settings: Mapping[str, Any], path: str) -> None:
+    record_command(path, str(click.get_current_context().command.name), settings)
 
 
-def check_outputs(outputs: dict[str, str], inputs: list[str | None]) -> None:
-    """Find out now, not after the search, what could not be written then."""
+def _check_files(outputs: Mapping[str, str], inputs: Sequence[str | None]) -> None:
     taken = {os.path.realpath(path): path for path in inputs if path is not None and path != "-"}
     for name, path in outputs.items():
         if os.path.realpath(path) in taken and not path.startswith("/dev/"):

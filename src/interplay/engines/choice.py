@@ -22,7 +22,7 @@ from interplay.jobs import n_cores, resolve_n_jobs
 if TYPE_CHECKING:
     from distributed import Client
 
-    from interplay.engines.tile_chunks import FoundChunk
+    from interplay.engines.tile_chunks import FoundChunk, ScreenedChunk
 
 
 class MinimalEngine(Protocol):
@@ -157,14 +157,19 @@ def _as_engine(engine: Any) -> Engine:
 
 
 class _AdaptedEngine(Engine):
-    """Somebody's object with some of the methods of an Engine: the only place that looks which."""
+    """A user's object with some of the methods of an Engine: the only place that looks which.
+
+    What it can do is what it declares (`can_list` and so on), as an object does that wraps an Engine and so has all
+    methods; else the methods that it has.
+    """
 
     def __init__(self, given: Any) -> None:
         self._given = given
         self.name = str(getattr(given, "name", type(given).__name__))
-        self.can_list = hasattr(given, "interesting_tuples")
-        self.can_stream = hasattr(given, "stream_max_gains")
-        self.can_screen = hasattr(given, "screen_tiles")
+        self.can_list = bool(getattr(given, "can_list", hasattr(given, "interesting_tuples")))
+        self.can_stream = bool(getattr(given, "can_stream", hasattr(given, "stream_max_gains")))
+        self.streams_screened = bool(getattr(given, "streams_screened", hasattr(given, "stream_screened")))
+        self.can_screen = bool(getattr(given, "can_screen", hasattr(given, "screen_tiles") or self.streams_screened))
 
     def max_gains(
         self, planes: BitPlanes, tiles: TupleTiles, *, searched: SearcherCounts | None = None, **options: Any
@@ -183,6 +188,10 @@ class _AdaptedEngine(Engine):
             return USUAL_TILES
         return TileShape.of(self._given.tile_shape(dimensions))
 
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
+        if hasattr(self._given, "begin"):
+            self._given.begin(planes, tiles, pseudocount=pseudocount)
+
     def stream_max_gains(self, *args: Any, **options: Any) -> Iterator[FoundChunk]:
         chunks: Iterator[FoundChunk] = self._given.stream_max_gains(*args, **options)
         return chunks
@@ -194,6 +203,10 @@ class _AdaptedEngine(Engine):
     def screen_tiles(self, *args: Any, **options: Any) -> TupleRows:
         rows: TupleRows = self._given.screen_tiles(*args, **options)
         return rows
+
+    def stream_screened(self, *args: Any, **options: Any) -> Iterator[ScreenedChunk]:
+        chunks: Iterator[ScreenedChunk] = self._given.stream_screened(*args, **options)
+        return chunks
 
 
 @dataclass(frozen=True)

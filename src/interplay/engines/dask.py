@@ -16,6 +16,7 @@ from importlib.metadata import version
 from typing import Any
 
 from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
+from interplay.checks import needing
 from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
 from interplay.engines.dask_chunks import TASK_SECONDS, Chunk, ChunkTasks
 from interplay.engines.dask_connection import Connection
@@ -60,11 +61,9 @@ class DaskEngine(Engine):
     @classmethod
     def of_current_client(cls) -> DaskEngine:
         """Return the engine of the client made last, or of the scheduler that Dask's settings name."""
-        try:
+        with needing("distributed", "cluster", "engine='dask' needs"):
             import dask
             from distributed import Client, get_client
-        except ImportError:
-            raise ImportError("engine='dask' needs Dask: pip install \"interplay[cluster]\"") from None
         try:
             return cls(get_client())
         except ValueError:

@@ -12,7 +12,6 @@ from interplay.checks import shown
 from interplay.engines.searcher_counts import summed_counts
 from interplay.interacting.search import wanted_tuples
 from interplay.results.interactions import Interactions
-from interplay.results.replication import MAX_COUNTED
 from interplay.results.saved import load
 from interplay.results.tested_tuples import TestedTuples
 from interplay.search.checkpoint import describe_difference
@@ -20,6 +19,7 @@ from interplay.search.fingerprint import has_earlier_form
 from interplay.search.p_value_caps import PValueCaps
 from interplay.search.tile_loop import Shard
 from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.steps.tuple_counts import MAX_KEPT
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -98,7 +98,7 @@ def _merged(parts: list[Interactions]) -> Interactions:
         first,
         tested=found,
         cuts=tuple(cuts[v] for v in sorted(cuts)),
-        counts=tuple(one for one in kept if tuple(one.members.tolist()) in inside)[:MAX_COUNTED],
+        counts=tuple(one for one in kept if tuple(one.members.tolist()) in inside)[:MAX_KEPT],
         settings=s | {"shard": None},
         provenance=provenance,
     )

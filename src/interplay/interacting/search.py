@@ -17,7 +17,6 @@ from interplay.interacting.beside_covariates import as_the_search, beside_covari
 from interplay.interacting.data import InteractionData
 from interplay.progress import Progress, show_progress
 from interplay.results.interactions import Interactions
-from interplay.results.replication import MAX_COUNTED
 from interplay.results.table_tests import MIN_PER_COLUMN
 from interplay.results.tested_tuples import METHODS, TestedTuples
 from interplay.results.tuple_retests import CovariateTests
@@ -37,7 +36,7 @@ from interplay.steps.covariates import Covariates
 from interplay.steps.discrete_codes import Coder
 from interplay.steps.frozen_cuts import outcome_cuts, variable_cuts
 from interplay.steps.interaction_tables import TupleTables, has_missing_level
-from interplay.steps.tuple_counts import TupleCounter, TupleCounts
+from interplay.steps.tuple_counts import MAX_KEPT, TupleCounter, TupleCounts
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -259,7 +258,7 @@ def kept_counts(
 ) -> Iterator[TupleCounts]:
     """Count the first tuples again, to be looked at."""
     counter = TupleCounter(coder, classes)
-    for members, d in zip(tested.tuples[:MAX_COUNTED], tested.discretization[:MAX_COUNTED].tolist(), strict=True):
+    for members, d in zip(tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist(), strict=True):
         counts = counter.count(members, run=0, discretization=d)
         if counts is not None:
             yield _without_missing(counts) if omit_missing else counts

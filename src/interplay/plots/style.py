@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from interplay.checks import needing
 from interplay.plain_text import printable
 
 if TYPE_CHECKING:
@@ -20,10 +21,8 @@ DIVERGING = ("#3B8BC4", "#F7F7F7", "#E8873A")
 
 def import_pyplot() -> Any:
     """Return matplotlib.pyplot, or say how to get it."""
-    try:
+    with needing("matplotlib", "plot", "plots need"):
         import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError('plots need matplotlib: pip install "interplay[plot]"') from None
     return plt
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import IntArray
-from interplay.checks import check_path, reading, shown
+from interplay.checks import check_path, needing, reading, shown
 from interplay.steps.columns import ColumnKind
 from interplay.steps.table import Table, Values, Which
 
@@ -84,8 +84,8 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
     -------
     BedTable
         Variables are the variants, named by their IDs; those whose ID is "." or not unique by
-        chromosome:position:allele1:allele2. Genotypes have three levels; missing ones need ``missing="level"`` or
-        ``missing="impute"``.
+        chromosome:position:allele1:allele2. Genotypes have three levels; for missing ones, `select` needs
+        ``missing="impute"`` or ``missing="level"``, and `interactions` also has ``missing="omit"``.
 
     Examples
     --------
@@ -102,12 +102,8 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
     >>> sorted(interplay.select(study, "phenotype", dimensions=2, random_state=0).relevant)
     ['sid11', 'sid21']
     """
-    try:
+    with needing("bed-reader", "genetics", "reading .bed files needs"):
         from bed_reader import open_bed
-    except ImportError:
-        raise ImportError(
-            'reading .bed files needs bed-reader: run pip install "interplay[genetics]"', name="bed_reader"
-        ) from None
     file = Path(check_path("path", path))
     for part in (file, file.with_suffix(".bim"), file.with_suffix(".fam")):
         if not part.exists():

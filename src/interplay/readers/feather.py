@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from interplay.checks import needing
+
 
 def import_pyarrow() -> Any:
     """Return pyarrow, or say how to get it."""
-    try:
+    with needing("pyarrow", "parquet", "parquet and feather files need"):
         import pyarrow
-    except ImportError:
-        raise ImportError('parquet and feather files need pyarrow: pip install "interplay[parquet]"') from None
     return pyarrow
 
 

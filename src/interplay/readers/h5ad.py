@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from interplay.checks import check_path, reading
+from interplay.checks import check_path, needing, reading
 from interplay.steps.anndata_table import anndata_table, is_anndata
 from interplay.steps.table import Table
 
@@ -62,12 +62,8 @@ def read_h5ad(path: str | os.PathLike[str], *, layer: str | None = None) -> Tabl
     Table
         ``y`` and ``strata`` of `select` may name columns of ``.obs``.
     """
-    try:
+    with needing("anndata", "singlecell", "reading .h5ad files needs"):
         import anndata
-    except ImportError:
-        raise ImportError(
-            'reading .h5ad files needs anndata: run pip install "interplay[singlecell]"', name="anndata"
-        ) from None
     if not os.path.exists(check_path("path", path)):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     with reading(path, "an .h5ad file that anndata can read", (OSError, KeyError, ValueError, TypeError)):

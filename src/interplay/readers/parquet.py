@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import check_list, check_path, reading, shown
+from interplay.checks import check_list, check_path, needing, reading, shown
 from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.steps.table import Table, Values, Which, check_names, doubts_of
 
@@ -119,12 +119,8 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     >>> sorted(result.relevant)
     ['gene3', 'gene9']
     """
-    try:
+    with needing("pyarrow", "parquet", "reading Parquet files needs"):
         import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError(
-            'reading Parquet files needs pyarrow: run pip install "interplay[parquet]"', name="pyarrow"
-        ) from None
     if not os.path.exists(check_path("path", path)):
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     with _readable(path):

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from interplay.checks import check_choice, reading
+from interplay.checks import check_choice, needing, reading
 from interplay.checks import shown as shown_value
 from interplay.readers.header import check_names_apart, checked_names, unread_columns
 from interplay.readers.na_values import NaValues
@@ -82,12 +82,8 @@ def read_spreadsheet(
 
 def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[list[Any]]]:
     """Return the name of the sheet and its cells, row by row."""
-    try:
+    with needing("python-calamine", "excel", "spreadsheets need"):
         from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError:
-        raise ImportError(
-            'spreadsheets need python-calamine: run pip install "interplay[excel]"', name="python_calamine"
-        ) from None
     _refuse_text(path)
     with reading(path, "a spreadsheet that can be read", (CalamineError, OSError, ValueError, TypeError)):
         workbook = CalamineWorkbook.from_path(os.fspath(path))

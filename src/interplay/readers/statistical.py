@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from interplay.checks import reading, shown
+from interplay.checks import needing, reading, shown
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers
@@ -46,12 +46,8 @@ def read_statistical(
     """Read a file whose extension is `ending`. What its program calls missing is missing; rows are counted from 1."""
     import pandas as pd
 
-    try:
+    with needing("pyreadstat", "stats", "files of SPSS, Stata and SAS need"):
         import pyreadstat
-    except ImportError:
-        raise ImportError(
-            'files of SPSS, Stata and SAS need pyreadstat: run pip install "interplay[stats]"', name="pyreadstat"
-        ) from None
     shown_path = repr(os.fspath(path))
     errors = (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError, UnicodeError)
     with reading(path, f"a {ending} file that can be read", errors):

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interplay.plain_text import printable
+from interplay.results.sample_words import samples_left_out
 
 if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
@@ -34,12 +35,6 @@ def dropped_columns(selection: Result) -> list[str]:
     return [str(name) for name in dropped] if isinstance(dropped, list | tuple) else []
 
 
-def samples_left_out(selection: Result) -> int:
-    """Return how many samples of the file its reader left out."""
-    number = selection.provenance.get("samples_left_out")
-    return number if isinstance(number, int) else 0
-
-
 def date_of(selection: Result) -> str:
     """Return the day of the run in words, or nothing."""
     try:
@@ -51,7 +46,8 @@ def date_of(selection: Result) -> str:
 
 def facts(selection: Result) -> list[tuple[str, str]]:
     """Return what stands under the headline: names and values."""
-    provenance, dropped, left_out = selection.provenance, dropped_columns(selection), samples_left_out(selection)
+    provenance, dropped = selection.provenance, dropped_columns(selection)
+    left_out = samples_left_out(provenance)
     samples = f"{provenance['n_samples']:,}" + (f" ({left_out:,} left out)" if left_out else "")
     entries = [
         ("Outcome", printable(target_of(selection), 60)),

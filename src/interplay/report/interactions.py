@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from interplay.arrays import IntArray
-from interplay.plain_text import printable
+from interplay.plain_text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.about import facts, repeat
 from interplay.report.page import csp_hash, facts_list, flat, page_file, rows_of
 from interplay.results.interaction_table import cell_in_words
-from interplay.results.interactions import words_of_tuples
 from interplay.stored.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _search_words(result: Interactions) -> str:
         f"The {result.n_tests:,} listed tuples were tested once each in new samples, at the thresholds of the first "
         "samples"
         if result.first is not None
-        else f"All {result.n_tests:,} {words_of_tuples(result.dimensions)} of the search were tested"
+        else f"All {result.n_tests:,} {tuples_in_words(result.dimensions)} of the search were tested"
     )
     model = (
         f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. The null "

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.plain_text import tuples_in_words
 from interplay.report import study_words
-from interplay.report.about import date_of, dropped_columns, file_of, samples_left_out, target_of
+from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short
 from interplay.report.verdict_words import partner_sentence
+from interplay.results.sample_words import samples_left_out
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
@@ -29,7 +31,6 @@ REFERENCES = (
 #: A null distribution whose Kolmogorov–Smirnov p-value is below this does not fit.
 _BAD_FIT = 0.01
 
-_TUPLES = {1: "each variable alone", 2: "all pairs", 3: "all triples", 4: "all quadruples", 5: "all quintuples"}
 
 _ADJUSTMENTS = {
     "holm": "Holm's method",
@@ -131,7 +132,7 @@ def _outcome(selection: Selection) -> str:
 
 def _data_method(selection: Selection) -> str:
     provenance = selection.provenance
-    file, dropped, left_out = file_of(selection), dropped_columns(selection), samples_left_out(selection)
+    file, dropped, left_out = file_of(selection), dropped_columns(selection), samples_left_out(provenance)
     source = f" ({short(file)})" if file else ""
     less = [
         *([counted(left_out, "sample")] if left_out else []),
@@ -260,7 +261,7 @@ def _found_alone(selection: Selection) -> str:
 
 
 def _too_few_samples(selection: Selection) -> str:
-    if selection.dimensions[-1] == 1 or selection.tests:  # alone, few samples do no harm
+    if selection.dimensions[-1] == 1 or selection.tests:  # alone, p-values are exact however few samples there are
         return ""
     run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
     note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
@@ -399,7 +400,7 @@ def _n_tuples(selection: Selection) -> str:
 
 def _looked_at(selection: Selection) -> str:
     """The tuples that were searched, of all sizes."""
-    listed = [_TUPLES.get(k, f"all {k}-tuples of variables") for k in selection.dimensions]
+    listed = ["each variable alone" if k == 1 else f"all {tuples_in_words(k)}" for k in selection.dimensions]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.checks import needing
 from interplay.results.tested_tuples import TestedTuples
 
 if TYPE_CHECKING:
@@ -80,10 +81,8 @@ def cell_in_words(result: Interactions, row: int) -> str:
 
 def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Graph:
     """See `Interactions.graph`."""
-    try:
+    with needing("networkx", "graph", "the graph needs"):
         import networkx as nx
-    except ImportError:
-        raise ImportError('the graph needs networkx: pip install "interplay[graph]"') from None
 
     graph = nx.Graph()
     tested = result.tested

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,24 +12,25 @@ import numpy as np
 
 from interplay.arrays import BoolArray
 from interplay.checks import check_int, shown
-from interplay.plain_text import printable
+from interplay.results.interaction_summary import (
+    details,
+    headline,
+    notes,
+    permutations_in_words,
+    summary_html,
+    summary_text,
+)
 from interplay.results.interaction_table import first_columns, interaction_columns
-from interplay.results.tested_tuples import METHODS, SPARSE, TestedTuples
+from interplay.results.tested_tuples import TestedTuples
 from interplay.results.tuple_retests import CovariateTests
 from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
-from interplay.steps.tuple_counts import TupleCounts
+from interplay.steps.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
     from interplay.plots.interactions import InteractionPlots
-
-#: Rows of a result that is printed.
-_ROWS_SHOWN = 20
-
-#: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
-CUTS_INTERACT_FROM = 12_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,8 +177,8 @@ class Interactions:
             if len(self) and counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
                 return counts
         raise ValueError(
-            f"the cells of row {shown(row)} are not stored: a result stores them for the first 300 tuples, if a tuple "
-            "has at most 2048 cells times classes"
+            f"the cells of row {shown(row)} are not stored: a result stores them for the first {MAX_KEPT} tuples, if a "
+            f"tuple has at most {MAX_NUMBERS} cells times classes"
         )
 
     def graph(self, *, only_significant: bool = True) -> nx.Graph:
@@ -283,124 +283,26 @@ class Interactions:
 
     def notes(self) -> list[str]:
         """Return what a reader should know of these numbers, in sentences."""
-        notes = []
-        tested = self.tested
-        if self.first is None and self.is_significant.any():
-            how = "from new samples" if self.is_permuted else "from new samples (replicate() or holdout=)"
-            notes.append(
-                f"Effects of tuples that were selected by significance are overestimated: get unbiased estimates {how}."
-            )
-        n_sparse = int((tested.method == METHODS.index(SPARSE)).sum())
-        if n_sparse:
-            notes.append(
-                f"{n_sparse} listed tuples have too few samples for their numbers of levels and were not tested "
-                "(p = 1): lower divisions or dimensions, or merge levels."
-            )
-        again = self.with_covariates
-        if again is not None and self.is_significant.any():
-            n_held, n_found = int(again.holds(self.settings["level"]).sum()), int(self.is_significant.sum())
-            notes.append(
-                f"{n_held} of {n_found} significant tuples remain significant with covariates "
-                f"({', '.join(again.about[:6])}{', …' * (len(again.about) > 6)}); the search itself does not use these."
-            )
-        cut = {v for v, cuts in self._cuts.items() if cuts.is_cut}
-        if (
-            len(tested)
-            and int(tested.n_samples.max()) >= CUTS_INTERACT_FROM
-            and cut.intersection(tested.tuples.ravel())
-        ):
-            notes.append(
-                f"With {int(tested.n_samples.max())} samples, cutting numbers into levels can create an interaction of "
-                "the levels from effects that add up in the numbers: check these tuples with the numbers themselves."
-            )
-        return notes
+        return notes(self)
 
     def headline(self) -> str:
         """Return what was found, in one sentence."""
-        s = self.settings
-        part = f"part {s['shard']}: " if s.get("shard") else ""
-        n_significant, tuples = int(self.is_significant.sum()), words_of_tuples(self.dimensions)
-        have = "has" if n_significant == 1 else "have"
-        judged = f"{'permutation' if self.is_permuted else s['p_adjust']}-adjusted p < {s['level']:g}"
-        if self.first is not None:
-            return f"{n_significant} of {len(self)} {tuples} {have} an interaction in the new samples too ({judged})"
-        if not self.is_exhaustive:
-            found = f"{n_significant} of {len(self)} {tuples} of relevant variables {have} an interaction"
-            return f"{found} ({judged}, for all {self.n_tests:,} {tuples})"
-        return f"{part}{n_significant} of {self.n_tests:,} {tuples} {have} an interaction ({judged})"
+        return headline(self)
 
     def details(self) -> str:
         """Return samples, classes and levels in one sentence."""
-        s = self.settings
-        listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(self.class_sizes.items())[:6])
-        classes = (
-            f"classes {listed}" if len(self.class_sizes) <= 6 else f"{len(self.class_sizes)} classes ({listed}, …)"
-        )
-        n_strata, left_out = len(self.provenance.get("strata", {})), self.provenance.get("samples_left_out")
-        return (
-            f"{sum(self.class_sizes.values())} samples{f' ({left_out} left out)' if left_out else ''}; {classes}; "
-            + (f"log odds are those of {printable(self.outcome.labels[1])}; " if len(self.class_sizes) == 2 else "")
-            + (f"within {n_strata} strata; " if n_strata else "")
-            + (f"p-values from {self.permutations_in_words()}; " if self.is_permuted else "")
-            + (f"numbers cut into {s['divisions'] + 1} levels; " if self._has_cuts else "")
-            + f"seed {s['random_state']}"
-        )
+        return details(self)
 
     def permutations_in_words(self) -> str:
         """Say what p-values come from, where samples belong to groups."""
-        about = self._groups
-        done, planned = about.get("permutations_done"), about.get("n_permutations")
-        early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
-        every = "all " if about.get("all_permutations") else ""
-        return f"{every}{planned} permutations of the {about.get('exchanged', 'labels')}{early}"
-
-    @property
-    def _has_cuts(self) -> bool:
-        """Whether levels of listed variables are ranges of numbers; where nothing is listed, nobody knows."""
-        return not self.cuts or any(cuts.is_cut for cuts in self.cuts)
+        return permutations_in_words(self._groups)
 
     def summary(self) -> str:
         """Return the result in words."""
-        lines = [self.headline(), self.details()]
-        if len(self):
-            shown_rows = self._shown_rows()
-            lines += ["", shown_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
-            if len(self) > len(shown_rows):
-                lines.append(f"… and {len(self) - len(shown_rows)} more in .table")
-        elif self.first is None and "searched_up_to_p" in self.provenance:
-            lines.append(
-                f"No p-value is below {self.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
-                "among so many tuples; top=10 lists the smallest p-values."
-            )
-        elif self.is_permuted:
-            lines.append(
-                f"In more than {self.settings['level']:.0%} of the permutations, some tuple has an interaction as "
-                "strong as the strongest in the data; top=10 lists the tuples with the smallest p-values."
-            )
-        return "\n".join([*lines, *([""] if self.notes() else []), *(f"Note: {note}" for note in self.notes())])
+        return summary_text(self)
 
     def __repr__(self) -> str:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        rows = (
-            self._shown_rows().to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(self) else ""
-        )
-        more = len(self) - _ROWS_SHOWN
-        rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
-        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes())
-        return f"<p><b>{html.escape(self.headline())}</b><br>{html.escape(self.details())}</p>{rows}{rest}{notes}"
-
-    def _shown_rows(self) -> pd.DataFrame:
-        has_odds = bool(np.isfinite(self.tested.log_or).any())
-        effect = ["log_or", "ci_low", "ci_high"] if has_odds else ["residual", "cell"]
-        first = [] if self.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
-        again = [] if self.with_covariates is None else ["p_covariates_adjusted"]
-        columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
-        rows = self._table.head(_ROWS_SHOWN)[columns]
-        return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])
-
-
-def words_of_tuples(dimensions: int) -> str:
-    """Return what tuples of so many members are called."""
-    return {2: "pairs", 3: "triples"}.get(dimensions, f"{dimensions}-tuples")
+        return summary_html(self)

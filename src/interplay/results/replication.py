@@ -6,12 +6,13 @@ import math
 import time
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from interplay.arrays import DecisionClasses, IntArray
-from interplay.checks import shown
+from interplay.checks import check_choice, shown
 from interplay.results.interactions import Interactions
 from interplay.results.table_tests import tested_tables
 from interplay.results.tested_tuples import TestedTuples
@@ -22,10 +23,7 @@ from interplay.steps.frozen_cuts import NO_LEVEL
 from interplay.steps.named_columns import take_columns
 from interplay.steps.strata import Strata, make_strata
 from interplay.steps.table import Table
-from interplay.steps.tuple_counts import MAX_NUMBERS, TupleCounts
-
-#: Tuples whose cells are kept.
-MAX_COUNTED = 300
+from interplay.steps.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 
 
 def replicate(first: Interactions, X: Any, y: Any, *, strata: Any, p_adjust: str | None) -> Interactions:
@@ -43,10 +41,7 @@ def replicate_in(
     """Test the tuples of `first` in the samples of another table."""
     started = time.perf_counter()
     method = first.settings["p_adjust"] if p_adjust is None else p_adjust
-    if method not in LISTED_METHODS:
-        from interplay.checks import check_choice
-
-        check_choice("p_adjust", method, LISTED_METHODS)
+    check_choice("p_adjust", method, LISTED_METHODS)
     number_of = {name: number for number, name in enumerate(table.names)}
     for v in np.unique(first.tested.tuples).tolist():
         if first.names[v] not in number_of:
@@ -57,8 +52,6 @@ def replicate_in(
     tested = tested.adjusted(partial(adjust_listed, method=method, n_tests=n)) if n else tested
     order = np.lexsort((np.arange(n), tested.log_p))
     sizes = np.bincount(classes.codes, minlength=classes.n_classes).tolist()
-    from importlib.metadata import version
-
     return replace(
         first,
         tested=tested.chosen(order),
@@ -66,7 +59,7 @@ def replicate_in(
         is_exhaustive=True,
         with_covariates=None,
         n_tests=n,
-        counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_COUNTED],
+        counts=tuple(counts[row] for row in order.tolist() if counts[row] is not None)[:MAX_KEPT],
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
         settings=first.settings | {"p_adjust": method},
         provenance={

@@ -13,16 +13,17 @@ import numpy as np
 from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.checks import shown
 from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test, weighted_arms
+from interplay.results.clusters import clusters
 from interplay.results.one_size import one_size
 from interplay.results.retests import Retest
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
-from interplay.results.selection_table import annotate, selection_table
+from interplay.results.selection_table import annotate, contrast_table, selection_table, tuples_table
 from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import synergy_frame, synergy_graph
-from interplay.results.verdicts import Verdict, verdicts_of
+from interplay.results.verdicts import Verdict, verdicts_of_variables
 from interplay.statistics.null_fit import NullFit
-from interplay.steps.tuple_counts import TupleCounts
+from interplay.steps.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -210,23 +211,7 @@ class Selection:
     @property
     def contrast(self) -> pd.DataFrame:
         """One row per contrast variable: the variable it was permuted from, its gain, p-value and partners."""
-        import pandas as pd
-
-        frames = []
-        for run in self.runs:
-            gain = run.gains.contrast_gain
-            frame = {
-                "source": [self.names[v] for v in run.contrast_sources],
-                "gain": gain,
-                "p_value": self._contrast_p(run),
-                "partners": [self.names_of(row[:-1]) for row in run.gains.contrast_tuples],
-            }
-            if len(self.dimensions) > 1:
-                frame = {"dimensions": [run.dimensions] * len(gain), **frame}
-            if len(self.comparisons) > 1:
-                frame = {"decision": [run.decision] * len(gain), **frame}
-            frames.append(pd.DataFrame(frame))
-        return pd.concat(frames, ignore_index=True)
+        return contrast_table(self)
 
     @cached_property
     def best_run(self) -> IntArray:
@@ -292,15 +277,7 @@ class Selection:
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """What the best tuples of all variables are; only those of relevant variables were tested."""
-        verdicts = [Verdict()] * len(self.names)
-        for number, run in enumerate(self.runs):
-            variables = self.ranked[self.best_run[self.ranked] == number].tolist()
-            if run.dimensions == 1 or not variables:
-                continue
-            tuples = self.best_tuples(np.array(variables), run.dimensions)
-            for v, verdict in zip(variables, verdicts_of(self, number, tuples), strict=True):
-                verdicts[v] = verdict
-        return verdicts
+        return verdicts_of_variables(self)
 
     def verdict_of(self, variable: str | int) -> Verdict:
         """Return what the best tuple of a variable is: an interaction or not, with its p-value and log odds ratio."""
@@ -371,24 +348,7 @@ class Selection:
 
         Columns: variable (the one whose best tuple it is), members, gain (of that variable), discretization.
         """
-        import pandas as pd
-
-        number = self._number_of(variable)
-        rows = []
-        for run in self.runs:
-            holds = (run.gains.tuples == number).any(axis=1)
-            for v in np.flatnonzero(holds):
-                row = {
-                    "variable": self.names[v],
-                    "members": self.names_of(run.gains.tuples[v]),
-                    "gain": float(run.gains.gain[v]),
-                    "discretization": int(run.gains.discretization[v]),
-                }
-                rows.append({"decision": run.decision, **row} if len(self.comparisons) > 1 else row)
-        frame = pd.DataFrame(rows)
-        own = frame["variable"] == self.names[number]
-        order = np.lexsort((-frame["gain"].to_numpy(), ~own.to_numpy()))
-        return frame.iloc[order].reset_index(drop=True)
+        return tuples_table(self, self._number_of(variable))
 
     def counts_of(self, variable: str | int) -> TupleCounts:
         """Return the number of samples of each class in each cell of a relevant variable's best tuple.
@@ -403,8 +363,8 @@ class Selection:
                 return counts
         raise ValueError(
             f"the cells of the best tuple of {shown(self.names[number])} are not stored: a result stores them for the "
-            "first 300 relevant variables, if the tuple has at most 2048 cells times classes, but not in files of "
-            "older versions or with parts merged without X"
+            f"first {MAX_KEPT} relevant variables, if the tuple has at most {MAX_NUMBERS} cells times classes, but not "
+            "in files of older versions or with parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:
@@ -463,23 +423,7 @@ class Selection:
         (Madelon's groups at 0.99 have correlations from 0.988 to 0.990.) Groups and their members are sorted by
         significance.
         """
-        from scipy.sparse.csgraph import connected_components
-
-        from interplay.checks import check_real
-
-        threshold = check_real("threshold", threshold, low=0.0, high=1.0)
-        if len(self.correlation) != len(self.ranked):
-            raise ValueError(
-                f"clusters are not available: correlations of {len(self.ranked)} variables are not stored, because "
-                "there are more than 3000 or parts were merged without X"
-            )
-        if len(self.ranked) == 0:
-            return []
-        _, label = connected_components(np.abs(self.correlation) >= threshold - 0.005, directed=False)
-        groups: dict[int, list[str]] = {}
-        for name, group in zip(self.relevant, label.tolist(), strict=True):
-            groups.setdefault(group, []).append(name)
-        return list(groups.values())
+        return clusters(self, threshold)
 
     @property
     def adjustment(self) -> str:
@@ -578,12 +522,6 @@ class Selection:
             listed = ", ".join(run.decision for run in self.runs)
             raise ValueError(f"there is one set of gains per run: use .runs[i].gains (runs: {listed})")
         return self.runs[0]
-
-    def _contrast_p(self, run: Run) -> FloatArray:
-        gain = run.gains.contrast_gain
-        if len(run.null_fit.exact_log_p) > len(self.names):
-            return np.exp(run.null_fit.exact_log_p[len(self.names) :])
-        return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
 
     def names_of(self, members: IntArray) -> tuple[str, ...]:
         """Return the names of variables by their numbers; −1 stands for none."""

@@ -6,86 +6,98 @@ import html
 from typing import TYPE_CHECKING
 
 from interplay.plain_text import printable
+from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
+#: Variables, and cautions, of a result that is printed.
+_ROWS_SHOWN, _CAUTIONS_SHOWN = 20, 10
+
 
 def summary_text(selection: Selection) -> str:
     """Return the result in words."""
-    s, n = selection.settings, len(selection.names)
+    return "\n".join(
+        [
+            *_headings(selection),
+            *_relevant_variables(selection),
+            *_retests_in_words(selection),
+            *_on_sparse_tuples(selection),
+            *_cautions_in_words(selection),
+        ]
+    )
+
+
+def _headings(selection: Selection) -> list[str]:
+    """What was found, and by which search, a line each."""
+    s = selection.settings
     n_comparisons = len(selection.comparisons)
     runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
     searched = "+".join(map(str, selection.dimensions))
-    found = f"{len(selection.ranked)} of {n} variables relevant"
-    lines = [
+    found = f"{len(selection.ranked)} of {len(selection.names)} variables relevant"
+    return [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-        f"{_samples(selection)}; {_classes(selection)}; {_strata(selection)}"
-        + _counted(s["discretizations"], "discretisation")
-        + f" into {s['divisions'] + 1} levels; {_null_in_words(selection)}; "
+        f"{samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
+        f"{classes_in_words(selection.class_sizes)}; {strata_in_words(selection.provenance)}"
+        + f"{cuts_in_words(s)}; {_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s['random_state']}",
     ]
-    if len(selection.ranked):
-        top = selection.ranked[:20]
-        how = ["found"] if selection.tests else []
-        columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
-        columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
-        shown = selection.table.iloc[top][columns]
-        shown = shown.assign(
-            variable=[printable(name) for name in shown["variable"]],
-            partners=[", ".join(map(printable, names)) for names in shown["partners"]],
-        )
-        lines += ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
-        if len(selection.ranked) > len(top):
-            lines.append(f"… and {len(selection.ranked) - len(top)} more in .table")
-    lines += _retests_in_words(selection)
+
+
+def _relevant_variables(selection: Selection) -> list[str]:
+    """A table of the most significant variables, and how many more there are."""
+    top = selection.ranked[:_ROWS_SHOWN]
+    if not len(top):
+        return []
+    how = ["found"] if selection.tests else []
+    columns = ["variable", "gain", "p_adjusted", *how, "partners", "gain_alone", "synergy"]
+    columns += ["verdict", "p_interaction"] if selection.dimensions[-1] > 1 else []
+    shown = selection.table.iloc[top][columns]
+    shown = shown.assign(
+        variable=[printable(name) for name in shown["variable"]],
+        partners=[", ".join(map(printable, names)) for names in shown["partners"]],
+    )
+    n_more = len(selection.ranked) - len(top)
+    more = [f"… and {n_more} more in .table"] if n_more else []
+    return ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}"), *more]
+
+
+def _on_sparse_tuples(selection: Selection) -> list[str]:
+    """Why nothing was found, if samples were too few for the smallest tuples."""
     of_tuples = [run for run in selection.runs if run.dimensions > 1]
-    if not len(selection.ranked) and of_tuples:
-        smallest = min(run.dimensions for run in of_tuples)
-        of_smallest = [run for run in of_tuples if run.dimensions == smallest]
-        run = min(of_smallest, key=lambda run: int(run.class_sizes.min()))
-        note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
-        lines += [note] if note else []
-    if cautions := selection.cautions:
-        listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:10]]
-        more = [f"… and {len(cautions) - 10} more in .cautions"] if len(cautions) > 10 else []
-        lines += [
-            "",
-            "Caution: check these columns, and leave out (--drop) those that should not be used:",
-            *listed,
-            *more,
-        ]
-    return "\n".join(lines)
+    if len(selection.ranked) or not of_tuples:
+        return []
+    smallest = min(run.dimensions for run in of_tuples)
+    of_smallest = [run for run in of_tuples if run.dimensions == smallest]
+    run = min(of_smallest, key=lambda run: int(run.class_sizes.min()))
+    note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
+    return [note] if note else []
+
+
+def _cautions_in_words(selection: Selection) -> list[str]:
+    cautions = selection.cautions
+    if not cautions:
+        return []
+    listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:_CAUTIONS_SHOWN]]
+    n_more = len(cautions) - len(listed)
+    return [
+        "",
+        "Caution: check these columns, and leave out (--drop) those that should not be used:",
+        *listed,
+        *([f"… and {n_more} more in .cautions"] if n_more else []),
+    ]
 
 
 def summary_html(selection: Selection) -> str:
     """Return it for notebooks, with the table."""
     heading, details, *_ = summary_text(selection).splitlines()
-    shown = selection.table.iloc[selection.ranked[:20]].drop(columns=["relevant"])
+    shown = selection.table.iloc[selection.ranked[:_ROWS_SHOWN]].drop(columns=["relevant"])
     more = len(selection.ranked) - len(shown)
     rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
     rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
     return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
-
-
-def _samples(selection: Selection) -> str:
-    left_out = selection.provenance.get("samples_left_out")  # earlier files do not say
-    return f"{selection.provenance['n_samples']} samples" + (f" ({left_out} left out)" if left_out else "")
-
-
-def _classes(selection: Selection) -> str:
-    """The classes and their sizes, in one line."""
-    sizes = selection.class_sizes
-    listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(sizes.items())[:6])
-    return f"classes {listed}" if len(sizes) <= 6 else f"{len(sizes)} classes ({listed}, …)"
-
-
-def _strata(selection: Selection) -> str:
-    # Results saved by earlier versions do not say.
-    n_strata = len(selection.provenance.get("strata", {}))
-    return f"within {n_strata} strata; " if n_strata else ""
 
 
 def _retests_in_words(selection: Selection) -> list[str]:

@@ -1,4 +1,4 @@
-"""A selection → its table, one row per variable, and the same as columns of an AnnData."""
+"""A selection → tables of its variables, contrast variables and tuples; columns of an AnnData."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.arrays import FloatArray
+from interplay.results.run import Run
 from interplay.results.verdicts import UNTESTED
 
 if TYPE_CHECKING:
@@ -58,6 +60,56 @@ def _partners(selection: Selection) -> list[tuple[str, ...]]:
     """The other members of the best tuple of each variable."""
     best = (selection.best_tuple(v) for v in range(len(selection.names)))
     return [selection.names_of(members[members != v]) for v, members in enumerate(best)]
+
+
+def contrast_table(selection: Selection) -> pd.DataFrame:
+    """See `Selection.contrast`."""
+    import pandas as pd
+
+    frames = []
+    for run in selection.runs:
+        gain = run.gains.contrast_gain
+        frame = {
+            "source": [selection.names[v] for v in run.contrast_sources],
+            "gain": gain,
+            "p_value": _contrast_p(run, len(selection.names)),
+            "partners": [selection.names_of(row[:-1]) for row in run.gains.contrast_tuples],
+        }
+        if len(selection.dimensions) > 1:
+            frame = {"dimensions": [run.dimensions] * len(gain), **frame}
+        if len(selection.comparisons) > 1:
+            frame = {"decision": [run.decision] * len(gain), **frame}
+        frames.append(pd.DataFrame(frame))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _contrast_p(run: Run, n_vars: int) -> FloatArray:
+    exact = run.null_fit.exact_log_p
+    if len(exact) > n_vars:  # contrast variables follow the real ones
+        return np.exp(exact[n_vars:])
+    gain = run.gains.contrast_gain
+    return run.null_fit.p_values(gain, df=run.gains.contrast_df) if len(gain) else gain
+
+
+def tuples_table(selection: Selection, number: int) -> pd.DataFrame:
+    """Return the best tuples that contain a variable, given by its number; see `Selection.tuples_of`."""
+    import pandas as pd
+
+    rows = []
+    for run in selection.runs:
+        holds = (run.gains.tuples == number).any(axis=1)
+        for v in np.flatnonzero(holds):
+            row = {
+                "variable": selection.names[v],
+                "members": selection.names_of(run.gains.tuples[v]),
+                "gain": float(run.gains.gain[v]),
+                "discretization": int(run.gains.discretization[v]),
+            }
+            rows.append({"decision": run.decision, **row} if len(selection.comparisons) > 1 else row)
+    frame = pd.DataFrame(rows)
+    own = frame["variable"] == selection.names[number]
+    order = np.lexsort((-frame["gain"].to_numpy(), ~own.to_numpy()))
+    return frame.iloc[order].reset_index(drop=True)
 
 
 def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:

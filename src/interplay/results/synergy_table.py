@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.arrays import FloatArray, IntArray
-from interplay.checks import check_int
+from interplay.checks import check_int, needing
 from interplay.results.verdicts import verdicts_of
 
 if TYPE_CHECKING:
@@ -87,10 +87,8 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
 
 def synergy_graph(selection: Selection, top: int) -> nx.Graph:
     """See `Selection.synergy_graph`."""
-    try:
+    with needing("networkx", "graph", "the graph needs"):
         import networkx as nx
-    except ImportError:
-        raise ImportError('the graph needs networkx: pip install "interplay[graph]"') from None
 
     graph = nx.Graph()
     about = selection.table.set_index("variable")[["relevant", "gain", "gain_alone", "p_adjusted"]].to_dict("index")

@@ -50,6 +50,19 @@ class Verdict(NamedTuple):
     ci_high: float = math.nan
 
 
+def verdicts_of_variables(selection: Selection) -> list[Verdict]:
+    """Return what the best tuples of all variables are; only those of relevant variables were tested."""
+    verdicts = [Verdict()] * len(selection.names)
+    for number, run in enumerate(selection.runs):
+        variables = selection.ranked[selection.best_run[selection.ranked] == number].tolist()
+        if run.dimensions == 1 or not variables:
+            continue
+        tuples = selection.best_tuples(np.array(variables), run.dimensions)
+        for v, verdict in zip(variables, verdicts_of(selection, number, tuples), strict=True):
+            verdicts[v] = verdict
+    return verdicts
+
+
 def verdicts_of(selection: Selection, run: int, tuples: IntArray) -> list[Verdict]:
     """Return what is known of some tuples of a run, by the numbers of their members, ascending.
 

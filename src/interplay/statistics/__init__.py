@@ -4,6 +4,7 @@
 
     null_fit.py            maxima             → NullFit          `fit_null`
     null_distribution.py   NullFit itself: the distribution of the gains of irrelevant variables
+    reference_fit.py       gains of reference variables → parameters of that distribution; how well they fit
     lsq_fit.py, likelihood_fit.py              the estimators behind it
     shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order

@@ -5,7 +5,7 @@ whose weighted harmonic mean is the p-value of the arm; that of all tests is the
 mean of harmonic means is that of all, so it makes no difference which way they are added up.
 
 Weights were chosen by power on tables with known truth and then fixed. They are flat: of 130 sets drawn around these,
-the best were one point better in the worst case. `learned_weights` makes of those of the arms what a table asks for.
+the best were one point better in the worst case. `learned_weights` adapts the weights of the arms to a table.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-#: The arm of tuples of each size; of one variable there are two.
+from interplay.plain_text import TUPLE_NAMES
+
+#: The arms of single variables; that of tuples is named by their size.
 ALONE, GIVEN = "alone", "given"
-_OF_TUPLES = {2: "pairs", 3: "triples", 4: "quadruples", 5: "quintuples"}
 
 _OF_ALONE = {"rank": 0.28, "spread": 0.03, "gain 1": 0.03}
 _OF_GIVEN = {"given": 0.08}
@@ -43,7 +44,7 @@ def arm_of_tuples(dimensions: int) -> str:
     >>> arm_of_tuples(3)
     'triples'
     """
-    return ALONE if dimensions == 1 else _OF_TUPLES.get(dimensions, f"tuples of {dimensions}")
+    return ALONE if dimensions == 1 else TUPLE_NAMES.get(dimensions, f"tuples of {dimensions}")
 
 
 def arms_of(dimensions: Collection[int]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """p-values of several tests of each variable → one p-value: their weighted harmonic mean.
 
 p = 1 / Σ (w / p) with Σ w = 1. It lies between the weighted Bonferroni p-value, min (p / w), and that divided by the
-number of tests. Unlike Fisher's or Stouffer's sum it is governed by the smallest p-values, and so holds about its level
-when the tests depend on each other; unlike Cauchy's, a p-value near 1 takes nothing from the others.
+number of tests. Unlike Fisher's or Stouffer's sum it is governed by the smallest p-values, and so keeps about its error
+rate when the tests depend on each other; unlike in Cauchy's, a p-value near 1 does not weaken the others.
 """
 
 from __future__ import annotations

@@ -29,10 +29,11 @@ from interplay.statistics.strata_convolution import StratumNull, grid_step, log_
 
 #: Tables of more than two levels or classes in which every cell expects this many samples are left to χ², as long as
 #: its p-value is not small. In 800 tables of 60 to 1200 samples, 3 to 6 cells a margin, χ² then has 0.94 to 1.06 of its
-#: nominal level, on average over levels from 1e-6 to 0.05.
+#: nominal significance level, on average over significance levels from 1e-6 to 0.05.
 MIN_EXPECTED_FOR_CHI2 = 10.0
 
-#: Where it is small, the steps of the gain matter: at single levels χ² was up to 1.4 times too bold.
+#: Where it is small, the steps of the gain matter: at single significance levels, χ² had up to 1.4 times as many
+#: p-values below them as it should.
 MIN_P_FOR_CHI2 = 0.01
 
 #: So many tables with the same margins are listed, without strata and in a stratum.
@@ -107,7 +108,7 @@ def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_spa
         null: GainNull | GammaNull | None = listed_null(*given, max_tables=MAX_TABLES)
         if null is None and is_sparse[group[0]]:
             null = matched_null(*given)
-        if null is not None:  # else so many tables, none of them sparse, have no steps: χ² it is
+        if null is not None:  # else χ² stays: gains of so many tables, none of them sparse, have no visible steps
             log_p[group] = null.log_p(gains[group])
     return log_p
 

@@ -1,8 +1,8 @@
 """Where samples are too few for anything to be found in 2D and more, and what is said of it.
 
 Contrast variables have the same few values as the others, and the null is fitted to these, so p-values hold. Where
-samples are so few that gains fall behind χ², nothing can be found: no harm, but who finds nothing should know.
-docs/calibration.md shows where that is. (In 1D p-values come from an exact test.)
+samples are so few that gains stay below those of χ², p-values are too large and nothing can be found: users who find
+nothing should know this reason. docs/calibration.md shows where that is. (In 1D p-values come from an exact test.)
 """
 
 from __future__ import annotations

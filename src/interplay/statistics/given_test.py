@@ -3,7 +3,8 @@
 A variable of a small effect of its own is easier to see once the effects of stronger ones are taken out of the classes.
 Scores and class indicators are replaced by their residuals from a linear regression on the scores of the strong
 variables, and compared by the test of `score_test`. Under chance a variable is independent of the classes and of all
-other variables alike, so that what the others are chosen by does not matter. A strong variable is given the others.
+other variables alike, so that it does not matter how the others are chosen. A strong variable is tested given the other
+strong ones.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import numpy as np
 from interplay.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.score_test import Moments, score_log_p
 
-#: At most so many variables are given: a tenth of the samples, and no more than this.
+#: At most so many variables are given, and at most a tenth as many as there are samples.
 _MAX_GIVEN = 200
 _GIVEN_PER_SAMPLE = 0.1
 
 #: A variable is strong if its own p-value is below this, or, of many variables, if chance would make one strong.
 _STRONG_P = 0.01
 
-#: What others leave of a variable that they say already, as a share of its variance.
+#: If others leave less than this share of a variable's variance, they determine it.
 _NOTHING_LEFT = 1e-6
 
 

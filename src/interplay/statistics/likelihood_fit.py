@@ -2,8 +2,8 @@
 
 In: ln T with T = −ln(1 − V) of the reference variables. Under γ independent tests T is exponential with rate γ; tests
 that overlap make it a Weibull variable, P(T > t) = exp(−γ·t^δ), with δ < 1. The largest T can be censored: of these
-only their number counts. A tail probability that is wanted at small T is so fitted at small T, and columns of little
-variety, whose T is far too large for the model, do no harm.
+only their number counts. So the tail is fitted at small T, where it is needed, and columns with few distinct values,
+whose T is far too large for the model, have no influence on it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _fit_exponential(log_t: FloatArray, n_seen: int, max_delta: float) -> Likeli
 
 
 def _fit_weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
-    del max_delta  # taken for the truth, a shape above 1 is too bold wherever it is noise
+    del max_delta  # a shape above 1 that is only noise would make p-values too small
     return _weibull(np.minimum(log_t, log_t[n_seen - 1]), n_seen, max_delta=1.0)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray
+from interplay.checks import needing
 from interplay.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
 from interplay.statistics.shape_posterior import ShapePosterior
@@ -260,10 +261,8 @@ class NullFit:
         -------
         matplotlib Axes
         """
-        try:
+        with needing("matplotlib", "plot", "plots need"):
             import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError('plotting needs matplotlib: pip install "interplay[plot]"') from None
         if ax is None:
             ax = plt.subplots(figsize=(4.5, 4.5), layout="constrained")[1]
         expected, observed, low, high = self.qq_points()

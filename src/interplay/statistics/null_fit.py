@@ -8,9 +8,8 @@ fitted to reference variables that are known, or found, to be irrelevant.
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +17,17 @@ import numpy.typing as npt
 from interplay.arrays import MAX_LEVELS, FloatArray
 from interplay.checks import check_choice, check_int, shown
 from interplay.chi_squared import chi2_tail
-from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, fit_likelihood
-from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, check_bounds, fit_lsq
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE
+from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
 from interplay.statistics.null_distribution import NullFit
-from interplay.statistics.p_values import (
-    CHI2_PER_UNIT,
-    chi2_statistic,
-    log_hazard,
-    null_p_values,
-    with_df,
-    with_gain,
+from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
+from interplay.statistics.reference_fit import (
+    FittedNull,
+    Reference,
+    fit_reference,
+    goodness_of_fit,
+    is_one_heavy_tail,
 )
-from interplay.statistics.shape_posterior import ShapePosterior
 
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
@@ -182,10 +180,15 @@ def fit_null(
     n_vars = check_int("n_vars", len(statistic) if n_vars is None else n_vars, low=1)
 
     has_contrast = len(contrast) > 0
-    reference, df_reference = with_gain(contrast, df_contrast) if has_contrast else with_gain(statistic, df_real)
-    n = len(reference)
-    options = (n_irrelevant, n_ignored, min_irrelevant, max_ignored)
-    may_fall_back = fit == "auto" and mode == "auto" and options == (None,) * 4
+    fitted_to, df_fitted_to = (contrast, df_contrast) if has_contrast else (statistic, df_real)
+    reference = Reference.of(fitted_to, df_fitted_to, is_contrast=has_contrast)
+    given = {
+        "n_irrelevant": n_irrelevant,
+        "n_ignored": n_ignored,
+        "min_irrelevant": min_irrelevant,
+        "max_ignored": max_ignored,
+    }
+    may_fall_back = fit == "auto" and mode == "auto" and all(number is None for number in given.values())
     fit, mode = _resolve(
         fit,
         mode,
@@ -193,59 +196,22 @@ def fit_null(
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
-        n_contrast=n if has_contrast else 0,
+        n_contrast=reference.n_contrast,
     )
-    if n < MIN_REFERENCE_VARIABLES and fit != "union" and mode != "raw" and not may_fall_back:
-        kind = "contrast variables" if has_contrast else "variables"
-        raise ValueError(
-            f"fit={fit!r} needs at least {MIN_REFERENCE_VARIABLES} {kind} with a gain, and there are {n}: "
-            "add contrast variables, or use fit='union'"
-        )
-
-    order = np.argsort(reference, kind="stable")
-    reference = reference[order]
-    df_reference = df_reference[order] if isinstance(df_reference, np.ndarray) else df_reference
-    found: _Found | None = None
-    if mode == "raw" and n < MIN_REFERENCE_VARIABLES:
-        found = _Found(gamma=1.0, n_irrelevant=n)
-    elif fit != "union" and n >= MIN_REFERENCE_VARIABLES:
-        if n_ignored is None and has_contrast and fit in LIKELIHOOD_FITS:
-            n_ignored = 0  # these have their own way with low gains
-        bounds = check_bounds(
-            n,
-            n_irrelevant=n_irrelevant,
-            n_ignored=n_ignored,
-            min_irrelevant=min_irrelevant,
-            max_ignored=max_ignored,
-        )
-        fit_as = partial(
-            _fit_reference,
-            reference,
-            df_reference,
-            mode=mode,
-            has_contrast=has_contrast,
-            bounds=bounds,
-            search_points=search_points,
-            max_delta=MAX_FREE_SHAPE if free_shape else 1.0,
-        )
-        try:
-            found = fit_as(fit=fit)
-            if may_fall_back and fit == "predictive" and _are_alike(df_reference, found):
-                fit = "weibull"
-                found = fit_as(fit=fit)
-        except ValueError:
-            if not may_fall_back:
-                raise
-    if found is not None and may_fall_back and mode != "raw":
-        ks_p = _goodness_of_fit(reference, df_reference, found, mode=mode)
-        found = found if ks_p >= MIN_KS_P else None
+    fit, found = _fit(
+        reference,
+        fit=fit,
+        mode=mode,
+        may_fall_back=may_fall_back,
+        given=given,
+        search_points=search_points,
+        max_delta=MAX_FREE_SHAPE if free_shape else 1.0,
+    )
     if found is None:
-        # Asked for, or what "auto" falls back on: nothing is fitted, so nothing can be fitted badly.
         fit, mode = "union", "raw" if mode == "raw" else "lin"
         n_tests = _number_of_tests(n_vars, dimensions=dimensions, discretizations=discretizations)
-        found = _Found(gamma=1.0 if mode == "raw" else n_tests, n_irrelevant=n if has_contrast else 0)
-
-    reference_p = found.p_values(reference, df_reference, mode=mode)
+        found = FittedNull(gamma=1.0 if mode == "raw" else n_tests, n_irrelevant=reference.n_contrast)
+    reference_p = found.p_values(reference, mode=mode)
     return NullFit(
         alpha=1.0 / found.gamma,
         alpha_error=found.gamma_error / found.gamma**2,
@@ -259,9 +225,9 @@ def fit_null(
         n_ignored=found.n_ignored,
         min_irrelevant=found.min_irrelevant,
         max_ignored=found.max_ignored,
-        n_reference=n,
-        n_contrast=n if has_contrast else 0,
-        ks_p=_goodness_of_fit(reference, df_reference, found, mode=mode),
+        n_reference=len(reference),
+        n_contrast=reference.n_contrast,
+        ks_p=goodness_of_fit(reference, found, mode=mode),
         df=df_real,
         unit=unit,
         statistic=statistic,
@@ -273,61 +239,53 @@ def fit_null(
     )
 
 
-class _Found(NamedTuple):
-    """What a fit says; the defaults are those of a null that needs no fit."""
-
-    gamma: float
-    gamma_error: float = math.nan
-    delta: float = 1.0
-    delta_error: float = math.nan
-    n_irrelevant: int = 0
-    n_ignored: int = 0
-    min_irrelevant: int = 0
-    max_ignored: int = 0
-    n_uncensored: int | None = None
-    sq_dev: FloatArray = np.empty(0)
-    posterior: ShapePosterior | None = None
-    half_gap: float = 0.0
-
-    def p_values(self, statistic: FloatArray, df: float | FloatArray, *, mode: str) -> FloatArray:
-        return null_p_values(statistic, df, mode=mode, gamma=self.gamma, delta=self.delta, posterior=self.posterior)
-
-
-def _fit_reference(
-    reference: FloatArray,
-    df: float | FloatArray,
+def _fit(
+    reference: Reference,
     *,
     fit: str,
     mode: str,
-    has_contrast: bool,
-    bounds: Bounds,
+    may_fall_back: bool,
+    given: Mapping[str, int | None],
     search_points: int,
     max_delta: float,
-) -> _Found:
-    """Find the irrelevant variables by the search of "lsq", then fit to them what was asked for."""
-    lsq = fit_lsq(
-        chi2_tail(reference, df), mode=mode, whole_window=has_contrast, bounds=bounds, search_points=search_points
-    )
-    if mode != "raw":  # there the p-values do not depend on the search
-        _warn_at_borders(lsq, has_contrast=has_contrast)
-    if not lsq.alpha > 0:
+) -> tuple[str, FittedNull | None]:
+    """Return the name of the fit that was made, and what it says.
+
+    None stands for "union", asked for or fallen back on: nothing is fitted, so nothing can be fitted badly.
+    """
+    n = len(reference)
+    is_enough = n >= MIN_REFERENCE_VARIABLES
+    if mode == "raw" and not is_enough:
+        return fit, FittedNull(gamma=1.0, n_irrelevant=n)
+    if fit != "union" and not is_enough and not may_fall_back:
         raise ValueError(
-            "the null fit fails (alpha is not positive): check the unit, lower n_ignored, or use fit='union'"
+            f"fit={fit!r} needs at least {MIN_REFERENCE_VARIABLES} {reference.in_words} with a gain, and there are "
+            f"{n}: add contrast variables, or use fit='union'"
         )
-    found = _Found(
-        gamma=1.0 / lsq.alpha,
-        gamma_error=lsq.alpha_error / lsq.alpha**2,
-        n_irrelevant=lsq.n_irrelevant,
-        n_ignored=lsq.n_ignored,
-        min_irrelevant=bounds.min_irrelevant,
-        max_ignored=bounds.max_ignored,
-        sq_dev=lsq.sq_dev,
+    if fit == "union" or not is_enough:
+        return fit, None
+    if given["n_ignored"] is None and reference.is_contrast and fit in LIKELIHOOD_FITS:
+        given = {**given, "n_ignored": 0}  # likelihood fits censor low gains instead
+    fit_as = partial(
+        fit_reference,
+        reference,
+        mode=mode,
+        bounds=check_bounds(n, **given),
+        search_points=search_points,
+        max_delta=max_delta,
     )
-    if fit not in LIKELIHOOD_FITS or mode == "raw":
-        return found
-    window = slice(lsq.n_ignored, lsq.n_ignored + lsq.n_irrelevant)
-    likelihood = fit_likelihood(log_hazard(reference, df)[window], fit=fit, max_delta=max_delta)
-    return found._replace(**likelihood._asdict(), sq_dev=np.empty(0))
+    try:
+        found = fit_as(fit=fit)
+        if may_fall_back and fit == "predictive" and is_one_heavy_tail(reference, found):
+            fit = "weibull"
+            found = fit_as(fit=fit)
+    except ValueError:
+        if not may_fall_back:
+            raise
+        return fit, None
+    # NaN, of too few values, is no good fit either.
+    is_bad = mode != "raw" and not goodness_of_fit(reference, found, mode=mode) >= MIN_KS_P
+    return fit, None if may_fall_back and is_bad else found
 
 
 def _resolve(
@@ -355,15 +313,6 @@ def _resolve(
     return fit, mode
 
 
-def _are_alike(df: float | FloatArray, found: _Found) -> bool:
-    """Say whether nothing speaks against one heavy tail, whose shape most of the values then tell more precisely.
-
-    Against it speak tuples of several degrees of freedom, which are several distributions, values that come in
-    clusters, and a shape that is above 1 by more than two standard errors.
-    """
-    return not isinstance(df, np.ndarray) and not found.half_gap and found.delta <= 1.0 + 2.0 * found.delta_error
-
-
 def _number_of_tests(n_vars: int, *, dimensions: int, discretizations: int) -> float:
     if n_vars < dimensions:
         raise ValueError(f"n_vars must be at least dimensions ({dimensions}) for fit='union', not {n_vars}")
@@ -376,59 +325,3 @@ def _df_of_contrast(df: float | FloatArray, contrast_df: float | npt.ArrayLike |
     if isinstance(df, np.ndarray):
         raise ValueError("contrast_df must be given, one per contrast variable: df differs between the variables")
     return df
-
-
-def _goodness_of_fit(reference: FloatArray, df: float | FloatArray, found: _Found, *, mode: str) -> float:
-    """Kolmogorov–Smirnov p of the fitted variables' p-values."""
-    reference_p = found.p_values(reference, df, mode=mode)
-    window = reference_p[found.n_ignored :][: found.n_irrelevant]
-    if len(window) < MIN_REFERENCE_VARIABLES:
-        return math.nan
-    if found.n_uncensored is None:
-        # The original also counts the first variable above the window.
-        return _ks_uniform(reference_p[found.n_ignored :][: found.n_irrelevant + 1])
-    # Given the largest of the uncensored p-values, the smaller ones are uniform below it.
-    seen = np.sort(window)[: found.n_uncensored]
-    if found.half_gap and found.posterior is not None:
-        # Each value stands for all of its cluster, down to the lower end of the gap below.
-        at_lower_ends = found._replace(posterior=found.posterior.shifted(-2 * found.half_gap))
-        lower = np.sort(at_lower_ends.p_values(reference, df, mode=mode)[found.n_ignored :][: found.n_irrelevant])
-        return _ks_uniform(seen[:-1] / seen[-1], lower[: found.n_uncensored - 1] / seen[-1])
-    return _ks_uniform(window) if found.n_uncensored == len(window) else _ks_uniform(seen[:-1] / seen[-1])
-
-
-def _ks_uniform(sample: FloatArray, lower: FloatArray | None = None) -> float:
-    """Two-sided; exact for fewer than 100 values without ties, as in R.
-
-    Values that are only known to lie between `lower` and `sample`, both ascending, count where they are nearest.
-    """
-    ordered = np.sort(sample)
-    n = len(ordered)
-    rank = np.arange(n)
-    above = ordered if lower is None else lower
-    distance = float(max((above - rank / n).max(), ((rank + 1) / n - ordered).max()))
-    if n < 100 and (np.diff(ordered) > 0).all():
-        from scipy.stats import kstwo
-
-        return float(kstwo.sf(distance, n))
-    from scipy.special import kolmogorov
-
-    return float(kolmogorov(distance * math.sqrt(n)))
-
-
-def _warn_at_borders(lsq: LsqFit, *, has_contrast: bool) -> None:
-    kind = "contrast variables" if has_contrast else "variables"
-    if lsq.ignored_at_border:
-        warnings.warn(
-            f"the null fit ignores {lsq.n_ignored} {kind} of low gain, the largest number allowed, so it may be "
-            "inaccurate: remove "
-            "constant and nearly constant columns, raise max_ignored, or use fit='union'",
-            stacklevel=4,
-        )
-    if lsq.irrelevant_at_border:
-        warnings.warn(
-            f"the null fit takes only {lsq.n_irrelevant} variables as irrelevant, the smallest number allowed, so it "
-            "may be inaccurate: "
-            "use contrast variables, lower min_irrelevant, or use fit='union'",
-            stacklevel=4,
-        )

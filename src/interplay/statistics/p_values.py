@@ -14,7 +14,7 @@ from interplay.checks import check_choice, check_numbers, check_real, shown
 from interplay.chi_squared import chi2_tail, log_chi2_cdf, log_chi2_tail
 from interplay.statistics.shape_posterior import ShapePosterior
 
-#: Doubled nats below this count as this: a gain of 0 (or a hair below, by rounding) has a tail probability near 1.
+#: Doubled nats below this count as this: a gain of 0 (or a little below, by rounding) has a tail probability near 1.
 MIN_STATISTIC = 1e-8
 
 #: From a gain to the scale of χ².

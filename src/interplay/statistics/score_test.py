@@ -5,9 +5,9 @@ T = Σ u·z. Under chance every assignment of the scores to the samples (of a st
 the variance Σu²·Σz²/(n − 1) and the third moment n·Σu³·Σz³/((n − 1)(n − 2)). With mid-ranks as scores this is the test
 of Mann, Whitney and Wilcoxon, for several classes that of Kruskal and Wallis, within strata that of van Elteren.
 
-Rare classes and columns with many equal values make T skewed, and the normal distribution bold in its longer tail.
-There the gamma distribution of the same three moments takes its place where its p-value is the larger one. The steps of
-T are allowed for by half of one (continuity correction).
+Rare classes and columns with many equal values make T skewed, and p-values of the normal distribution too small in the
+longer tail. There, the gamma distribution with the same three moments is used where its p-value is larger. T is reduced
+by half of its smallest step (continuity correction).
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ from interplay.arrays import DecisionClasses, IntArray
 from interplay.steps.discrete_codes import Coder
 from interplay.steps.frozen_cuts import variable_cuts
 
-#: Tuples with more numbers than this (cells times classes) are not kept: nobody could read them off a picture.
+#: A result keeps the counts of so many tuples, and not of those with more numbers than this (cells times classes),
+#: which no picture could show.
+MAX_KEPT = 300
 MAX_NUMBERS = 2048
 
 

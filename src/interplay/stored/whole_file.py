@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 from typing import IO, Any
 
 from interplay.checks import check_path
@@ -132,18 +131,23 @@ def _make_like(new: Path, files: Iterable[Path]) -> None:
                 os.chown(new, before.st_uid, before.st_gid)
         os.chmod(new, stat.S_IMODE(before.st_mode))
         return
-    os.chmod(new, 0o666 & ~_umask())  # temporary files are private
+    os.chmod(new, _mode_of_a_new_file(new))  # temporary files are private
 
 
-#: The mask can only be read by setting it. Two threads at once would leave it at 0.
-_mask_lock = Lock()
+def _mode_of_a_new_file(beside: Path) -> int:
+    """Return the permissions that the system gives to a new file in the folder of another.
 
-
-def _umask() -> int:
-    with _mask_lock:
-        mask = os.umask(0)
-        os.umask(mask)
-    return mask
+    `os.umask` reads the mask of permissions only by setting it, and it is the mask of the whole process: a file that
+    another thread makes meanwhile, in this package or not, would be open to everybody. A file made for a moment tells
+    the same, and what the folder adds to it.
+    """
+    trial = beside.with_name(f"{beside.name}.mode")
+    handle = os.open(trial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        return stat.S_IMODE(os.fstat(handle).st_mode)
+    finally:
+        os.close(handle)
+        trial.unlink()
 
 
 def one_line(error: OSError) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.arrays import FloatArray, TupleRows
-from interplay.checks import shown
+from interplay.checks import needing, shown
 from interplay.stored.whole_file import is_special, put_in_place, real_path
 
 #: Rows in a row group: the buffer holds fewer than this and one batch.
@@ -172,9 +172,7 @@ def check_out(path: str | os.PathLike[str]) -> Path:
 
 
 def _import_pyarrow() -> tuple[Any, Any]:
-    try:
+    with needing("pyarrow", "parquet", "out needs"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise ImportError('out needs pyarrow: pip install "interplay[parquet]"') from None
     return pyarrow, pyarrow.parquet

@@ -1,0 +1,148 @@
+"""Interactions → words: a headline, details, notes, a summary as it prints itself, and the same for notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.plain_text import printable, tuples_in_words
+from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
+from interplay.results.tested_tuples import METHODS, SPARSE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from interplay.results.interactions import Interactions
+
+#: Rows of a result that is printed.
+_ROWS_SHOWN = 20
+
+#: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
+_CUTS_INTERACT_FROM = 12_000
+
+
+def headline(found: Interactions) -> str:
+    """Return what was found, in one sentence."""
+    s = found.settings
+    part = f"part {s['shard']}: " if s.get("shard") else ""
+    n_significant, tuples = int(found.is_significant.sum()), tuples_in_words(found.dimensions)
+    have = "has" if n_significant == 1 else "have"
+    judged = f"{'permutation' if found.is_permuted else s['p_adjust']}-adjusted p < {s['level']:g}"
+    if found.first is not None:
+        return f"{n_significant} of {len(found)} {tuples} {have} an interaction in the new samples too ({judged})"
+    if not found.is_exhaustive:
+        of_relevant = f"{n_significant} of {len(found)} {tuples} of relevant variables {have} an interaction"
+        return f"{of_relevant} ({judged}, for all {found.n_tests:,} {tuples})"
+    return f"{part}{n_significant} of {found.n_tests:,} {tuples} {have} an interaction ({judged})"
+
+
+def details(found: Interactions) -> str:
+    """Return samples, classes and levels in one sentence."""
+    s, n_samples = found.settings, sum(found.class_sizes.values())
+    # Where nothing is listed, it is not known whether there were numbers to cut.
+    may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
+    return (
+        f"{samples_in_words(n_samples, found.provenance)}; {classes_in_words(found.class_sizes)}; "
+        + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
+        + strata_in_words(found.provenance)
+        + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
+        + (f"{cuts_in_words(s)}; " if may_be_cut else "")
+        + f"seed {s['random_state']}"
+    )
+
+
+def permutations_in_words(groups: Mapping[str, Any]) -> str:
+    """Say what p-values come from, where samples belong to groups; `groups` as the provenance has them."""
+    done, planned = groups.get("permutations_done"), groups.get("n_permutations")
+    early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
+    every = "all " if groups.get("all_permutations") else ""
+    return f"{every}{planned} permutations of the {groups.get('exchanged', 'labels')}{early}"
+
+
+def notes(found: Interactions) -> list[str]:
+    """Return what a reader should know of these numbers, in sentences."""
+    candidates = [_on_selection(found), _on_sparse_tuples(found), _on_covariates(found), _on_cuts(found)]
+    return [note for note in candidates if note]
+
+
+def _on_selection(found: Interactions) -> str:
+    if found.first is not None or not found.is_significant.any():
+        return ""
+    how = "from new samples" if found.is_permuted else "from new samples (replicate() or holdout=)"
+    return f"Effects of tuples that were selected by significance are overestimated: get unbiased estimates {how}."
+
+
+def _on_sparse_tuples(found: Interactions) -> str:
+    n_sparse = int((found.tested.method == METHODS.index(SPARSE)).sum())
+    if not n_sparse:
+        return ""
+    return (
+        f"{n_sparse} listed tuples have too few samples for their numbers of levels and were not tested (p = 1): lower "
+        "divisions or dimensions, or merge levels."
+    )
+
+
+def _on_covariates(found: Interactions) -> str:
+    again = found.with_covariates
+    if again is None or not found.is_significant.any():
+        return ""
+    n_held, n_found = int(again.holds(found.settings["level"]).sum()), int(found.is_significant.sum())
+    return (
+        f"{n_held} of {n_found} significant tuples remain significant with covariates "
+        f"({', '.join(again.about[:6])}{', …' * (len(again.about) > 6)}); the search itself does not use these."
+    )
+
+
+def _on_cuts(found: Interactions) -> str:
+    n_samples = int(found.tested.n_samples.max(initial=0))
+    cut = [cuts.variable for cuts in found.cuts if cuts.is_cut]
+    if n_samples < _CUTS_INTERACT_FROM or not np.isin(found.tested.tuples, cut).any():
+        return ""
+    return (
+        f"With {n_samples} samples, cutting numbers into levels can create an interaction of the levels from effects "
+        "that add up in the numbers: check these tuples with the numbers themselves."
+    )
+
+
+def summary_text(found: Interactions) -> str:
+    """Return the result in words."""
+    lines = [found.headline(), found.details()]
+    if len(found):
+        shown_rows = _shown_rows(found)
+        lines += ["", shown_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
+        if len(found) > len(shown_rows):
+            lines.append(f"… and {len(found) - len(shown_rows)} more in .table")
+    elif found.first is None and "searched_up_to_p" in found.provenance:
+        lines.append(
+            f"No p-value is below {found.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
+            "among so many tuples; top=10 lists the smallest p-values."
+        )
+    elif found.is_permuted:
+        lines.append(
+            f"In more than {found.settings['level']:.0%} of the permutations, some tuple has an interaction as "
+            "strong as the strongest in the data; top=10 lists the tuples with the smallest p-values."
+        )
+    said = found.notes()
+    return "\n".join([*lines, *([""] if said else []), *(f"Note: {note}" for note in said)])
+
+
+def summary_html(found: Interactions) -> str:
+    """Return it for notebooks, with the table."""
+    rows = _shown_rows(found).to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(found) else ""
+    more = len(found) - _ROWS_SHOWN
+    rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
+    said = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in found.notes())
+    return f"<p><b>{html.escape(found.headline())}</b><br>{html.escape(found.details())}</p>{rows}{rest}{said}"
+
+
+def _shown_rows(found: Interactions) -> pd.DataFrame:
+    has_odds = bool(np.isfinite(found.tested.log_or).any())
+    effect = ["log_or", "ci_low", "ci_high"] if has_odds else ["residual", "cell"]
+    first = [] if found.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
+    again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
+    columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
+    rows = found.table.head(_ROWS_SHOWN)[columns]
+    return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

@@ -1,0 +1,78 @@
+"""Samples, classes, strata and cuts of a result → words, the same for a Selection and for Interactions.
+
+Results of earlier versions have no entries for samples left out and for strata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from interplay.plain_text import printable
+
+#: More classes than these are counted, not all listed.
+_LISTED_CLASSES = 6
+
+
+def samples_left_out(provenance: Mapping[str, Any]) -> int:
+    """Return how many samples of the file its reader left out.
+
+    Examples
+    --------
+    >>> samples_left_out({"samples_left_out": 3}), samples_left_out({})
+    (3, 0)
+    """
+    number = provenance.get("samples_left_out")
+    return number if isinstance(number, int) else 0
+
+
+def samples_in_words(n_samples: int, provenance: Mapping[str, Any]) -> str:
+    """Return the number of samples, and of those left out.
+
+    Examples
+    --------
+    >>> samples_in_words(97, {"samples_left_out": 3})
+    '97 samples (3 left out)'
+    """
+    left_out = samples_left_out(provenance)
+    return f"{n_samples} samples" + (f" ({left_out} left out)" if left_out else "")
+
+
+def classes_in_words(class_sizes: Mapping[str, int]) -> str:
+    """Return the classes and their sizes in one line.
+
+    Examples
+    --------
+    >>> classes_in_words({"ill": 40, "well": 57})
+    'classes ill: 40, well: 57'
+    """
+    listed = ", ".join(f"{printable(label)}: {size}" for label, size in list(class_sizes.items())[:_LISTED_CLASSES])
+    if len(class_sizes) <= _LISTED_CLASSES:
+        return f"classes {listed}"
+    return f"{len(class_sizes)} classes ({listed}, …)"
+
+
+def strata_in_words(provenance: Mapping[str, Any]) -> str:
+    """Return the number of strata as a part of a sentence, or nothing.
+
+    Examples
+    --------
+    >>> strata_in_words({"strata": {"site a": 50, "site b": 47}}), strata_in_words({})
+    ('within 2 strata; ', '')
+    """
+    n_strata = len(provenance.get("strata", {}))
+    return f"within {n_strata} strata; " if n_strata else ""
+
+
+def cuts_in_words(settings: Mapping[str, Any]) -> str:
+    """Return how numbers were cut. Columns whose values are levels were not, such as genotypes.
+
+    Examples
+    --------
+    >>> cuts_in_words({"divisions": 1, "discretizations": 1})
+    'numbers cut into 2 levels'
+    >>> cuts_in_words({"divisions": 2, "discretizations": 30})
+    'numbers cut into 3 levels, in 30 ways'
+    """
+    n_ways = settings["discretizations"]
+    return f"numbers cut into {settings['divisions'] + 1} levels" + (f", in {n_ways} ways" if n_ways > 1 else "")
