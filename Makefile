@@ -26,7 +26,8 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
-GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast interactions max_gains properties search search_like_r \
+GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast interaction_arguments interactions interactions_everywhere \
+	interactions_of_selections max_gains properties search search_like_r \
 	select selector shards strata synergies tuples tuples_like_r))
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
