@@ -64,7 +64,7 @@ class DeviceProducts:
         counting = variant.counting_defines()
         self._make_masks = compiled("product_masks.cu", "make_masks", counting)
         self._count_margins = compiled("product_masks.cu", "count_margins", counting)
-        self._count_products = compiled("tuple_products.cu", "count_products", variant.count_defines())
+        self._count_products = compiled(variant.count_source, "count_products", variant.count_defines())
         self._count_products.max_dynamic_shared_size_bytes = variant.count_shared_bytes
         self._find_margins = compiled("product_bound.cu", "find_margins", variant.bound_defines())
         self._bound_products = compiled("product_bound.cu", "bound_products", variant.bound_defines())

@@ -36,6 +36,7 @@ class ProductVariant:
     prefix_levels: int
     both_in_a_word: bool
     counting: str
+    warp_groups: bool = False
     every_member: bool = False
 
     @property
@@ -67,16 +68,22 @@ class ProductVariant:
 
     @property
     def count_shared_bytes(self) -> int:
-        """As tuple_products.cu lays it out: three slabs of 4 steps, or of 2 where there is one mask."""
+        """As the kernel lays it out: three slabs, or four, of 4 steps, or of 2 where there is one mask."""
         slab_steps = 4 if self.masks_of_warp > 1 else 2
-        return 3 * slab_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
+        n_slabs = 4 if self.warp_groups else 3
+        return n_slabs * slab_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
+
+    @property
+    def count_source(self) -> str:
+        """The file of what counts the products."""
+        return "warpgroup_products.cu" if self.warp_groups else "tuple_products.cu"
 
     def counting_defines(self) -> tuple[str, ...]:
         return ("-DINTERPLAY_TENSOR_CORES",) if self.counting == "tensor" else ()
 
     def count_defines(self) -> tuple[str, ...]:
         return (
-            *self.counting_defines(),
+            *(("-arch=sm_90a",) if self.warp_groups else self.counting_defines()),
             f"-DMASKS={self.masks_of_warp}",
             f"-DMASK_GROUPS={self.mask_groups}",
             f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
@@ -86,7 +93,7 @@ class ProductVariant:
         """Return all that a search by batches is compiled of."""
         return [
             ("product_masks.cu", "make_masks", self.counting_defines()),
-            ("tuple_products.cu", "count_products", self.count_defines()),
+            (self.count_source, "count_products", self.count_defines()),
             ("product_bound.cu", "bound_products", self.bound_defines()),
         ]
 
@@ -110,6 +117,7 @@ def choose_products(
     class_sizes: IntArray,
     prefix_levels: int,
     counting: str,
+    warp_groups: bool = False,
     every_member: bool = False,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
@@ -118,6 +126,8 @@ def choose_products(
     ----------
     prefix_levels : int
         Of every variable of the prefixes; 0 where they differ.
+    warp_groups : bool
+        Whether the devices' tensor cores multiply for four warps at a time.
     every_member : bool
         Whether tuples are sought of which every member gains.
 
@@ -136,7 +146,15 @@ def choose_products(
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
     return ProductVariant(
-        dimensions, row_levels, column_levels, n_classes, prefix_levels, both_in_a_word, counting, every_member
+        dimensions=dimensions,
+        row_levels=row_levels,
+        column_levels=column_levels,
+        n_classes=n_classes,
+        prefix_levels=prefix_levels,
+        both_in_a_word=both_in_a_word,
+        counting=counting,
+        warp_groups=warp_groups and counting == "tensor",
+        every_member=every_member,
     )
 
 

@@ -161,6 +161,7 @@ class WorkPlan:
                 class_sizes=self._planes.class_sizes,
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
+                warp_groups=self._limits.warp_groups,
                 every_member=self.every_member,
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
