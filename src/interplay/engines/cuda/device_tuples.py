@@ -237,7 +237,7 @@ class DeviceTuples(ABC):
             *best,
             np.int32(self._n_groups),
             np.int32(self._plan.max_cells),
-            np.int32(self._two_level_counting()),
+            np.int32(self._both_in_a_word),
             *counts,
             self._candidate_slots,
             self._candidate_tuples,
@@ -246,10 +246,11 @@ class DeviceTuples(ABC):
         )
         kernel((self._n_multiprocessors * 8,), (32 * n_warps,), arguments, shared_mem=n_warps * counters_bytes)
 
-    def _two_level_counting(self) -> bool:
-        """Say whether tuples are of the simplest kind, which is counted faster."""
+    @cached_property
+    def _both_in_a_word(self) -> bool:
+        """Whether the counts of both classes fit into a word."""
         sizes = self._data.planes.class_sizes
-        return bool(len(sizes) == 2 and sizes.max() < 1 << 16 and self._plan.max_cells == 2**self._k and self._k <= 5)
+        return bool(len(sizes) == 2 and sizes.max() < 1 << 16)
 
     # --- tuples that may matter -----------------------------------------------------------------------------------
 

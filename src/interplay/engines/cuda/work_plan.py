@@ -38,6 +38,9 @@ _MAX_SAMPLES = 1 << 23
 #: Counters per tuple that fit into the shared memory of a warp.
 _MAX_COUNTERS = 48_000
 
+#: Levels up to which a thread counts all cells of the last two variables at once.
+_FEW_LEVELS = 5
+
 #: Where tuples are scored one by one, all choices of a variable for each place are gone through, and those in ascending
 #: order are tuples. Beyond this many choices the processor is faster where few of them are.
 _MANY_CHOICES, _CHOICES_PER_TUPLE = 1e10, 20.0
@@ -93,6 +96,8 @@ class WorkPlan:
         Of a cell of the whole tuple.
     max_cells : int
         Cells of a tuple at most.
+    scored_levels : int
+        Of every variable, where they are so few that the cells of a tuple are counted together; else 0.
     tolerance, shrink : float
         What the bound may lack, absolutely, and by what factor it may be too small.
     product_tolerance : float
@@ -117,6 +122,8 @@ class WorkPlan:
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         n_classes = len(self.pseudocounts)
         self.max_cells = int(records.n_cells.max())
+        distinct = np.unique(layout.n_levels[records.lane])
+        self.scored_levels = int(distinct[0]) if len(distinct) == 1 and distinct[0] <= _FEW_LEVELS else 0
         if self.max_cells * n_classes > min(_MAX_COUNTERS, (limits.shared_bytes_of_block - 1024) // 4):
             raise NotForDevices(
                 "cannot count tuples with this many cells (fewer dimensions, divisions or classes would fit)"
