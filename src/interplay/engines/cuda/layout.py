@@ -21,7 +21,7 @@ FRAGMENT_ROWS = 16
 _ROWS_BYTES = 1 << 28
 
 #: Bytes that a thread copies at a time, and threads that do.
-_COPIED_BYTES, _COPYING_THREADS = 1 << 21, 8
+_COPIED_BYTES, _COPYING_THREADS = 1 << 22, 8
 
 #: Rows of nothing after the last, since the last piece may read beyond it.
 _SPARE_ROWS = 512
@@ -139,13 +139,15 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
     fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
     kernel = compiled("bit_planes.cu", "make_fragments", ())
     valid = cupy.asarray(_valid_words(planes))
-    for rows in rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1)):
-        row_others = layout.row_others[rows]
-        words, row_plane = words_of(planes, layout.row_plane[rows], row_others)
+    parts = rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1))
+    for rows in parts:
+        some = rows if len(parts) > 1 else slice(None)
+        row_others = layout.row_others[some]
+        words, row_plane = words_of(planes, layout.row_plane[some], row_others)
         arguments = (
             copied(words),
             valid,
-            cupy.asarray(rows),
+            cupy.asarray(rows.astype(np.int32)) if len(parts) > 1 else np.uintp(0),
             cupy.asarray(row_plane),
             cupy.asarray(row_others),
             np.int64(len(rows)),
