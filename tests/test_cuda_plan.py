@@ -182,6 +182,25 @@ def plan_of(planes, tiles, *devices: dict, pseudocount: float = 0.25) -> WorkPla
     return WorkPlan(planes, tiles, lanes, records, pseudocount=pseudocount, limits=limits)
 
 
+@pytest.mark.parametrize(
+    ("levels", "dimensions", "n_classes", "expected"),
+    [
+        ((2,), 5, 2, (2, 8)),
+        ((3,), 3, 2, (3, 8)),
+        ((5,), 3, 4, (5, 8)),
+        ((5,), 4, 2, (5, 32)),  # 625 cells
+        ((6,), 2, 2, (0, 32)),
+        ((2, 3), 3, 2, (0, 32)),
+    ],
+)
+def test_tuples_of_few_cells_share_a_warp(
+    levels: tuple[int, ...], dimensions: int, n_classes: int, expected: tuple[int, int]
+) -> None:
+    planes, n_levels = problem(np.random.default_rng(0), n_samples=64, n_vars=30, levels=levels, n_classes=n_classes)
+    plan = plan_of(planes, make_tuple_tiles(n_levels, n_vars=30, dimensions=dimensions, **TILE_SHAPE), H200)
+    assert (plan.scored_levels, plan.threads_of_tuple) == expected
+
+
 def test_shares_of_unlike_devices_make_up_the_whole() -> None:
     """Work is cut by what all devices have, so each takes its part of the same runs."""
     rng = np.random.default_rng(5)

@@ -221,7 +221,8 @@ class DeviceTuples(ABC):
         counts: tuple[Any, ...] = (),
     ) -> None:
         kernel = compiled(*scores, score_options(self._plan))
-        counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
+        tuples_of_warp = 32 // self._plan.threads_of_tuple
+        counters_bytes = 4 * tuples_of_warp * self._plan.max_cells * len(self._plan.pseudocounts)
         n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
         kernel.max_dynamic_shared_size_bytes = n_warps * counters_bytes
         arguments = (

@@ -20,6 +20,7 @@ def score_options(plan: WorkPlan) -> tuple[str, ...]:
         f"-DDIMENSIONS={plan.dimensions}",
         f"-DCLASSES={len(plan.pseudocounts)}",
         f"-DLEVELS={plan.scored_levels}",
+        f"-DTHREADS_OF_TUPLE={plan.threads_of_tuple}",
         *rule,
     )
 
