@@ -77,7 +77,10 @@ def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> No
 
 
 def test_shared_memory_is_what_the_kernel_lays_out() -> None:
-    """Three slabs in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps."""
+    """Three slabs in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps.
+
+    Four of warp groups, of 8 steps where samples are many.
+    """
     for dimensions, expected in [(3, 3 * 4 * (128 + 8) * 32), (2, 3 * 2 * (256 + 1) * 32)]:
         variant = choose_products(
             dimensions=dimensions,
@@ -89,7 +92,12 @@ def test_shared_memory_is_what_the_kernel_lays_out() -> None:
         )
         assert variant is not None
         assert variant.count_shared_bytes == expected < 101_376  # of a block on the smallest devices from 8.0 on
-        assert replace(variant, warp_groups=True).count_shared_bytes == expected // 3 * 4  # four slabs
+        for class_sizes, n_steps in [([50, 50], 4), ([60_000, 70], 8), ([50_000, 10_000], 8), ([5000, 1025], 4)]:
+            how = {"class_sizes": np.array(class_sizes), "prefix_levels": 0, "counting": "tensor", "warp_groups": True}
+            variant = choose_products(dimensions=dimensions, row_levels=3, column_levels=3, **how)
+            assert variant is not None
+            assert variant.slab_steps == (n_steps if dimensions > 2 else 2)
+            assert variant.count_shared_bytes == expected // 3 * (n_steps if dimensions > 2 else 4) < 232_448
 
 
 def test_warp_groups_multiply_where_all_devices_have_them() -> None:

@@ -1,8 +1,10 @@
-// a block of threads of a batch: which planes and masks it counts, whether any tuple needs them; asynchronous copies
+// a batch → blocks of planes and masks of which some tuple needs the counts; asynchronous copies
 //
-// A block takes 64 × 64 planes (128 × 128 where there is one mask) and some masks.
+// A block is 64 × 64 planes (128 × 128 where there is one mask) and some masks. Those that have tuples are listed
+// first: they are less than half, and a block of threads that finds nothing to do keeps others waiting.
 //   MASKS               of a warp: 4, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
+//   SLAB_STEPS          that are copied at a time
 //   BOTH_IN_A_WORD      1 if there are two classes of less than 2^16 samples: that of class 0 is in the upper half
 #pragma once
 
@@ -11,22 +13,26 @@
 namespace interplay {
 
 constexpr int kMasks = MASKS, kMaskGroups = MASK_GROUPS, kThreads = 128 * kMaskGroups;
-constexpr int kBlockMasks = kMasks * kMaskGroups;
+constexpr int kBlockMasks = kMasks * kMaskGroups, kSlabSteps = SLAB_STEPS;
 constexpr int kBlockFragments = kMasks == 1 ? 8 : 4;  // of rows, and of columns
 constexpr bool kBothInAWord = BOTH_IN_A_WORD;
 
-// What a block of threads counts, in fragments of the batch's planes.
+// What a block of threads counts at a time, in fragments of the batch's planes.
 struct BlockOfPlanes {
-  int n_masks, row_fragments, column_fragments;  // of the batch
-  int first_mask, row_block, column_block;       // of the block
+  int row_blocks, column_blocks, n_masks, row_fragments, column_fragments;  // of the batch
+  int first_mask, row_block, column_block;                                  // of the block
 
-  __device__ __forceinline__ BlockOfPlanes(const Batch& batch, const LaneBlocks& lanes) {
+  // number: masks run fastest, then rows
+  __device__ __forceinline__ BlockOfPlanes(const Batch& batch, const LaneBlocks& lanes, int row_blocks,
+                                           int column_blocks, u32 number)
+      : row_blocks(row_blocks), column_blocks(column_blocks) {
     n_masks = batch.n_masks(lanes);
     row_fragments = batch.row_planes(lanes) / kRowsPerFragment;
     column_fragments = batch.column_planes(lanes) / kRowsPerFragment;
-    first_mask = blockIdx.x * kBlockMasks;
-    row_block = blockIdx.y * kBlockFragments;
-    column_block = blockIdx.z * kBlockFragments;
+    const u32 mask_blocks = (n_masks + kBlockMasks - 1) / kBlockMasks, pair = number / mask_blocks;
+    first_mask = number % mask_blocks * kBlockMasks;
+    row_block = pair % row_blocks * kBlockFragments;
+    column_block = pair / row_blocks * kBlockFragments;
   }
 
   // Whether any tuple ascends.
@@ -49,39 +55,25 @@ struct BlockOfPlanes {
     return any && first_row < last_column;
   }
 
-  // Where a fragment of the block begins; beyond the last there is nothing to count, and the last serves.
-  __device__ __forceinline__ const u32* row_words(const u32* planes, int n_steps, const Batch& batch,
-                                                  const LaneBlocks& lanes, int fragment) const {
-    const i64 row = batch.row_fragment(lanes, min(row_block + fragment, row_fragments - 1));
-    return planes + row / kRowsPerFragment * n_steps * kWordsPerFragment;
-  }
-  __device__ __forceinline__ const u32* column_words(const u32* planes, int n_steps, const Batch& batch,
-                                                     const LaneBlocks& lanes, int fragment) const {
-    const i64 row = batch.column_fragment(lanes, min(column_block + fragment, column_fragments - 1));
-    return planes + row / kRowsPerFragment * n_steps * kWordsPerFragment;
-  }
-  __device__ __forceinline__ const u32* mask_words(const u32* masks, int n_steps, int mask) const {
-    return masks + (i64)min(first_mask + mask, n_masks - 1) * n_steps * kWordsPerStep;
-  }
-
   // Where the products of a mask and class begin: [mask][class, unless both are in a word][row planes][column planes],
   // planes in whole blocks; null where there is no such mask.
   __device__ __forceinline__ u32* target(u32* products, int mask, int q, int n_classes) const {
     if (first_mask + mask >= n_masks) return nullptr;
-    const i64 class_stride = (i64)gridDim.y * kBlockFragments * kRowsPerFragment * row_stride();
+    const i64 class_stride = (i64)row_blocks * kBlockFragments * kRowsPerFragment * row_stride();
     return products +
            (kBothInAWord ? (i64)(first_mask + mask) : (i64)(first_mask + mask) * n_classes + q) * class_stride;
   }
-  __device__ __forceinline__ i64 row_stride() const { return (i64)gridDim.z * kBlockFragments * kRowsPerFragment; }
+  __device__ __forceinline__ i64 row_stride() const { return (i64)column_blocks * kBlockFragments * kRowsPerFragment; }
 };
 
-// exists: whether to copy, or to write zeros
-__device__ __forceinline__ void copy_16_bytes(u32* to, const u32* from, bool exists) {
+// exists: whether to copy, or to write zeros; wanted: whether to do anything
+__device__ __forceinline__ void copy_16_bytes(u32* to, const u32* from, bool exists, bool wanted) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from),
-               "r"(exists ? 16 : 0));
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %3, 0;\n@p cp.async.cg.shared.global [%0], [%1], 16, %2;\n}\n" ::"r"(
+                   (u32)__cvta_generic_to_shared(to)),
+               "l"(from), "r"(exists ? 16 : 0), "r"((int)wanted));
 #else
-  *reinterpret_cast<uint4*>(to) = exists ? *reinterpret_cast<const uint4*>(from) : make_uint4(0, 0, 0, 0);
+  if (wanted) *reinterpret_cast<uint4*>(to) = exists ? *reinterpret_cast<const uint4*>(from) : make_uint4(0, 0, 0, 0);
 #endif
 }
 __device__ __forceinline__ void end_copies() {
@@ -96,4 +88,64 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
+// What is counted, and where the counts go.
+struct Products {
+  const u32* planes;
+  int n_steps;
+  const int* class_steps;
+  int n_classes;
+  const Batch& batch;
+  const LaneBlocks& lanes;
+  const u32* masks;
+  u32* counts;
+
+  // Where a fragment of a block begins; beyond the last there is nothing to count, and the last serves.
+  __device__ __forceinline__ const u32* row_words(const BlockOfPlanes& block, int fragment) const {
+    return words(batch.row_fragment(lanes, min(block.row_block + fragment, block.row_fragments - 1)));
+  }
+  __device__ __forceinline__ const u32* column_words(const BlockOfPlanes& block, int fragment) const {
+    return words(batch.column_fragment(lanes, min(block.column_block + fragment, block.column_fragments - 1)));
+  }
+  __device__ __forceinline__ const u32* words(i64 row) const {
+    return planes + row / kRowsPerFragment * n_steps * kWordsPerFragment;
+  }
+  __device__ __forceinline__ const u32* mask_words(const BlockOfPlanes& block, int mask) const {
+    return masks + (i64)min(block.first_mask + mask, block.n_masks - 1) * n_steps * kWordsPerStep;
+  }
+};
+
+// Counts a block, by all threads. memory: shared
+__device__ __forceinline__ void count_block(const Products& products, const BlockOfPlanes& block, u32* memory);
+
 }  // namespace interplay
+
+using namespace interplay;
+
+// blocks: at first a zero; then how many have tuples, and their numbers. A thread to each of all blocks
+extern "C" __global__ void list_blocks(const int* lane_first, const int* lane_levels, const int* lane_rows,
+                                       const i64* lane_row, const Batch* batches, int number, int row_blocks,
+                                       int column_blocks, u32 n_blocks, u32* blocks) {
+  const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n_blocks) return;
+  const BlockOfPlanes block(batches[number], lanes, row_blocks, column_blocks, i);
+  if (block.has_tuples(batches[number], lanes)) blocks[1 + atomicAdd(blocks, 1u)] = i;
+}
+
+// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What
+// no tuple needs is not set. blocks: as list_blocks leaves them
+extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
+    count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
+                   const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
+                   const u32* masks, int row_blocks, int column_blocks, const u32* blocks, u32* products) {
+  extern __shared__ __align__(128) u32 memory[];
+  const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
+  const Batch& batch = batches[number];
+  const Products all = {planes, n_steps, class_steps, n_classes, batch, lanes, masks, products};
+  const u32 n_blocks = blocks[0];
+#pragma unroll 1
+  for (u32 i = blockIdx.x; i < n_blocks; i += gridDim.x) {
+    count_block(all, BlockOfPlanes(batch, lanes, row_blocks, column_blocks, blocks[1 + i]), memory);
+    __syncthreads();  // before the next block's copies: what was copied has been read
+  }
+}

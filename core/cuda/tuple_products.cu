@@ -6,14 +6,14 @@
 //
 // Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
 //
-// Compiled once for each MASKS, MASK_GROUPS and BOTH_IN_A_WORD (product_block.cuh).
+// Compiled once for each MASKS, MASK_GROUPS, SLAB_STEPS and BOTH_IN_A_WORD (product_block.cuh).
 #include "product_block.cuh"
 
 namespace interplay {
 
 // Of a warp; warps of a group stand two by two.
 constexpr int kFragments = kBlockFragments / 2;
-constexpr int kSlabSteps = kMasks == 1 ? 2 : 4, kStages = 3;
+constexpr int kStages = 3;
 // Without tensor cores a product is many instructions: unrolled, they would take minutes to compile.
 #ifdef INTERPLAY_TENSOR_CORES
 constexpr int kStepsUnrolled = kSlabSteps;
@@ -23,24 +23,11 @@ constexpr int kStepsUnrolled = 1;
 constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
 constexpr int kStageWords = kSlabSteps * kStepWords;
 
-}  // namespace interplay
-
-using namespace interplay;
-
-// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What
-// no tuple needs is not set. grid: mask groups × blocks of rows × blocks of columns
-extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
-    count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
-                   const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
-                   const u32* masks, u32* products) {
-  extern __shared__ __align__(16) u32 memory[];
-  const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
-  const Batch& batch = batches[number];
+__device__ __forceinline__ void count_block(const Products& products, const BlockOfPlanes& block, u32* memory) {
+  const int n_classes = products.n_classes;
+  const int* class_steps = products.class_steps;
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane >> 2, t = lane & 3;
   const int group = warp / 4, wm = warp % 4 / 2, wn = warp % 2;
-  const BlockOfPlanes block(batch, lanes);
-  if (!block.has_tuples(batch, lanes)) return;
-
   // Where each thread copies from: fragments of rows, of columns, then masks.
   constexpr int kCopiesOfFragment = kWordsPerFragment / 4, kCopiesOfMask = kWordsPerStep / 4;
   constexpr int kFragmentCopies = 2 * kBlockFragments * kCopiesOfFragment;
@@ -53,13 +40,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     const int copy = threadIdx.x + i * kThreads;
     if (copy < kFragmentCopies) {
       const int fragment = copy / kCopiesOfFragment;
-      from[i] =
-          (fragment < kBlockFragments ? block.row_words(planes, n_steps, batch, lanes, fragment)
-                                      : block.column_words(planes, n_steps, batch, lanes, fragment - kBlockFragments)) +
-          copy % kCopiesOfFragment * 4;
+      from[i] = (fragment < kBlockFragments ? products.row_words(block, fragment)
+                                            : products.column_words(block, fragment - kBlockFragments)) +
+                copy % kCopiesOfFragment * 4;
       step_words[i] = kWordsPerFragment;
     } else {
-      from[i] = block.mask_words(masks, n_steps, (copy - kFragmentCopies) / kCopiesOfMask) +
+      from[i] = products.mask_words(block, (copy - kFragmentCopies) / kCopiesOfMask) +
                 (copy - kFragmentCopies) % kCopiesOfMask * 4;
       step_words[i] = kWordsPerStep;
     }
@@ -76,9 +62,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll
         for (int i = 0; i < kPerThread; ++i) {
           const int copy = threadIdx.x + i * kThreads;
-          if (copy < kCopies) {
-            copy_16_bytes(to + copy * 4, from[i] + (i64)min(step, end - 1) * step_words[i], step < end);
-          }
+          copy_16_bytes(to + copy * 4, from[i] + (i64)min(step, end - 1) * step_words[i], step < end, copy < kCopies);
         }
         to += kStepWords;
       }
@@ -114,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
   const auto write = [&](int q) {
 #pragma unroll
     for (int m = 0; m < kMasks; ++m) {
-      u32* target = block.target(products, group * kMasks + m, q, n_classes);
+      u32* target = block.target(products.counts, group * kMasks + m, q, n_classes);
       if (target == nullptr) continue;
 #pragma unroll
       for (int i = 0; i < kFragments; ++i)
@@ -177,3 +161,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     }
   }
 }
+
+}  // namespace interplay

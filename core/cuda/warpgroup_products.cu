@@ -9,13 +9,12 @@
 //
 // Bottleneck: the tensor cores, and shared memory, of which a product reads 2 KB in some thirty cycles.
 //
-// Compiled for sm_90a, once for each MASKS, MASK_GROUPS and BOTH_IN_A_WORD (product_block.cuh).
+// Compiled for sm_90a, once for each MASKS, MASK_GROUPS, SLAB_STEPS and BOTH_IN_A_WORD (product_block.cuh).
 #include "product_block.cuh"
 
 namespace interplay {
 
 constexpr int kWarps = kThreads / 32;
-constexpr int kSlabSteps = kMasks == 1 ? 2 : 4;
 // A slab is copied while the one before it and the one after that are multiplied: the products of its predecessor's
 // last step may still be in work.
 constexpr int kStages = 4, kAhead = 2;
@@ -71,22 +70,10 @@ __device__ __forceinline__ u64 description(const u32* columns) {
   return (u64)((address & 0x3FFFF) >> 4) | (u64)(128 >> 4) << 16 | (u64)(256 >> 4) << 32;
 }
 
-}  // namespace interplay
-
-using namespace interplay;
-
-// Arguments and grid as those of count_products in tuple_products.cu.
-extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
-    count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
-                   const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
-                   const u32* masks, u32* products) {
-  extern __shared__ __align__(128) u32 memory[];
-  const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
-  const Batch& batch = batches[number];
+__device__ __forceinline__ void count_block(const Products& products, const BlockOfPlanes& block, u32* memory) {
+  const int n_classes = products.n_classes;
+  const int* class_steps = products.class_steps;
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane >> 2, t = lane & 3, group = warp / 4;
-  const BlockOfPlanes block(batch, lanes);
-  if (!block.has_tuples(batch, lanes)) return;
-
   // Where each thread copies from: rows and masks.
   constexpr int kCopiesOfFragment = kWordsPerFragment / 4, kCopiesOfMask = kWordsPerStep / 4;
   constexpr int kFragmentCopies = kBlockFragments * kCopiesOfFragment, kCopies = kFragmentCopies + kMaskWords / 4;
@@ -97,10 +84,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
   for (int i = 0; i < kPerThread; ++i) {
     const int copy = threadIdx.x + i * kThreads;
     if (copy < kFragmentCopies) {
-      from[i] = block.row_words(planes, n_steps, batch, lanes, copy / kCopiesOfFragment) + copy % kCopiesOfFragment * 4;
+      from[i] = products.row_words(block, copy / kCopiesOfFragment) + copy % kCopiesOfFragment * 4;
       step_words[i] = kWordsPerFragment;
     } else {
-      from[i] = block.mask_words(masks, n_steps, (copy - kFragmentCopies) / kCopiesOfMask) +
+      from[i] = products.mask_words(block, (copy - kFragmentCopies) / kCopiesOfMask) +
                 (copy - kFragmentCopies) % kCopiesOfMask * 4;
       step_words[i] = kWordsPerStep;
     }
@@ -111,40 +98,34 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
   const u32* column_from[kSources];
 #pragma unroll
   for (int i = 0; i < kSources; ++i) {
-    column_from[i] =
-        block.column_words(planes, n_steps, batch, lanes, (warp + i * kWarps) % kBlockFragments) + lane * 4;
+    column_from[i] = products.column_words(block, (warp + i * kWarps) % kBlockFragments) + lane * 4;
   }
-  // Slabs of a class: the last of them may have steps of zeros, so that no loop has to ask.
-  int copied_class = 0, copied_step = 0, n_copied = 0;
+  // Slabs of a class: the last of them may have steps of zeros, so that no loop has to ask. Likewise slabs beyond the
+  // last: nothing here is a branch, for which products in work would have to end.
+  int copied_class = 0, copied_step = 0, copied_end = class_steps[1], n_copied = 0;
   uint4 loaded[kColumnLoads];
   const auto begin_slab = [&] {
-    if (copied_class < n_classes) {
-      const int end = class_steps[copied_class + 1];
-      u32* to = memory + n_copied % kStages * kStageWords;
+    u32* to = memory + n_copied % kStages * kStageWords;
 #pragma unroll
-      for (int s = 0; s < kSlabSteps; ++s) {
-        const int step = copied_step + s;
+    for (int s = 0; s < kSlabSteps; ++s) {
+      const int step = copied_step + s;
 #pragma unroll
-        for (int i = 0; i < kPerThread; ++i) {
-          const int copy = threadIdx.x + i * kThreads;
-          if (copy < kCopies) {
-            u32* place = to + s * kStepWords + (copy < kFragmentCopies ? 0 : kSideWords) + copy * 4;
-            copy_16_bytes(place, from[i] + (i64)min(step, end - 1) * step_words[i], step < end);
-          }
-        }
+      for (int i = 0; i < kPerThread; ++i) {
+        const int copy = threadIdx.x + i * kThreads;
+        u32* place = to + s * kStepWords + (copy < kFragmentCopies ? 0 : kSideWords) + copy * 4;
+        copy_16_bytes(place, from[i] + (i64)min(step, copied_end - 1) * step_words[i], step < copied_end,
+                      copy < kCopies);
       }
-      // Beyond the end rows are zeros: whatever the columns are.
+    }
+    // Beyond the end rows are zeros: whatever the columns are.
 #pragma unroll
-      for (int i = 0; i < kColumnLoads; ++i) {
-        const int step = copied_step + (warp + i * kWarps) / kBlockFragments;
-        loaded[i] = __ldg(
-            reinterpret_cast<const uint4*>(column_from[i % kSources] + (i64)min(step, end - 1) * kWordsPerFragment));
-      }
+    for (int i = 0; i < kColumnLoads; ++i) {
+      const int step = min(copied_step + (warp + i * kWarps) / kBlockFragments, copied_end - 1);
+      loaded[i] = __ldg(reinterpret_cast<const uint4*>(column_from[i % kSources] + (i64)step * kWordsPerFragment));
     }
     end_copies();
   };
   const auto end_slab = [&] {
-    if (copied_class >= n_classes) return;
     u32* to = memory + n_copied % kStages * kStageWords + kSideWords + lane;
 #pragma unroll
     for (int i = 0; i < kColumnLoads; ++i) {
@@ -155,10 +136,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
       place[64] = loaded[i].y;
       place[96] = loaded[i].w;
     }
-    const int end = class_steps[copied_class + 1];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // for those who multiply
     ++n_copied;
-    copied_step += kSlabSteps;
-    if (copied_step >= end) copied_step = end, ++copied_class;
+    copied_step = min(copied_step + kSlabSteps, copied_end);
+    copied_class = min(copied_class + (copied_step == copied_end), n_classes - 1);
+    copied_end = class_steps[copied_class + 1];
   };
 
   u32 sums[kOperands][kSums];
@@ -172,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
   const auto write = [&](int q) {
 #pragma unroll
     for (int o = 0; o < kOperands; ++o) {
-      u32* target = block.target(products, kMasks == 1 ? 0 : group * kMasks + o, q, n_classes);
+      u32* target = block.target(products.counts, kMasks == 1 ? 0 : group * kMasks + o, q, n_classes);
       if (target == nullptr) continue;
       const int fragment = block.row_block + (kMasks == 1 ? o * 4 : 0) + warp % 4;
 #pragma unroll
@@ -200,9 +182,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll 1
     for (int of_class = 0; of_class < n_slabs; ++of_class, ++slab) {
       wait_for_copies<kAhead - 1>();
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the columns, for those who multiply
       __syncthreads();
-      begin_slab();
       const u32* at = memory + slab % kStages * kStageWords;
       uint4 operands[2][kOperands];
 #pragma unroll
@@ -225,8 +205,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
         for (int o = 0; o < kOperands; ++o) add_group_products(sums[o], operands[s % 2][o], columns);
         end_products();
         wait_for_products<1>();  // those of the step before: its operands are made anew
+        if (s == 0) begin_slab();
+        if (s == kSlabSteps - 1) end_slab();
       }
-      end_slab();
     }
     wait_for_products<0>();
     for_sums(changed);
@@ -236,4 +217,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
       write(q);
     }
   }
+  wait_for_copies<0>();
 }
+
+}  // namespace interplay

@@ -35,9 +35,9 @@ _LAUNCH_SECONDS = 0.2
 #: The first launch bounds this share of the tuples, and no more than so many, before it is known how long they take.
 _FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e8
 
-#: Counts of a batch at most (2 GiB, and two batches are in work), the part of the device's free memory that they may
+#: Counts of a batch at most (4 GiB, and two batches are in work), the part of the device's free memory that they may
 #: take, and counts of survivors at most.
-_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 29, 0.2
+_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 30, 0.2
 _MAX_SURVIVOR_COUNTS = 1 << 27
 
 #: The tuples of one unit of a batch must fit, whatever survives of it.
@@ -352,6 +352,7 @@ class DeviceTuples(ABC):
             bounded_by=(tiles.records, self._best, np.int32(self._n_groups), self._pseudocounts),
             survivors=(self._tuples, *self._known_counts, self._counters, np.uint32(self._capacity)),
             tolerance=self._plan.product_tolerance,
+            n_multiprocessors=self._n_multiprocessors,
         )
         try:
             # Scattered, so that maxima of all variables rise early.
@@ -376,7 +377,9 @@ class DeviceTuples(ABC):
                 self._bound_in_parts(products, int(chosen[0]), tiles)
             on_done(float(work.weight[chosen].sum()) * work.n_tuples)
             at += len(chosen)
-            if took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
+            if took < _LAUNCH_SECONDS / 8 and n_found < self._capacity / 8:
+                size *= 4
+            elif took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
                 size *= 2
             elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
                 size = max(1, size // 2)
