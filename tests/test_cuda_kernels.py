@@ -61,6 +61,8 @@ def product_variants() -> list[ProductVariant]:
         (4, 3, 3, [900, 800], "tensor"),
         (5, 3, 0, [900, 800], "tensor"),
         (3, 5, 5, [900, 800, 700, 600], "tensor"),
+        (2, 3, 2, [900, 800], "warp groups"),
+        (4, 3, 3, [70_000, 800], "warp groups"),
     ]:
         variant = choose_products(
             dimensions=dimensions,
@@ -68,7 +70,8 @@ def product_variants() -> list[ProductVariant]:
             column_levels=levels,
             class_sizes=np.array(sizes),
             prefix_levels=prefix_levels,
-            counting=counting,
+            counting=counting if counting == "popc" else "tensor",
+            warp_groups=counting == "warp groups",
         )
         assert variant is not None
         chosen.append(variant)
@@ -78,24 +81,27 @@ def product_variants() -> list[ProductVariant]:
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA device: no nvcc")
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
-    # Those of batches take long to compile: on one architecture, two of them.
-    batches = product_variants()[:2] if architecture == "sm_90" else []
+    # Those of batches take long to compile: on one architecture, four of them.
+    batches = [*product_variants()[:2], *product_variants()[-2:]] if architecture == "sm_90" else []
     more = [(file, options) for variant in batches for file, _, options in variant.kernels()]
-    compile_ = ["nvcc", "-std=c++17", "-cubin", f"-arch={architecture}", "-o", str(tmp_path / "kernel.cubin")]
+    compile_ = ["nvcc", "-std=c++17", "-cubin", "-o", str(tmp_path / "kernel.cubin")]
     for name, options in [
         ("bit_planes.cu", ()),
         ("tuple_list.cu", ("-DDIMENSIONS=4",)),
-        ("information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
-        ("information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4")),
-        ("information_gain.cu", ("-DDIMENSIONS=4", "-DCLASSES=2", EVERY_MEMBER)),
-        ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1")),
-        ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2")),
+        ("information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2", "-DLEVELS=2", "-DTHREADS_OF_TUPLE=8")),
+        ("information_gain.cu", ("-DDIMENSIONS=3", "-DCLASSES=3", "-DLEVELS=3", "-DTHREADS_OF_TUPLE=8")),
+        ("information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4", "-DLEVELS=0", "-DTHREADS_OF_TUPLE=32")),
+        ("information_gain.cu", ("-DDIMENSIONS=4", "-DCLASSES=2", "-DLEVELS=5", EVERY_MEMBER, "-DTHREADS_OF_TUPLE=32")),
+        ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1", "-DLEVELS=4", "-DTHREADS_OF_TUPLE=8")),
+        ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2", "-DLEVELS=0", "-DTHREADS_OF_TUPLE=32")),
         *(("tuple_search.cu", variant.defines()) for variant in variants()),
         *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()[:2]),
         *more,
     ]:
         (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
-        done = subprocess.run([*compile_, *options, str(tmp_path / name)], capture_output=True, text=True, check=False)
+        target = () if any(option.startswith("-arch=") for option in options) else (f"-arch={architecture}",)
+        command = [*compile_, *target, *options, str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
 

@@ -210,6 +210,36 @@ def test_what_was_compiled_is_kept_by_all_that_decides_it(cupy: FakeCupy, tmp_pa
     assert image_name("information_gain.cu", OPTIONS, "80") not in kept
 
 
+def test_an_architecture_that_is_named_is_what_is_compiled_for(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for: list[tuple[str, ...]] = []
+
+    class NvrtcError(Exception):
+        """As CuPy's."""
+
+    def compile_(program: int, options: tuple[str, ...]) -> None:
+        asked_for.append(options)
+        if "-DWRONG" in options:
+            raise NvrtcError("NVRTC_ERROR_COMPILATION")
+
+    destroyed: list[int] = []
+    nvrtc = SimpleNamespace(
+        createProgram=lambda source, name, headers, names: 7,
+        compileProgram=compile_,
+        getCUBIN=lambda program: b"image of a named architecture",
+        getProgramLog=lambda program: "what is wrong",
+        destroyProgram=destroyed.append,
+        NVRTCError=NvrtcError,
+    )
+    monkeypatch.setattr(sys.modules["cupy.cuda"], "nvrtc", nvrtc, raising=False)
+    found = compiled("warpgroup_products.cu", "count_products", ("-arch=sm_90a", "-DMASKS=4"))
+    assert found == ("count_products", b"image of a named architecture")
+    assert not cupy.compilations
+    assert asked_for[0][:4] == ("-std=c++17", "-ftz=true", "-arch=sm_90a", "-DMASKS=4")
+    with pytest.raises(RuntimeError, match="NVRTC_ERROR_COMPILATION: what is wrong"):
+        compiled("warpgroup_products.cu", "count_products", ("-arch=sm_90a", "-DWRONG"))
+    assert destroyed == [7, 7]
+
+
 def test_another_source_or_another_cupy_compiles_anew(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled("bit_planes.cu", "make_fragments", ())
     forget()

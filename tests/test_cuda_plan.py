@@ -19,6 +19,7 @@ from interplay.engines.cuda.layout import (
     make_lane_layout,
     make_tile_records,
     parts_by_planes,
+    rows_in_parts,
     strongest_first,
     words_of,
 )
@@ -84,6 +85,22 @@ def test_words_are_copied_in_parts_that_hold_what_their_rows_name() -> None:
             for level in range(4):
                 has = (plane >= 0) & (level < np.maximum(others, 1))
                 assert np.array_equal(words[place[has] + level], planes.words.view(np.uint32)[plane[has] + level])
+
+
+def test_planes_are_copied_once() -> None:
+    """Rows of all levels come in parts that name different planes, but for those of a variable between two parts."""
+    rng = np.random.default_rng(1)
+    planes, n_levels = problem(rng, n_samples=100, n_vars=200, n_contrast=30, levels=(2, 3, 5))
+    tiles = make_tuple_tiles(n_levels, n_vars=200, dimensions=2, **TILE_SHAPE)
+    layout = make_lane_layout(planes, tiles)
+    n_planes = len(planes.words)
+    for most in (1, 7, 50, n_planes + 1):
+        parts = rows_in_parts(layout.row_plane, most)
+        assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(len(layout.row_plane)))
+        n_copied = [len(words_of(planes, layout.row_plane[rows], layout.row_others[rows])[0]) for rows in parts]
+        assert max(n_copied) <= most + 3  # three more planes of the last variable
+        assert sum(n_copied) <= n_planes + 3 * (len(parts) - 1)
+        assert len(parts) <= n_planes // most + 2
 
 
 def test_tile_records_spell_out_all_tuples() -> None:
@@ -163,6 +180,25 @@ def plan_of(planes, tiles, *devices: dict, pseudocount: float = 0.25) -> WorkPla
     records = make_tile_records(planes, tiles, lanes)
     limits = common_limits(devices, None)
     return WorkPlan(planes, tiles, lanes, records, pseudocount=pseudocount, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("levels", "dimensions", "n_classes", "expected"),
+    [
+        ((2,), 5, 2, (2, 8)),
+        ((3,), 3, 2, (3, 8)),
+        ((5,), 3, 4, (5, 8)),
+        ((5,), 4, 2, (5, 32)),  # 625 cells
+        ((6,), 2, 2, (0, 32)),
+        ((2, 3), 3, 2, (0, 32)),
+    ],
+)
+def test_tuples_of_few_cells_share_a_warp(
+    levels: tuple[int, ...], dimensions: int, n_classes: int, expected: tuple[int, int]
+) -> None:
+    planes, n_levels = problem(np.random.default_rng(0), n_samples=64, n_vars=30, levels=levels, n_classes=n_classes)
+    plan = plan_of(planes, make_tuple_tiles(n_levels, n_vars=30, dimensions=dimensions, **TILE_SHAPE), H200)
+    assert (plan.scored_levels, plan.threads_of_tuple) == expected
 
 
 def test_shares_of_unlike_devices_make_up_the_whole() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -76,7 +77,10 @@ def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> No
 
 
 def test_shared_memory_is_what_the_kernel_lays_out() -> None:
-    """Three slabs in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps."""
+    """Three slabs in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps.
+
+    Four of warp groups, of 8 steps where samples are many.
+    """
     for dimensions, expected in [(3, 3 * 4 * (128 + 8) * 32), (2, 3 * 2 * (256 + 1) * 32)]:
         variant = choose_products(
             dimensions=dimensions,
@@ -88,6 +92,29 @@ def test_shared_memory_is_what_the_kernel_lays_out() -> None:
         )
         assert variant is not None
         assert variant.count_shared_bytes == expected < 101_376  # of a block on the smallest devices from 8.0 on
+        for class_sizes, n_steps in [([50, 50], 4), ([60_000, 70], 8), ([50_000, 10_000], 8), ([5000, 1025], 4)]:
+            how = {"class_sizes": np.array(class_sizes), "prefix_levels": 0, "counting": "tensor", "warp_groups": True}
+            variant = choose_products(dimensions=dimensions, row_levels=3, column_levels=3, **how)
+            assert variant is not None
+            assert variant.slab_steps == (n_steps if dimensions > 2 else 2)
+            assert variant.count_shared_bytes == expected // 3 * (n_steps if dimensions > 2 else 4) < 232_448
+
+
+def test_warp_groups_multiply_where_all_devices_have_them() -> None:
+    planes, n_levels = problem(np.random.default_rng(0), n_samples=8000, n_vars=600, levels=(3,))
+    tiles = make_tuple_tiles(n_levels, n_vars=600, dimensions=3, **TILE_SHAPE)
+    older = H200 | {"major": 8, "minor": 0}
+    for devices, expected in [
+        ([H200], "warpgroup_products.cu"),
+        ([older], "tuple_products.cu"),
+        ([H200, older], "tuple_products.cu"),
+        ([H200 | {"major": 12}], "tuple_products.cu"),
+    ]:
+        files = set()
+        for _, variant in plan_of(planes, tiles, *devices).by_variant(np.arange(len(tiles))):
+            assert isinstance(variant, ProductVariant)
+            files |= {file for file, _, _ in variant.kernels()}
+        assert files == {expected, "product_masks.cu", "product_bound.cu"}
 
 
 def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_classes: int = 2) -> set[type]:
@@ -202,6 +229,29 @@ class TestEqualsTheCpuEngine:
             for pseudocount in (0.25, 0.0):
                 expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=pseudocount)
                 assert_same_bits(engine.max_gains(planes, tiles, pseudocount=pseudocount), expected)
+
+    @pytest.mark.parametrize("dimensions", [2, 3])
+    def test_without_warp_groups(self, dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        limits = CudaEngine()._limits()
+        monkeypatch.setattr(CudaEngine, "_limits", lambda self: replace(limits, warp_groups=False))
+        planes, n_levels = problem(np.random.default_rng(1), n_samples=3000, n_vars=150, levels=(3,))
+        tiles = make_tuple_tiles(n_levels, n_vars=150, dimensions=dimensions, **TILE_SHAPE)
+        expected = CpuEngine().max_gains(planes, tiles, pseudocount=0.25)
+        assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
+
+    @pytest.mark.parametrize("levels", [2, 3])
+    @pytest.mark.parametrize("n_samples", [131_070, 140_001])
+    def test_counts_of_more_than_16_bits(self, n_samples: int, levels: int) -> None:
+        """Classes of 65 535 samples, whose counts share a word, and more."""
+        rng = np.random.default_rng([n_samples, levels])
+        codes = rng.integers(0, levels, (70, n_samples), dtype=np.uint8)
+        codes[:3] = 0  # cells that hold a whole class
+        classes = DecisionClasses(np.arange(n_samples) % 2, [0, 1])
+        n_levels = np.full(70, levels, dtype=np.int64)
+        planes = make_bit_planes([DiscreteCodes(codes, n_levels)], classes)
+        tiles = make_tuple_tiles(n_levels, n_vars=70, dimensions=3, **TILE_SHAPE)
+        expected = CpuEngine(n_threads=4).max_gains(planes, tiles, pseudocount=0.25)
+        assert_same_bits(CudaEngine().max_gains(planes, tiles, pseudocount=0.25), expected)
 
     def test_without_tensor_cores(self) -> None:
         planes, n_levels = problem(np.random.default_rng(1), n_samples=3000, n_vars=50, levels=(3,))

@@ -331,6 +331,37 @@ class TestEqualsTheCpuEngine:
                     assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
 
 
+@pytest.mark.parametrize("levels", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("dimensions", [2, 3, 4])
+class TestScoresOfEqualLevels:
+    """Where all variables have the same few levels a thread counts many cells at once."""
+
+    pytestmark = needs_gpu
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_bits(self, dimensions: int, levels: int, n_classes: int) -> None:
+        rng = np.random.default_rng([dimensions, levels, n_classes])
+        n_vars = {2: 40, 3: 16, 4: 9}[dimensions]
+        for n_samples in (37, 2100):
+            planes, n_levels = problem(rng, n_samples=n_samples, n_vars=n_vars, levels=(levels,), n_classes=n_classes)
+            tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions)
+            given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.full(n_vars, -np.inf)}
+            found = CudaEngine().interesting_tuples(planes, tiles, **given)
+            assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+
+    def test_counts_of_more_than_16_bits(self, dimensions: int, levels: int) -> None:
+        n_samples, n_vars = 140_001, 7
+        codes = np.random.default_rng(levels).integers(0, levels, (n_vars, n_samples), dtype=np.uint8)
+        codes[:3] = 0
+        n_levels = np.full(n_vars, levels, dtype=np.int64)
+        classes = DecisionClasses(np.arange(n_samples) % 2, [0, 1])
+        planes = make_bit_planes([DiscreteCodes(codes, n_levels)], classes)
+        tiles = make_tuple_tiles(n_levels, n_vars=n_vars, dimensions=dimensions)
+        given: dict[str, Any] = {"pseudocount": 0.25, "min_value": np.full(n_vars, -np.inf)}
+        found = CudaEngine().interesting_tuples(planes, tiles, **given)
+        assert_same_rows(found, CpuEngine().interesting_tuples(planes, tiles, **given))
+
+
 @pytest.mark.parametrize("levels", [(2,), (2, 3, 5)], ids=str)
 @pytest.mark.parametrize(
     ("stat", "dimensions", "n_classes"),

@@ -4,9 +4,10 @@
 using namespace interplay;
 
 // words: [n_planes][8 · n_steps], 32 bits at a time
-// row_plane: for each row the plane of its level, or of its variable's level 1 where row_others says how many planes
-// there are: level 0 is what they leave of the valid samples; −1 for a row of nothing.
-extern "C" __global__ void make_fragments(const u32* words, const u32* valid, const i64* row_plane,
+// rows: which rows to make; null for all
+// row_plane: for each of them the plane of its level, or of its variable's level 1 where row_others says how many
+// planes there are: level 0 is what they leave of the valid samples; −1 for a row of nothing.
+extern "C" __global__ void make_fragments(const u32* words, const u32* valid, const int* rows, const i64* row_plane,
                                           const int* row_others, i64 n_rows, int n_steps, u32* fragments) {
   const i64 n_words = (i64)n_steps * kWordsPerStep;
   const i64 stride = (i64)gridDim.x * blockDim.x;
@@ -21,6 +22,7 @@ extern "C" __global__ void make_fragments(const u32* words, const u32* valid, co
         bits = valid[word] & ~bits;
       }
     }
-    fragments[word_index(row, n_steps, word % kWordsPerStep) + word / kWordsPerStep * kWordsPerFragment] = bits;
+    fragments[word_index(rows == nullptr ? row : rows[row], n_steps, word % kWordsPerStep) +
+              word / kWordsPerStep * kWordsPerFragment] = bits;
   }
 }

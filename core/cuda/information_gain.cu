@@ -1,9 +1,11 @@
 // tuples → exact gains, and those that are maxima or above a threshold
 //
-// A warp takes a tuple: its threads count the cells, look up x·log2(x) in the host's fixed-point tables and add
-// integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are the same bits.
+// A warp takes a tuple, or several (tuple_cells.cuh): its threads count the cells, look up x·log2(x) in the host's
+// fixed-point tables and add integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are
+// the same bits.
 //
-// Compiled once for each combination of DIMENSIONS and CLASSES, with EVERY_MEMBER (every_member.cuh) and without.
+// Compiled once for each combination of DIMENSIONS, CLASSES and LEVELS (tuple_scores.cuh), with EVERY_MEMBER
+// (every_member.cuh) and without.
 #include "every_member.cuh"
 #include "tuple_scores.cuh"
 
@@ -34,53 +36,57 @@ using namespace interplay;
 // best: [position * n_groups + group]. As maxima, a gain that reaches the best of its slot so far raises it and is
 // noted in the candidates; as thresholds (`best_is_fixed`), gains above them are noted. Where every member must gain,
 // best are thresholds, and a tuple is noted once, with the gain of its last member, if all gains reach theirs.
-extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const int* class_steps, const int* lane_first,
-                                        const int* lane_levels, const int* lane_rows, const i64* lane_row,
-                                        const i64* table_values, const i64* table_start,
-                                        const int* multiplicity_of_levels, double unit, const Tile<kDimensions>* tiles,
-                                        const int* tuples, const u32* n_found, u32 capacity, double* best,
-                                        int best_is_fixed, int n_groups, int max_cells, int two_level_counting,
-                                        const u32* given_counts, int given_stride, int* candidate_slots,
-                                        int* candidate_tuples, double* candidate_gains, u32* n_candidates) {
+extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
+    score_tuples(const u32* planes, int n_steps, const int* class_steps, const int* lane_first, const int* lane_levels,
+                 const int* lane_rows, const i64* lane_row, const i64* table_values, const i64* table_start,
+                 const int* multiplicity_of_levels, double unit, const Tile<kDimensions>* tiles, const int* tuples,
+                 const u32* n_found, u32 capacity, double* best, int best_is_fixed, int n_groups, int max_cells,
+                 int both_in_a_word, const u32* given_counts, int given_stride, int* candidate_slots,
+                 int* candidate_tuples, double* candidate_gains, u32* n_candidates) {
   extern __shared__ u32 memory[];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, n_warps = blockDim.x / 32;
-  u32* counts = memory + warp * max_cells * kClasses;
+  const int lane = lane_of_group();
+  u32* counts = memory + threadIdx.x / kGroup * max_cells * kClasses;
   const Planes all = {planes, n_steps, class_steps, {lane_first, lane_levels, lane_rows, lane_row}};
   const Tables tables = {table_values, table_start};
   const Candidates candidates = {candidate_slots, candidate_tuples, candidate_gains, n_candidates};
   const u32 n_tuples = min(*n_found, capacity);
+  const Tables::OfCells of_all = tables.at(0);
+  const Tables::OfCells of_one_less = tables.at(kCountsTogether ? multiplicity_of_levels[kLevels] : 0);
 
-  for (u32 number = blockIdx.x * n_warps + warp; number < n_tuples; number += gridDim.x * n_warps) {
+  for (TuplesOfWarp of_warp(n_tuples); of_warp.has_any(); of_warp.next()) {
+    const u32 number = of_warp.number();
     const int* tuple = tuples + (i64)number * (1 + kDimensions);
     const Tile<kDimensions>& tile = tiles[tuple[0]];
     const Members members(all, tile, tuple + 1);
     const int n_cells = members.n_cells;
     if (given_counts != nullptr) {
       const u32* given = given_counts + (i64)number * given_stride;
-      for (int i = lane; i < n_cells * kClasses; i += 32) counts[i] = given[i];
+      for (int i = lane; i < n_cells * kClasses; i += kGroup) counts[i] = given[i];
       __syncwarp();
     } else {
-      members.count_cells(all, two_level_counting, counts);
+      members.count_cells(all, both_in_a_word, counts);
     }
 
-    i64 whole = 0;
-    for (int cell = lane; cell < n_cells; cell += 32) {
+    // What all members tell, and what all but each one do: parts of the sums first.
+    i64 told[1 + kDimensions];
+#pragma unroll
+    for (int i = 0; i <= kDimensions; ++i) told[i] = 0;
+#pragma unroll 1
+    for (int cell = lane; cell < n_cells; cell += kGroup) {
       u32 of_cell[kClasses];
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) of_cell[q] = counts[cell * kClasses + q];
-      whole += tables.information(0, of_cell);
+      told[0] += of_all.information(of_cell);
     }
-    whole = sum_over_warp(whole);
-
-    bool every_gains = true;
     int inner = n_cells;  // cells between two levels of variable j
 #pragma unroll
     for (int j = 0; j < kDimensions; ++j) {
       const int n_levels = members.n_levels[j];
       inner /= n_levels;
       if (tile.only_last_counts && j + 1 < kDimensions) continue;
-      i64 without = 0;
-      for (int merged = lane; merged < n_cells / n_levels; merged += 32) {
+      const Tables::OfCells of_merged = kCountsTogether ? of_one_less : tables.at(multiplicity_of_levels[n_levels]);
+#pragma unroll 1
+      for (int merged = lane; merged < n_cells / n_levels; merged += kGroup) {
         const int first = merged / inner * inner * n_levels + merged % inner;
         u32 of_cell[kClasses];
 #pragma unroll
@@ -89,22 +95,27 @@ extern "C" __global__ void score_tuples(const u32* planes, int n_steps, const in
 #pragma unroll
           for (int q = 0; q < kClasses; ++q) of_cell[q] += counts[(first + level * inner) * kClasses + q];
         }
-        without += tables.information(multiplicity_of_levels[n_levels], of_cell);
+        told[1 + j] += of_merged.information(of_cell);
       }
-      without = sum_over_warp(without);
-      if (lane == 0) {
-        const double gain = (double)(whole - without) * unit;
-        const int slot = tuple[1 + j] * n_groups + tile.places[j].group;
-        if (kEveryMember) {
-          every_gains = every_gains && gain >= best[slot];
-          if (every_gains && j + 1 == kDimensions) candidates.add(slot, number, gain);
-        } else if (best_is_fixed) {
-          if (gain > best[slot]) candidates.add(slot, number, gain);
-        } else if (gain >= *(volatile double*)(best + slot)) {
-          raise(best + slot, gain);
-          candidates.add(slot, number, gain);
-        }
-      }
+    }
+    // A thread goes on with member j.
+    const GroupSums<i64, 1 + kDimensions> sums(told);
+    static_assert(sums.kHeld == 1, "a thread for each member");
+    const i64 whole = __shfl_sync(~0u, sums.sums[0], 0, kGroup);
+    const int j = sums.first() - 1;
+    const bool is_of_member = lane % sums.kSharers == 0 && j >= 0 && j < kDimensions && of_warp.is_one();
+    const bool is_asked = is_of_member && (!tile.only_last_counts || j + 1 == kDimensions);
+    const double gain = (double)(whole - sums.sums[0]) * unit;
+    const int slot = is_asked ? tuple[1 + j] * n_groups + tile.places[j].group : 0;
+    if (kEveryMember) {
+      const u32 fails = __ballot_sync(~0u, is_asked && !(gain >= best[slot]));
+      const bool every_gains = (fails >> (threadIdx.x & 31) / kGroup * kGroup & (~0u >> (32 - kGroup))) == 0;
+      if (every_gains && is_asked && j + 1 == kDimensions) candidates.add(slot, number, gain);
+    } else if (is_asked && best_is_fixed) {
+      if (gain > best[slot]) candidates.add(slot, number, gain);
+    } else if (is_asked && gain >= *(volatile double*)(best + slot)) {
+      raise(best + slot, gain);
+      candidates.add(slot, number, gain);
     }
     __syncwarp();
   }

@@ -6,21 +6,14 @@
 //
 // Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
 //
-// Compiled once for each
-//   MASKS               of a warp: 4, or 1 where there is no prefix
-//   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
-//   BOTH_IN_A_WORD      1 if there are two classes of less than 2^16 samples: that of class 0 is in the upper half
-#include "product_batch.cuh"
+// Compiled once for each MASKS, MASK_GROUPS, SLAB_STEPS and BOTH_IN_A_WORD (product_block.cuh).
+#include "product_block.cuh"
 
 namespace interplay {
 
-constexpr int kMasks = MASKS, kMaskGroups = MASK_GROUPS, kThreads = 128 * kMaskGroups;
 // Of a warp; warps of a group stand two by two.
-constexpr int kFragments = kMasks == 1 ? 4 : 2;
-constexpr int kBlockFragments = 2 * kFragments;
-constexpr int kSlabSteps = kMasks == 1 ? 2 : 4, kStages = 3;
-constexpr int kBlockMasks = kMasks * kMaskGroups;
-constexpr bool kBothInAWord = BOTH_IN_A_WORD;
+constexpr int kFragments = kBlockFragments / 2;
+constexpr int kStages = 3;
 // Without tensor cores a product is many instructions: unrolled, they would take minutes to compile.
 #ifdef INTERPLAY_TENSOR_CORES
 constexpr int kStepsUnrolled = kSlabSteps;
@@ -30,66 +23,11 @@ constexpr int kStepsUnrolled = 1;
 constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
 constexpr int kStageWords = kSlabSteps * kStepWords;
 
-// exists: whether to copy, or to write zeros
-__device__ __forceinline__ void copy_16_bytes(u32* to, const u32* from, bool exists) {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from),
-               "r"(exists ? 16 : 0));
-#else
-  *reinterpret_cast<uint4*>(to) = exists ? *reinterpret_cast<const uint4*>(from) : make_uint4(0, 0, 0, 0);
-#endif
-}
-__device__ __forceinline__ void end_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;");
-#endif
-}
-template <int kStillOpen>
-__device__ __forceinline__ void wait_for_copies() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(kStillOpen));
-#endif
-}
-
-}  // namespace interplay
-
-using namespace interplay;
-
-// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What
-// no tuple needs is not set. grid: mask groups × blocks of rows × blocks of columns
-extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
-    count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
-                   const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
-                   const u32* masks, u32* products) {
-  extern __shared__ __align__(16) u32 memory[];
-  const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
-  const Batch& batch = batches[number];
+__device__ __forceinline__ void count_block(const Products& products, const BlockOfPlanes& block, u32* memory) {
+  const int n_classes = products.n_classes;
+  const int* class_steps = products.class_steps;
   const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane >> 2, t = lane & 3;
   const int group = warp / 4, wm = warp % 4 / 2, wn = warp % 2;
-  const int n_masks = batch.n_masks(lanes);
-  const int row_fragments = batch.row_planes(lanes) / kRowsPerFragment;
-  const int column_fragments = batch.column_planes(lanes) / kRowsPerFragment;
-  const int first_mask = blockIdx.x * kBlockMasks;
-  const int row_block = blockIdx.y * kBlockFragments, column_block = blockIdx.z * kBlockFragments;
-
-  // Whether any tuple ascends.
-  int last_column = -1, last_row = -1, first_row = 1 << 30;
-  for (int f = 0; f < kBlockFragments; ++f) {
-    if (row_block + f < row_fragments) {
-      const int position = batch.row_position(lanes, row_block + f);
-      first_row = min(first_row, position);
-      last_row = max(last_row, position + kRowsPerFragment - 1);
-    }
-    if (column_block + f < column_fragments) {
-      last_column = max(last_column, batch.column_position(lanes, column_block + f) + kRowsPerFragment - 1);
-    }
-  }
-  bool any = false;
-  for (int m = first_mask; m < min(first_mask + kBlockMasks, n_masks) && !any; ++m) {
-    any = batch.last_position(lanes, m) < last_row;
-  }
-  if (!any || first_row >= last_column) return;
-
   // Where each thread copies from: fragments of rows, of columns, then masks.
   constexpr int kCopiesOfFragment = kWordsPerFragment / 4, kCopiesOfMask = kWordsPerStep / 4;
   constexpr int kFragmentCopies = 2 * kBlockFragments * kCopiesOfFragment;
@@ -102,15 +40,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     const int copy = threadIdx.x + i * kThreads;
     if (copy < kFragmentCopies) {
       const int fragment = copy / kCopiesOfFragment;
-      const i64 row =
-          fragment < kBlockFragments
-              ? batch.row_fragment(lanes, min(row_block + fragment, row_fragments - 1))
-              : batch.column_fragment(lanes, min(column_block + fragment - kBlockFragments, column_fragments - 1));
-      from[i] = planes + row / kRowsPerFragment * n_steps * kWordsPerFragment + copy % kCopiesOfFragment * 4;
+      from[i] = (fragment < kBlockFragments ? products.row_words(block, fragment)
+                                            : products.column_words(block, fragment - kBlockFragments)) +
+                copy % kCopiesOfFragment * 4;
       step_words[i] = kWordsPerFragment;
     } else {
-      const int mask = min(first_mask + (copy - kFragmentCopies) / kCopiesOfMask, n_masks - 1);
-      from[i] = masks + ((i64)mask * n_steps) * kWordsPerStep + (copy - kFragmentCopies) % kCopiesOfMask * 4;
+      from[i] = products.mask_words(block, (copy - kFragmentCopies) / kCopiesOfMask) +
+                (copy - kFragmentCopies) % kCopiesOfMask * 4;
       step_words[i] = kWordsPerStep;
     }
   }
@@ -126,9 +62,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll
         for (int i = 0; i < kPerThread; ++i) {
           const int copy = threadIdx.x + i * kThreads;
-          if (copy < kCopies) {
-            copy_16_bytes(to + copy * 4, from[i] + (i64)min(step, end - 1) * step_words[i], step < end);
-          }
+          copy_16_bytes(to + copy * 4, from[i] + (i64)min(step, end - 1) * step_words[i], step < end, copy < kCopies);
         }
         to += kStepWords;
       }
@@ -160,22 +94,20 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll
           for (int e = 0; e < 4; ++e) sums[m][i][j][e] <<= 16;
   };
-  const i64 row_stride = (i64)gridDim.z * kBlockFragments * kRowsPerFragment;
-  const i64 class_stride = (i64)gridDim.y * kBlockFragments * kRowsPerFragment * row_stride;
+  const i64 row_stride = block.row_stride();
   const auto write = [&](int q) {
 #pragma unroll
     for (int m = 0; m < kMasks; ++m) {
-      const int mask = first_mask + group * kMasks + m;
-      if (mask >= n_masks) continue;
-      u32* target = products + (kBothInAWord ? (i64)mask : (i64)mask * n_classes + q) * class_stride;
+      u32* target = block.target(products.counts, group * kMasks + m, q, n_classes);
+      if (target == nullptr) continue;
 #pragma unroll
       for (int i = 0; i < kFragments; ++i)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const int row = (row_block + wm * kFragments + i) * kRowsPerFragment + half * 8 + g;
+          const int row = (block.row_block + wm * kFragments + i) * kRowsPerFragment + half * 8 + g;
 #pragma unroll
           for (int j = 0; j < 2 * kFragments; ++j) {
-            const int column = (column_block + wn * kFragments) * kRowsPerFragment + j * 8 + 2 * t;
+            const int column = (block.column_block + wn * kFragments) * kRowsPerFragment + j * 8 + 2 * t;
             *reinterpret_cast<uint2*>(target + row * row_stride + column) =
                 make_uint2(sums[m][i][j][half * 2], sums[m][i][j][half * 2 + 1]);
           }
@@ -229,3 +161,5 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     }
   }
 }
+
+}  // namespace interplay

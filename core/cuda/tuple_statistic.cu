@@ -1,9 +1,10 @@
 // tuples → a statistic of each, and the members whose threshold it exceeds
 //
 // As on the CPU (core/include/interplay/tuple_statistic.hpp): a sum of entropies over the subsets of a tuple, in
-// integers, so that it is the same bits. A warp takes a tuple. There is no bound: every tuple is counted.
+// integers, so that it is the same bits. A warp takes a tuple, or several
+// (tuple_cells.cuh). There is no bound: every tuple is counted.
 //
-// Compiled once for each combination of DIMENSIONS and CLASSES.
+// Compiled once for each combination of DIMENSIONS, CLASSES and LEVELS (tuple_scores.cuh).
 #include "tuple_scores.cuh"
 
 namespace interplay {
@@ -41,30 +42,30 @@ using namespace interplay;
 // multiplicities: ascending, as many as there are groups of tables
 // of_tile: [n_tiles][2]: what entropies add up to before the sum over cells is taken off, and the number of samples
 // that sum is divided by; not used with a decision
-extern "C" __global__ void score_statistic(const u32* planes, int n_steps, const int* class_steps,
-                                           const int* lane_first, const int* lane_levels, const int* lane_rows,
-                                           const i64* lane_row, const i64* table_values, const i64* table_start,
-                                           const int* multiplicities, int n_multiplicities, double unit,
-                                           const i64* coefficient_of_size, int with_decision, const double* of_tile,
-                                           const Tile<kDimensions>* tiles, const int* tuples, const u32* n_found,
-                                           u32 capacity, const double* thresholds, int n_groups, int max_cells,
-                                           int two_level_counting, int* candidate_slots, int* candidate_tuples,
-                                           double* candidate_values, u32* n_candidates) {
+extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
+    score_statistic(const u32* planes, int n_steps, const int* class_steps, const int* lane_first,
+                    const int* lane_levels, const int* lane_rows, const i64* lane_row, const i64* table_values,
+                    const i64* table_start, const int* multiplicities, int n_multiplicities, double unit,
+                    const i64* coefficient_of_size, int with_decision, const double* of_tile,
+                    const Tile<kDimensions>* tiles, const int* tuples, const u32* n_found, u32 capacity,
+                    const double* thresholds, int n_groups, int max_cells, int both_in_a_word, int* candidate_slots,
+                    int* candidate_tuples, double* candidate_values, u32* n_candidates) {
   extern __shared__ u32 memory[];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, n_warps = blockDim.x / 32;
-  u32* counts = memory + warp * max_cells * kClasses;
+  const int lane = lane_of_group();
+  u32* counts = memory + threadIdx.x / kGroup * max_cells * kClasses;
   const Planes all = {planes, n_steps, class_steps, {lane_first, lane_levels, lane_rows, lane_row}};
   const Tables tables = {table_values, table_start};
   const Candidates candidates = {candidate_slots, candidate_tuples, candidate_values, n_candidates};
   const u32 n_tuples = min(*n_found, capacity), whole = (1u << kDimensions) - 1;
 
-  for (u32 number = blockIdx.x * n_warps + warp; number < n_tuples; number += gridDim.x * n_warps) {
+  for (TuplesOfWarp of_warp(n_tuples); of_warp.has_any(); of_warp.next()) {
+    const u32 number = of_warp.number();
     const int* tuple = tuples + (i64)number * (1 + kDimensions);
     const Tile<kDimensions>& tile = tiles[tuple[0]];
     const Members members(all, tile, tuple + 1);
-    members.count_cells(all, two_level_counting, counts);
+    members.count_cells(all, both_in_a_word, counts);
 
-    i64 sum = 0;
+    i64 parts[1] = {0};
     for (u32 subset = 1; subset <= whole; ++subset) {
       const i64 coefficient = coefficient_of_size[__popc(subset)];
       if (coefficient == 0) continue;
@@ -73,7 +74,7 @@ extern "C" __global__ void score_statistic(const u32* planes, int n_steps, const
       for (int j = 0; j < kDimensions; ++j) n_cells *= subset >> j & 1 ? members.n_levels[j] : 1;
       const int n_gathered = members.n_cells / n_cells, table = place_of(n_gathered, multiplicities, n_multiplicities);
       i64 of_subset = 0;
-      for (int merged = lane; merged < n_cells; merged += 32) {
+      for (int merged = lane; merged < n_cells; merged += kGroup) {
         const int first = cell_of(merged, subset, members.n_levels);
         u32 of_cell[kClasses];
 #pragma unroll
@@ -83,13 +84,13 @@ extern "C" __global__ void score_statistic(const u32* planes, int n_steps, const
 #pragma unroll
           for (int q = 0; q < kClasses; ++q) of_cell[q] += counts[cell * kClasses + q];
         }
-        of_subset += with_decision ? tables.information(table, of_cell) : tables.of_class_0(table, of_cell[0]);
+        of_subset += with_decision ? tables.at(table).information(of_cell) : tables.of_class_0(table, of_cell[0]);
       }
-      sum += coefficient * of_subset;
+      parts[0] += coefficient * of_subset;
     }
-    sum = sum_over_warp(sum);
+    const i64 sum = GroupSums<i64, 1>(parts).sums[0];
 
-    if (lane == 0) {
+    if (lane == 0 && of_warp.is_one()) {
       // Each operation rounded by itself, as on the CPU: the compiler would fuse them.
       const double bits = (double)sum * unit;
       const double value =

@@ -30,6 +30,7 @@ class DeviceProducts:
         Where tuples and their counts go, counts of each, the number of tuples, and how many there is room for.
     tolerance : float
         What the bound may lack.
+    n_multiprocessors : int
     """
 
     def __init__(
@@ -44,10 +45,11 @@ class DeviceProducts:
         bounded_by: tuple[Any, ...],
         survivors: tuple[Any, ...],
         tolerance: float,
+        n_multiprocessors: int,
     ) -> None:
         import cupy
 
-        self.work, self._cupy = work, cupy
+        self.work, self._cupy, self._n_multiprocessors = work, cupy, n_multiprocessors
         self._n_steps = np.int32(n_steps)
         self._fragments, self._class_steps, self._class_sizes, self._lanes = fragments, class_steps, class_sizes, lanes
         self._bounded_by, self._survivors, self._tolerance = bounded_by, survivors, np.float32(tolerance)
@@ -64,7 +66,8 @@ class DeviceProducts:
         counting = variant.counting_defines()
         self._make_masks = compiled("product_masks.cu", "make_masks", counting)
         self._count_margins = compiled("product_masks.cu", "count_margins", counting)
-        self._count_products = compiled("tuple_products.cu", "count_products", variant.count_defines())
+        self._list_blocks = compiled(variant.count_source, "list_blocks", variant.count_defines())
+        self._count_products = compiled(variant.count_source, "count_products", variant.count_defines())
         self._count_products.max_dynamic_shared_size_bytes = variant.count_shared_bytes
         self._find_margins = compiled("product_bound.cu", "find_margins", variant.bound_defines())
         self._bound_products = compiled("product_bound.cu", "bound_products", variant.bound_defines())
@@ -122,13 +125,12 @@ class DeviceProducts:
             (128,),
             (*batch, *self._bounded_by, buffers["margins"], *_margins(buffers)),
         )
-        blocks = variant.planes_of_block
+        n_blocks, size = int(work.n_blocks[number]), variant.planes_of_block
+        sides = np.int32(work.row_planes[number] // size), np.int32(work.column_planes[number] // size)
+        buffers["blocks"].data.memset_async(0, 4)
+        self._list_blocks((-(-n_blocks // 128),), (128,), (*batch, *sides, np.uint32(n_blocks), buffers["blocks"]))
         self._count_products(
-            (
-                -(-n_masks // variant.masks_of_block),
-                int(work.row_planes[number]) // blocks,
-                int(work.column_planes[number]) // blocks,
-            ),
+            (min(n_blocks, variant.count_blocks * self._n_multiprocessors),),
             (variant.count_threads,),
             (
                 self._fragments,
@@ -137,6 +139,8 @@ class DeviceProducts:
                 n_classes,
                 *batch,
                 buffers["masks"],
+                *sides,
+                buffers["blocks"],
                 buffers["products"],
             ),
             shared_mem=variant.count_shared_bytes,

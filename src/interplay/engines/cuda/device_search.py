@@ -82,7 +82,7 @@ class DeviceSearch(DeviceTuples):
         gains, tuples = (part.get() for part in self._kept[:2])
         slots = np.flatnonzero(~np.isnan(gains))
         row, group = self._tiles.order[slots // self._n_groups], slots % self._n_groups
-        return merge_candidates(self._known, row, group, gains[slots], tuples[slots], discretization)
+        return merge_candidates(self._known, row, group, gains[slots], tuples.take(slots, axis=0), discretization)
 
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""

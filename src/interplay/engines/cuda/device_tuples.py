@@ -35,9 +35,9 @@ _LAUNCH_SECONDS = 0.2
 #: The first launch bounds this share of the tuples, and no more than so many, before it is known how long they take.
 _FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e8
 
-#: Counts of a batch at most (2 GiB, and two batches are in work), the part of the device's free memory that they may
+#: Counts of a batch at most (4 GiB, and two batches are in work), the part of the device's free memory that they may
 #: take, and counts of survivors at most.
-_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 29, 0.2
+_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 30, 0.2
 _MAX_SURVIVOR_COUNTS = 1 << 27
 
 #: The tuples of one unit of a batch must fit, whatever survives of it.
@@ -223,7 +223,8 @@ class DeviceTuples(ABC):
         counts: tuple[Any, ...] = (),
     ) -> None:
         kernel = compiled(*scores, score_options(self._plan))
-        counters_bytes = 4 * self._plan.max_cells * len(self._plan.pseudocounts)
+        tuples_of_warp = 32 // self._plan.threads_of_tuple
+        counters_bytes = 4 * tuples_of_warp * self._plan.max_cells * len(self._plan.pseudocounts)
         n_warps = int(np.clip((self._data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
         kernel.max_dynamic_shared_size_bytes = n_warps * counters_bytes
         arguments = (
@@ -239,7 +240,7 @@ class DeviceTuples(ABC):
             *best,
             np.int32(self._n_groups),
             np.int32(self._plan.max_cells),
-            np.int32(self._two_level_counting()),
+            np.int32(self._both_in_a_word),
             *counts,
             self._candidate_slots,
             self._candidate_tuples,
@@ -248,10 +249,11 @@ class DeviceTuples(ABC):
         )
         kernel((self._n_multiprocessors * 8,), (32 * n_warps,), arguments, shared_mem=n_warps * counters_bytes)
 
-    def _two_level_counting(self) -> bool:
-        """Say whether tuples are of the simplest kind, which is counted faster."""
+    @cached_property
+    def _both_in_a_word(self) -> bool:
+        """Whether the counts of both classes fit into a word."""
         sizes = self._data.planes.class_sizes
-        return bool(len(sizes) == 2 and sizes.max() < 1 << 16 and self._plan.max_cells == 2**self._k and self._k <= 5)
+        return bool(len(sizes) == 2 and sizes.max() < 1 << 16)
 
     # --- tuples that may matter -----------------------------------------------------------------------------------
 
@@ -371,6 +373,7 @@ class DeviceTuples(ABC):
             bounded_by=(tiles.records, self._best, np.int32(self._n_groups), self._pseudocounts),
             survivors=(self._tuples, *self._known_counts, self._counters, np.uint32(self._capacity)),
             tolerance=self._plan.product_tolerance,
+            n_multiprocessors=self._n_multiprocessors,
         )
         try:
             # Scattered, so that maxima of all variables rise early.
@@ -395,7 +398,9 @@ class DeviceTuples(ABC):
                 self._bound_in_parts(products, int(chosen[0]), tiles)
             on_done(float(work.weight[chosen].sum()) * work.n_tuples)
             at += len(chosen)
-            if took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
+            if took < _LAUNCH_SECONDS / 8 and n_found < self._capacity / 8:
+                size *= 4
+            elif took < _LAUNCH_SECONDS / 2 and n_found < self._capacity / 4:
                 size *= 2
             elif took > _LAUNCH_SECONDS * 1.5 or n_found > self._capacity / 2:
                 size = max(1, size // 2)

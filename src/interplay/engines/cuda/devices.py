@@ -136,12 +136,15 @@ class DeviceLimits:
     shared_bytes, shared_bytes_of_block : int
         Shared memory of a multiprocessor, and what a block of threads can have of it.
     counting : {"tensor", "popc"}
+    warp_groups : bool
+        Whether tensor cores multiply for four warps at a time, as warpgroup_products.cu wants it.
     """
 
     n_multiprocessors: int
     shared_bytes: int
     shared_bytes_of_block: int
     counting: str
+    warp_groups: bool = False
 
 
 def common_limits(properties: Sequence[dict[str, Any]], counting: str | None) -> DeviceLimits:
@@ -154,7 +157,10 @@ def common_limits(properties: Sequence[dict[str, Any]], counting: str | None) ->
     >>> small = {"multiProcessorCount": 84, "sharedMemPerMultiprocessor": 102_400,
     ...          "sharedMemPerBlockOptin": 101_376, "major": 12, "minor": 0}
     >>> common_limits([large, small], None)
-    DeviceLimits(n_multiprocessors=84, shared_bytes=102400, shared_bytes_of_block=101376, counting='popc')
+    DeviceLimits(n_multiprocessors=84, shared_bytes=102400, shared_bytes_of_block=101376, counting='popc', \
+warp_groups=False)
+    >>> common_limits([large], None).warp_groups
+    True
     """
     chosen = {default_counting(10 * device["major"] + device["minor"]) for device in properties}
     return DeviceLimits(
@@ -162,4 +168,6 @@ def common_limits(properties: Sequence[dict[str, Any]], counting: str | None) ->
         shared_bytes=min(int(device["sharedMemPerMultiprocessor"]) for device in properties),
         shared_bytes_of_block=min(int(device["sharedMemPerBlockOptin"]) for device in properties),
         counting=counting or ("tensor" if chosen == {"tensor"} else "popc"),
+        # In this generation alone: neither before nor after it.
+        warp_groups=all((device["major"], device["minor"]) == (9, 0) for device in properties),
     )

@@ -151,10 +151,8 @@ def _made_image(file: str, options: tuple[str, ...], capability: str, *, anew: b
     name, kept_in = image_name(file, options, capability), _folder()
     if kept_in is not None and not anew and os.path.exists(kept_in / name):  # not if the folder may not be entered
         return kept_in / name
-    from cupy.cuda.compiler import compile_using_nvrtc
-
     _import_meanwhile()
-    image: bytes = compile_using_nvrtc(source_of(file), (*_OPTIONS, *options), cache_in_memory=True)[0]
+    image = _compile(source_of(file), (*_OPTIONS, *options))
     if kept_in is not None:
         with suppress(OSError):  # a full disk, or a folder that can only be read, does not stop a search
             with whole_path(kept_in / name) as unfinished:
@@ -163,6 +161,28 @@ def _made_image(file: str, options: tuple[str, ...], capability: str, *, anew: b
     path = _folder_of_process() / name
     path.write_bytes(image)
     return path
+
+
+def _compile(source: str, options: tuple[str, ...]) -> bytes:
+    """Compile for the current device, or for the architecture that the options name."""
+    image: bytes
+    if not any(option.startswith("-arch=") for option in options):
+        from cupy.cuda.compiler import compile_using_nvrtc
+
+        image = compile_using_nvrtc(source, options, cache_in_memory=True)[0]
+        return image
+    # CuPy takes numbers alone, and what only one generation can do is named with a letter.
+    from cupy.cuda import nvrtc
+
+    program = nvrtc.createProgram(source, "kernel.cu", (), ())
+    try:
+        nvrtc.compileProgram(program, (*options, "--device-as-default-execution-space"))
+        image = nvrtc.getCUBIN(program)
+    except nvrtc.NVRTCError as error:
+        raise RuntimeError(f"{error}: {nvrtc.getProgramLog(program)}") from None
+    finally:
+        nvrtc.destroyProgram(program)
+    return image
 
 
 @lru_cache(maxsize=1)

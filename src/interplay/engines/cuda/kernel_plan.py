@@ -16,7 +16,13 @@ STATISTIC = ("tuple_statistic.cu", "score_statistic")
 def score_options(plan: WorkPlan) -> tuple[str, ...]:
     """Return what scores are compiled with."""
     rule = (EVERY_MEMBER,) if plan.every_member else ()
-    return f"-DDIMENSIONS={plan.dimensions}", f"-DCLASSES={len(plan.pseudocounts)}", *rule
+    return (
+        f"-DDIMENSIONS={plan.dimensions}",
+        f"-DCLASSES={len(plan.pseudocounts)}",
+        f"-DLEVELS={plan.scored_levels}",
+        f"-DTHREADS_OF_TUPLE={plan.threads_of_tuple}",
+        *rule,
+    )
 
 
 def list_options(plan: WorkPlan) -> tuple[str, ...]:

@@ -17,11 +17,11 @@ from interplay.jobs import map_in_threads
 #: Rows of a fragment, as in tuple_counts.cuh.
 FRAGMENT_ROWS = 16
 
-#: Planes are copied in parts of about this size: beside the fragments there may be little room on the device.
+#: Planes are copied in parts of this size: beside the fragments there may be little room on the device.
 _ROWS_BYTES = 1 << 28
 
 #: Bytes that a thread copies at a time, and threads that do.
-_COPIED_BYTES, _COPYING_THREADS = 1 << 21, 8
+_COPIED_BYTES, _COPYING_THREADS = 1 << 22, 8
 
 #: Rows of nothing after the last, since the last piece may read beyond it.
 _SPARE_ROWS = 512
@@ -132,30 +132,40 @@ def parts_by_planes(tiles: TupleTiles, n_groups: int) -> list[TupleTiles]:
 
 
 def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
-    """Copy the planes to the device, in the order in which warps read them."""
+    """Copy the planes to the device, each once, in the order in which warps read them."""
     import cupy
 
     n_words = planes.words.shape[1] * 2
-    n_steps = n_words // 8
     fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
     kernel = compiled("bit_planes.cu", "make_fragments", ())
     valid = cupy.asarray(_valid_words(planes))
-    n_rows = max(_ROWS_BYTES // (n_words * 4), FRAGMENT_ROWS) // FRAGMENT_ROWS * FRAGMENT_ROWS
-    for begin in range(0, len(layout.row_plane), n_rows):
-        rows = slice(begin, begin + n_rows)
-        words, row_plane = words_of(planes, layout.row_plane[rows], layout.row_others[rows])
-        part = fragments[begin * n_words : (begin + n_rows) * n_words]
+    parts = rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1))
+    for rows in parts:
+        some = rows if len(parts) > 1 else slice(None)
+        row_others = layout.row_others[some]
+        words, row_plane = words_of(planes, layout.row_plane[some], row_others)
         arguments = (
             copied(words),
             valid,
+            cupy.asarray(rows.astype(np.int32)) if len(parts) > 1 else np.uintp(0),
             cupy.asarray(row_plane),
-            cupy.asarray(layout.row_others[rows]),
-            np.int64(len(row_plane)),
-            np.int32(n_steps),
-            part,
+            cupy.asarray(row_others),
+            np.int64(len(rows)),
+            np.int32(n_words // 8),
+            fragments,
         )
-        kernel((min(-(-part.size // 256), 65_535),), (256,), arguments)
+        kernel((min(-(-len(rows) * n_words // 256), 65_535),), (256,), arguments)
     return fragments
+
+
+def rows_in_parts(row_plane: IntArray, n_planes: int) -> list[IntArray]:
+    """Sort rows into parts that name so many planes each: a plane serves level 0 and its own, which lie far apart."""
+    rows = np.arange(len(row_plane))
+    if int(row_plane.max()) - int(row_plane.min()) < n_planes:  # also where rows name nothing
+        return [rows]
+    rows = np.argsort(row_plane, kind="stable")
+    is_next = np.concatenate([[False], np.diff(row_plane[rows]) > 0])
+    return np.split(rows, np.flatnonzero(is_next & (np.cumsum(is_next) % n_planes == 0)))
 
 
 def copied(array: npt.NDArray[Any]) -> Any:

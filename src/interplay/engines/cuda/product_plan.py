@@ -21,13 +21,22 @@ _MAX_PREFIX = 3
 #: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
 _MAX_PRODUCTS = 64
 
+#: Steps of a slab where samples are many: where no more steps than this are added, for all that there are.
+_LONG_SLAB, _MAX_WASTED = 8, 0.05
+
 #: Rows that `bound_products` takes at a time, and its threads.
 ROWS_OF_UNIT, BOUND_THREADS = 8, 128
 
 
 @dataclass(frozen=True)
 class ProductVariant:
-    """What the kernels for batches are compiled for."""
+    """What the kernels for batches are compiled for.
+
+    Attributes
+    ----------
+    slab_steps : int
+        Steps of 256 samples that are copied at a time.
+    """
 
     dimensions: int
     row_levels: int
@@ -36,6 +45,8 @@ class ProductVariant:
     prefix_levels: int
     both_in_a_word: bool
     counting: str
+    slab_steps: int
+    warp_groups: bool = False
     every_member: bool = False
 
     @property
@@ -66,19 +77,30 @@ class ProductVariant:
         return 128 * self.mask_groups
 
     @property
+    def count_blocks(self) -> int:
+        """Blocks of threads that count on a multiprocessor at a time."""
+        return 2 if self.mask_groups == 1 else 1
+
+    @property
     def count_shared_bytes(self) -> int:
-        """As tuple_products.cu lays it out: three slabs of 4 steps, or of 2 where there is one mask."""
-        slab_steps = 4 if self.masks_of_warp > 1 else 2
-        return 3 * slab_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
+        """As the kernel lays it out: three slabs, or four."""
+        n_slabs = 4 if self.warp_groups else 3
+        return n_slabs * self.slab_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
+
+    @property
+    def count_source(self) -> str:
+        """The file of what counts the products."""
+        return "warpgroup_products.cu" if self.warp_groups else "tuple_products.cu"
 
     def counting_defines(self) -> tuple[str, ...]:
         return ("-DINTERPLAY_TENSOR_CORES",) if self.counting == "tensor" else ()
 
     def count_defines(self) -> tuple[str, ...]:
         return (
-            *self.counting_defines(),
+            *(("-arch=sm_90a",) if self.warp_groups else self.counting_defines()),
             f"-DMASKS={self.masks_of_warp}",
             f"-DMASK_GROUPS={self.mask_groups}",
+            f"-DSLAB_STEPS={self.slab_steps}",
             f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
         )
 
@@ -86,7 +108,7 @@ class ProductVariant:
         """Return all that a search by batches is compiled of."""
         return [
             ("product_masks.cu", "make_masks", self.counting_defines()),
-            ("tuple_products.cu", "count_products", self.count_defines()),
+            (self.count_source, "count_products", self.count_defines()),
             ("product_bound.cu", "bound_products", self.bound_defines()),
         ]
 
@@ -110,6 +132,7 @@ def choose_products(
     class_sizes: IntArray,
     prefix_levels: int,
     counting: str,
+    warp_groups: bool = False,
     every_member: bool = False,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
@@ -118,6 +141,8 @@ def choose_products(
     ----------
     prefix_levels : int
         Of every variable of the prefixes; 0 where they differ.
+    warp_groups : bool
+        Whether the devices' tensor cores multiply for four warps at a time.
     every_member : bool
         Whether tuples are sought of which every member gains.
 
@@ -131,13 +156,33 @@ def choose_products(
     True
     """
     n_classes = len(class_sizes)
+    warp_groups = warp_groups and counting == "tensor"
     both_in_a_word = n_classes == 2 and int(class_sizes.max()) < 1 << 16
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
     return ProductVariant(
-        dimensions, row_levels, column_levels, n_classes, prefix_levels, both_in_a_word, counting, every_member
+        dimensions=dimensions,
+        row_levels=row_levels,
+        column_levels=column_levels,
+        n_classes=n_classes,
+        prefix_levels=prefix_levels,
+        both_in_a_word=both_in_a_word,
+        counting=counting,
+        slab_steps=_slab_steps(dimensions, class_sizes, warp_groups=warp_groups),
+        warp_groups=warp_groups,
+        every_member=every_member,
     )
+
+
+def _slab_steps(dimensions: int, class_sizes: IntArray, *, warp_groups: bool) -> int:
+    """Return how many steps to copy at a time: the more, the less warps wait for each other."""
+    if dimensions == 2:
+        return 2
+    n_steps = -(-class_sizes // 512) * 2
+    # A class ends with a whole slab. Where there are no warp groups, shared memory may be small.
+    wasted = (-(-n_steps // _LONG_SLAB) * _LONG_SLAB - n_steps).sum() / n_steps.sum()
+    return _LONG_SLAB if warp_groups and wasted <= _MAX_WASTED else 4
 
 
 @dataclass(frozen=True)
@@ -184,6 +229,14 @@ class ProductWork:
         size = self.variant.planes_of_block
         return -(-n_planes // size) * size
 
+    @cached_property
+    def n_blocks(self) -> IntArray:
+        """Blocks of planes and masks, those without tuples too."""
+        size = self.variant.planes_of_block
+        return (
+            -(-self.n_masks // self.variant.masks_of_block) * (self.row_planes // size) * (self.column_planes // size)
+        )
+
     @property
     def counts_of_tuple(self) -> int:
         """Cells of a tuple at most, of all classes."""
@@ -226,6 +279,11 @@ def make_product_work(
     most_masks = max_products // (int(rows.max()) * int(columns.max()) * variant.words_of_pair)
     per_place = [
         max(1, (int(most_masks ** (1 / n_prefix)) - 1) // (int(levels[:, j].max()) - 1)) for j in range(n_prefix)
+    ]
+    # In even parts: the smaller they are, the more of their products are of no tuple.
+    per_place = [
+        -(-largest // -(-largest // most))
+        for largest, most in zip(size.max(axis=0)[:n_prefix].tolist(), per_place, strict=True)
     ]
     # Parts of each place of the prefix, the last place running fastest.
     parts = np.stack([-(-size[:, j] // per_place[j]) for j in range(n_prefix)], axis=1) if n_prefix else size[:, :0]
@@ -287,6 +345,7 @@ def buffer_shapes(work: ProductWork, n_steps: int) -> dict[str, tuple[int, ...]]
         "masks": (int(-(-work.n_masks.max() // 8)) * 8, n_steps * 8),
         "margins": most(work.n_margins),
         "products": most(work.n_products),
+        "blocks": most(1 + work.n_blocks),
         "cell_rows": most(cells * variant.row_levels * work.n_rows),
         "row_factors": most(cells * variant.row_levels * work.n_rows * 3 // 2),
         "cell_columns": most(cells * (variant.column_levels - 1) * work.n_columns),

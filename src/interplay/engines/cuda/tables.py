@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,9 @@ _TOO_LARGE = 0xFFFF
 
 #: Numbers in all tables of a statistic (128 MB, some tenths of a second).
 _MAX_VALUES = 1 << 24
+
+#: Tables of up to so many numbers (32 MB) are kept for the next search: to fill them takes as long as to search little.
+_MAX_KEPT_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -88,19 +92,36 @@ def make_statistic_tables(
 def _filled(
     planes: BitPlanes, pseudocount: float, multiplicities: IntArray, max_cells: int, coefficients: IntArray
 ) -> InformationTables:
-    sizes = np.concatenate([planes.class_sizes, [planes.n_samples]]) + 1
+    n_values = len(multiplicities) * (2 * planes.n_samples + len(planes.class_sizes) + 1)
+    fill = _kept if n_values <= _MAX_KEPT_VALUES else _kept.__wrapped__
+    of_what = (planes.class_sizes, multiplicities, coefficients)
+    return fill(*(tuple(numbers.tolist()) for numbers in of_what), pseudocount, max_cells)
+
+
+@lru_cache(maxsize=4)
+def _kept(
+    class_sizes: tuple[int, ...],
+    multiplicities: tuple[int, ...],
+    coefficients: tuple[int, ...],
+    pseudocount: float,
+    max_cells: int,
+) -> InformationTables:
+    """Fill the tables, or return those of a search before: of other columns, say, or another discretisation."""
+    sizes = np.array([*class_sizes, sum(class_sizes)]) + 1
     values = np.empty(len(multiplicities) * sizes.sum(), dtype=np.int64)
     unit = _core.fill_information_tables(
-        class_sizes=planes.class_sizes,
+        class_sizes=np.array(class_sizes),
         pseudocount=pseudocount,
-        multiplicities=multiplicities,
+        multiplicities=np.array(multiplicities),
         max_cells=max_cells,
-        coefficient_of_size=coefficients,
+        coefficient_of_size=np.array(coefficients, dtype=np.int64),
         values=values,
     )
     ends = np.cumsum(np.tile(sizes, len(multiplicities)))
     start = np.concatenate([[0], ends[:-1]]).reshape(len(multiplicities), -1).astype(np.int64)
-    return InformationTables(values=values, start=start, multiplicities=multiplicities, unit=unit)
+    for array in (values, start):
+        array.setflags(write=False)
+    return InformationTables(values=values, start=start, multiplicities=np.array(multiplicities), unit=unit)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,12 @@ _MAX_SAMPLES = 1 << 23
 #: Counters per tuple that fit into the shared memory of a warp.
 _MAX_COUNTERS = 48_000
 
+#: Levels up to which a thread counts all cells of the last two variables at once.
+_FEW_LEVELS = 5
+
+#: Threads that score a tuple of so many counts at most, and of less variables than threads: four tuples share a warp.
+_THREADS_OF_SMALL_TUPLE, _FEW_COUNTERS = 8, 512
+
 #: Where tuples are scored one by one, all choices of a variable for each place are gone through, and those in ascending
 #: order are tuples. Beyond this many choices the processor is faster where few of them are.
 _MANY_CHOICES, _CHOICES_PER_TUPLE = 1e10, 20.0
@@ -93,6 +99,10 @@ class WorkPlan:
         Of a cell of the whole tuple.
     max_cells : int
         Cells of a tuple at most.
+    scored_levels : int
+        Of every variable, where they are so few that the cells of a tuple are counted together; else 0.
+    threads_of_tuple : int
+        Threads of a warp that score a tuple.
     tolerance, shrink : float
         What the bound may lack, absolutely, and by what factor it may be too small.
     product_tolerance, table_tolerance : float
@@ -119,6 +129,10 @@ class WorkPlan:
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         n_classes = len(self.pseudocounts)
         self.max_cells = int(records.n_cells.max())
+        distinct = np.unique(layout.n_levels[records.lane])
+        self.scored_levels = int(distinct[0]) if len(distinct) == 1 and distinct[0] <= _FEW_LEVELS else 0
+        is_small = self.max_cells * n_classes <= _FEW_COUNTERS and self._k < _THREADS_OF_SMALL_TUPLE
+        self.threads_of_tuple = _THREADS_OF_SMALL_TUPLE if self.scored_levels and is_small else 32
         if self.max_cells * n_classes > min(_MAX_COUNTERS, (limits.shared_bytes_of_block - 1024) // 4):
             raise NotForDevices(
                 "cannot count tuples with this many cells (fewer dimensions, divisions or classes would fit)"
@@ -167,6 +181,7 @@ class WorkPlan:
                 class_sizes=self._planes.class_sizes,
                 prefix_levels=self._common_prefix_levels(of_levels),
                 counting=self._limits.counting,
+                warp_groups=self._limits.warp_groups,
                 every_member=self.every_member,
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
