@@ -31,7 +31,7 @@ GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast i
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help ready demo test pytest coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel sbom audit clean
+.PHONY: help ready demo test pytest coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel second sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -144,6 +144,11 @@ wheel: $(RELEASE_READY)  ## Build source distribution and wheels into dist, repa
 # With what is in dist: after make wheel, or wheels from elsewhere.
 trywheel: $(RELEASE_READY)  ## Install the wheels of dist into fresh environments of every Python here, and use them.
 	$(RELEASE)/bin/python release/try_wheels.py dist
+
+# A part of both, for one more version of Python than that of the other tests, in a folder of its own.
+second: $(RELEASE_READY)  ## Build the wheel for the newest other Python here, install it without a compiler, and use it.
+	$(RELEASE)/bin/python release/wheels.py build/second --second
+	$(RELEASE)/bin/python release/try_wheels.py build/second --second
 
 sbom: reproducible  ## Write what the wheel is made of and needs, as CycloneDX JSON, into dist.
 	$(RELEASE)/bin/python release/sbom.py dist

@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from pythons import ROOT, Python, installed_pythons
+from pythons import ROOT, Python, wanted_pythons
 
 #: The first version whose stable ABI nanobind can use; wheel.py-api in pyproject.toml names it too.
 _FIRST_STABLE = 12
@@ -31,7 +31,7 @@ _MEMBERS = re.compile(
 )
 
 
-def main(out: Path) -> None:
+def main(out: Path, pythons: list[Python]) -> None:
     """Leave the files in `out`, or end with what is wrong with them."""
     out.mkdir(parents=True, exist_ok=True)
     for old in [*out.glob("*.whl"), *out.glob("*.tar.gz")]:
@@ -41,7 +41,7 @@ def main(out: Path) -> None:
         _run(_TOOLS / "uv", "build", "--sdist", *_locked(), "--out-dir", built, ROOT)
         (source,) = built.glob("*.tar.gz")
         shutil.copy(source, out)
-        for python in pythons_to_build_with(installed_pythons()):
+        for python in pythons_to_build_with(pythons):
             place = built / python.name
             _run(_TOOLS / "uv", "build", "--wheel", *_locked(), "--python", python.path, "--out-dir", place, source)
             (wheel,) = place.glob("*.whl")
@@ -107,4 +107,4 @@ def _run(*command: str | Path, env: dict[str, str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]))
