@@ -68,7 +68,8 @@ def _locked() -> list[str | Path]:
 
 def _check_name(wheel: Path, python: Python) -> None:
     is_shared = python.minor >= _FIRST_STABLE and not python.is_free_threaded
-    tag = f"cp3{python.minor}-" + ("abi3" if is_shared else f"cp3{python.minor}{'t' * python.is_free_threaded}")
+    own = f"cp3{python.minor}-cp3{python.minor}{'t' * python.is_free_threaded}"
+    tag = f"cp3{_FIRST_STABLE}-abi3" if is_shared else own
     if f"-{tag}-" not in wheel.name:
         sys.exit(f"{wheel.name}: its tag should be {tag}")
 
