@@ -62,9 +62,18 @@ oldest: $(RELEASE_READY)  ## Run all Python tests with the oldest packages that 
 	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps .
 	$(OLDEST)/bin/python -m pytest -W default --disable-warnings $(PYTEST_ARGS) tests
 
-coverage: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests and say which lines they reach; build/coverage has the pages.
+# The compiled part is measured with its own tests: the counters make it too slow for those in Python. Its templates are
+# counted once, and billions of calls of a line are no mistake.
+coverage: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all tests and say which lines they reach; pages in build/coverage, figures in docs.
 	$(BIN)/python -m pip install --quiet --group coverage
-	$(BIN)/python -m pytest --cov --cov-report=term --cov-report=html $(PYTEST_ARGS)
+	cmake -S . -B build/coverage-core -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_COVERAGE=ON
+	cmake --build build/coverage-core --parallel 4
+	find build/coverage-core -name "*.gcda" -delete
+	build/coverage-core/core/test_core
+	$(BIN)/gcovr --root . --filter "core/(cpu|include)/" --merge-lines --gcov-suspicious-hits-threshold 0 \
+	  --json-summary build/coverage-core.json build/coverage-core
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-report=html --cov-report=json:build/coverage.json $(PYTEST_ARGS)
+	$(BIN)/python release/coverage_figures.py build/coverage.json build/coverage-core.json
 
 # On a machine with a GPU and CuPy in the environment. What is about the processor's own instructions, or takes long on
 # it, is left out of the second run.
