@@ -168,7 +168,7 @@ audit: $(RELEASE_READY)  ## Look for known vulnerabilities in all that is locked
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes $(LOCKS:%=--requirement %)
 
 clean:  ## Remove everything built or cached; .venv stays.
-	rm -rf build dist docs/_build docs/api docs/auto_examples docs/_generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/api docs/auto_examples docs/_generated docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The environment, step by step -----------------------------------------------------------------------------
