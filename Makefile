@@ -32,7 +32,7 @@ GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast i
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
-.PHONY: help ready demo test pytest coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel sbom audit clean
+.PHONY: help ready demo test pytest coverage oldest gpu lint bench calibration power docs sanitize tsan fuzz neon lock reproducible wheel trywheel second sbom audit clean
 # A recipe that fails must not leave a target that looks made.
 .DELETE_ON_ERROR:
 # Two pips at once in one environment get in each other's way.
@@ -63,9 +63,18 @@ oldest: $(RELEASE_READY)  ## Run all Python tests with the oldest packages that 
 	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps .
 	$(OLDEST)/bin/python -m pytest -W default --disable-warnings $(PYTEST_ARGS) tests
 
-coverage: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests and say which lines they reach; build/coverage has the pages.
+# The compiled part is measured with its own tests: the counters make it too slow for those in Python. Its templates are
+# counted once, and billions of calls of a line are no mistake.
+coverage: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all tests and say which lines they reach; pages in build/coverage, figures in docs.
 	$(BIN)/python -m pip install --quiet --group coverage
-	$(BIN)/python -m pytest --cov --cov-report=term --cov-report=html $(PYTEST_ARGS)
+	cmake -S . -B build/coverage-core -DINTERPLAY_CORE_TESTS=ON -DINTERPLAY_COVERAGE=ON
+	cmake --build build/coverage-core --parallel 4
+	find build/coverage-core -name "*.gcda" -delete
+	build/coverage-core/core/test_core
+	$(BIN)/gcovr --root . --filter "core/(cpu|include)/" --merge-lines --gcov-suspicious-hits-threshold 0 \
+	  --json-summary build/coverage-core.json build/coverage-core
+	$(BIN)/python -m pytest --cov --cov-report=term --cov-report=html --cov-report=json:build/coverage.json $(PYTEST_ARGS)
+	$(BIN)/python release/coverage_figures.py build/coverage.json build/coverage-core.json
 
 # On a machine with a GPU and CuPy in the environment. What is about the processor's own instructions, or takes long on
 # it, is left out of the second run.
@@ -146,6 +155,11 @@ wheel: $(RELEASE_READY)  ## Build source distribution and wheels into dist, repa
 trywheel: $(RELEASE_READY)  ## Install the wheels of dist into fresh environments of every Python here, and use them.
 	$(RELEASE)/bin/python release/try_wheels.py dist
 
+# A part of both, for one more version of Python than that of the other tests, in a folder of its own.
+second: $(RELEASE_READY)  ## Build the wheel for the newest other Python here, install it without a compiler, and use it.
+	$(RELEASE)/bin/python release/wheels.py build/second --second
+	$(RELEASE)/bin/python release/try_wheels.py build/second --second
+
 sbom: reproducible  ## Write what the wheel is made of and needs, as CycloneDX JSON, into dist.
 	$(RELEASE)/bin/python release/sbom.py dist
 
@@ -155,7 +169,7 @@ audit: $(RELEASE_READY)  ## Look for known vulnerabilities in all that is locked
 	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes $(LOCKS:%=--requirement %)
 
 clean:  ## Remove everything built or cached; .venv stays.
-	rm -rf build dist docs/_build docs/api docs/auto_examples docs/_generated docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/api docs/auto_examples docs/_generated docs/sg_execution_times.rst .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The environment, step by step -----------------------------------------------------------------------------

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+
+#: The option of a script that shall do its work for one more Python, and not for all.
+SECOND = "--second"
 
 _ASK = """
 import sys, sysconfig
@@ -28,6 +32,21 @@ class Python:
     @property
     def name(self) -> str:
         return f"3.{self.minor}{'t' * self.is_free_threaded}"
+
+
+def wanted_pythons(options: list[str]) -> list[Python]:
+    """Return the Pythons here; with the option SECOND, the newest of another version than the one that runs this.
+
+    If there is none, say so and end: that is no failure.
+    """
+    pythons = installed_pythons()
+    if SECOND not in options:
+        return pythons
+    others = [one for one in pythons if not one.is_free_threaded and one.minor != sys.version_info.minor]
+    if not others:
+        print(f"No Python here but 3.{sys.version_info.minor}: nothing is tried with a second one.")
+        sys.exit(0)
+    return others[-1:]
 
 
 def installed_pythons() -> list[Python]:

@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from pythons import ROOT, Python, installed_pythons
+from pythons import ROOT, Python, wanted_pythons
 
 #: The first version whose stable ABI nanobind can use; wheel.py-api in pyproject.toml names it too.
 _FIRST_STABLE = 12
@@ -31,7 +31,7 @@ _MEMBERS = re.compile(
 )
 
 
-def main(out: Path) -> None:
+def main(out: Path, pythons: list[Python]) -> None:
     """Leave the files in `out`, or end with what is wrong with them."""
     out.mkdir(parents=True, exist_ok=True)
     for old in [*out.glob("*.whl"), *out.glob("*.tar.gz")]:
@@ -41,7 +41,7 @@ def main(out: Path) -> None:
         _run(_TOOLS / "uv", "build", "--sdist", *_locked(), "--out-dir", built, ROOT)
         (source,) = built.glob("*.tar.gz")
         shutil.copy(source, out)
-        for python in pythons_to_build_with(installed_pythons()):
+        for python in pythons_to_build_with(pythons):
             place = built / python.name
             _run(_TOOLS / "uv", "build", "--wheel", *_locked(), "--python", python.path, "--out-dir", place, source)
             (wheel,) = place.glob("*.whl")
@@ -68,7 +68,8 @@ def _locked() -> list[str | Path]:
 
 def _check_name(wheel: Path, python: Python) -> None:
     is_shared = python.minor >= _FIRST_STABLE and not python.is_free_threaded
-    tag = f"cp3{python.minor}-" + ("abi3" if is_shared else f"cp3{python.minor}{'t' * python.is_free_threaded}")
+    own = f"cp3{python.minor}-cp3{python.minor}{'t' * python.is_free_threaded}"
+    tag = f"cp3{_FIRST_STABLE}-abi3" if is_shared else own
     if f"-{tag}-" not in wheel.name:
         sys.exit(f"{wheel.name}: its tag should be {tag}")
 
@@ -107,4 +108,4 @@ def _run(*command: str | Path, env: dict[str, str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]))

@@ -16,7 +16,7 @@ import pytest
 from shared_data import NO_DATA, SHARED
 
 #: Why what is written in R is not run.
-NO_R = "no R with reticulate (Debian: r-base-core, r-cran-reticulate)"
+NO_R = "no R with a reticulate that knows this Python (Debian: r-base-core, r-cran-reticulate)"
 
 # Whether a change lands must not be luck: problems are then drawn the same way every time. Elsewhere they are new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)

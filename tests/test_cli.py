@@ -85,6 +85,33 @@ def test_bench_compares_with_what_was_measured(command) -> None:
     assert table.out.endswith("\nReference: cpu: one core of an AMD EPYC (Zen 4) with AVX2\n")
 
 
+@pytest.mark.parametrize("cores", [1, 3])
+def test_bench_compares_core_with_core_and_then_takes_all(command, monkeypatch, cores: int) -> None:
+    """The figures of processors are of one core; a machine with one has one row for a search."""
+    monkeypatch.setattr("joblib.effective_n_jobs", lambda n_jobs: cores if n_jobs == -1 else n_jobs or 1)
+    options = ["bench", "-k", 2, "--vars", 40, "--samples", 100, "--engine", "cpu"]
+    threads = sorted({1, cores})
+    assert f"threads: {' and '.join(map(str, threads))} of {cores};" in command(*options).out
+    rows = json.loads(command(*options, "--format", "json").out)["rows"]
+    assert [row["n_threads"] for row in rows] == threads
+    (row,) = json.loads(command(*options, "-j", 2, "--format", "json").out)["rows"]
+    assert row["n_threads"] == 2
+
+
+@pytest.mark.parametrize(
+    ("gpus", "reason", "told"),
+    [
+        ([], "no CuPy", "GPU: none\n"),
+        (["NVIDIA A, 1 MiB, 5", "NVIDIA B, 1 MiB, 5"], None, "GPU: NVIDIA A, NVIDIA B\n"),
+        (["NVIDIA A, 1 MiB, 5"], "no CuPy:\n  install it", "GPU: NVIDIA A (not used: no CuPy: install it)\n"),
+    ],
+)
+def test_bench_says_why_a_gpu_has_no_rows(command, monkeypatch, gpus: list[str], reason: str | None, told: str) -> None:
+    monkeypatch.setattr("interplay.cli.info._gpus", lambda: gpus)
+    monkeypatch.setattr("interplay.engines.cuda.why_no_cuda", lambda: reason)
+    assert told in command("bench", "-k", 1, "--vars", 40, "--samples", 100, "-j", 1, "--engine", "cpu").out
+
+
 def test_bench_says_that_others_are_at_work(command, monkeypatch) -> None:
     options = ["bench", "-k", 1, "--vars", 40, "--samples", 100, "-j", 1, "--engine", "cpu"]
     for load, cores, is_busy in ((0.2, 2, False), (7.91, 2, True), (7.9, 64, False)):

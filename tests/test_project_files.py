@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import os
 import re
@@ -83,6 +84,19 @@ def test_the_figures_of_the_paper_are_those_that_were_measured() -> None:
         assert float(theirs) == pytest.approx(row["mdfs_seconds"], rel=0.02)
         assert float(ours) == pytest.approx(row["interplay_seconds"], abs=5.1e-4)
         assert int(ratio) == round(row["ratio"])
+
+
+def test_the_coverage_that_the_readme_quotes_was_measured() -> None:
+    """`make coverage` writes the file; whoever commits a new one brings the sentence up to date."""
+    found = json.loads(text_of("docs", "coverage.json"))
+    package, core = found["package_without_cuda"], found["core_by_its_own_tests"]
+    year, month, day = map(int, found["date"].split("-"))
+    date = f"{day} {calendar.month_name[month]} {year}"
+    assert (
+        f"reach {package['lines']:.0f} % of the lines and {package['branches']:.0f} % of the branches of the package "
+        f"(without the files that need a GPU); those in C++ alone reach {core['lines']:.0f} % of the lines of its "
+        f"compiled part (`make coverage`, {date})"
+    ) in " ".join(text_of("README.md").split())
 
 
 def measured(name: str) -> dict:

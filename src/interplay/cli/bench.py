@@ -18,8 +18,8 @@ _N_VARS_OF_DEVICE = _N_VARS | {4: 500}
 _MAX_TUPLES = {"cpu": 1e9, "cuda": 1e10}
 
 _HEADER = """\
-| engine | k | variables | samples | levels |      tuples | seconds | tuples/s | × reference |
-|:-------|--:|----------:|--------:|-------:|------------:|--------:|---------:|------------:|"""
+| engine | k | variables | samples | levels | threads |      tuples | seconds | tuples/s | × reference |
+|:-------|--:|----------:|--------:|-------:|--------:|------------:|--------:|---------:|------------:|"""
 
 
 @click.command(short_help="Measure how fast this machine is.")
@@ -40,7 +40,7 @@ _HEADER = """\
 @click.option(
     "--divisions", type=click.IntRange(1, 15), default=1, show_default=True, help="Number of thresholds per variable."
 )
-@click.option("-j", "--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for all cores.")
+@click.option("-j", "--jobs", type=int, help="Threads; -1 for all cores.  [default: one, then all]")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def bench(
     dimensions: tuple[int, ...],
@@ -48,19 +48,22 @@ def bench(
     samples: int,
     n_vars: int | None,
     divisions: int,
-    jobs: int,
+    jobs: int | None,
     format_: str,
 ) -> None:
     """Measure how many tuples a second this machine searches, by engine and dimensions.
 
     Madelon-like data; whole calls, from the table to the gains; the best of at least three. The table can be pasted
     into an issue. Its last column compares with interplay's own figures, for the same search: above 1, this machine
-    is faster.
+    is faster. Those of processors are of one core, so that a row with one thread compares cores, and a row with all
+    threads says how many such cores this machine is worth.
     """
     from interplay.cli.info import engines_here, machine
     from interplay.engines.choice import check_engine
+    from interplay.jobs import resolve_n_jobs
     from interplay.search.provenance import versions
 
+    threads = list(dict.fromkeys(resolve_n_jobs(n_jobs) for n_jobs in ([1, -1] if jobs is None else [jobs])))
     names = list(engines or engines_here())
     for name in names:
         check_engine(name, n_jobs=jobs)
@@ -75,7 +78,7 @@ def bench(
                 f"{n} variables in {k}D are {math.comb(n, k):.2g} tuples, too many for a quick benchmark: lower one of "
                 "them"
             )
-    here = machine(jobs)
+    here = machine(threads)
     if format_ == "table":
         told = versions()
         click.echo(f"interplay {told['interplay']}, Python {told['python']}, numpy {told['numpy']}")
@@ -85,10 +88,12 @@ def bench(
         click.echo(f"\n{_HEADER}")
     rows = []
     for name, k, n in shapes:
-        row = _measured(name, k, samples, n, divisions, jobs)
-        rows.append(row)
-        if format_ == "table":
-            click.echo(_line(row))
+        # A device has its own; the threads beside it only prepare its work.
+        for n_threads in threads if name == "cpu" else threads[-1:]:
+            row = _measured(name, k, samples, n, divisions, n_threads)
+            rows.append(row)
+            if format_ == "table":
+                click.echo(_line(row))
     compared = {row["engine"]["name"]: row["reference"] for row in rows if row["reference"] is not None}
     if format_ == "json":
         click.echo(json.dumps({"versions": versions(), "machine": here, "rows": rows}, indent=1))
@@ -111,12 +116,12 @@ def _line(row: dict[str, Any]) -> str:
     times = "–" if row["times_reference"] is None else f"{row['times_reference']:.2f}"
     return (
         f"| {row['engine']['name']:<6} | {row['dimensions']} | {row['n_vars']:>9} | {row['n_samples']:>7} | "
-        f"{row['n_levels']:>6} | {row['tuples']:>11} | {row['seconds']:>7.4f} | {row['tuples_per_second']:>8.3g} | "
-        f"{times:>11} |"
+        f"{row['n_levels']:>6} | {row['n_threads']:>7} | {row['tuples']:>11} | {row['seconds']:>7.4f} | "
+        f"{row['tuples_per_second']:>8.3g} | {times:>11} |"
     )
 
 
-def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, n_jobs: int) -> dict[str, Any]:
+def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, n_threads: int) -> dict[str, Any]:
     from interplay.cli.reference_rates import reference_rate
     from interplay.datasets import make_madelon
     from interplay.engines.choice import SearchWork, check_engine, choose_engine
@@ -124,13 +129,13 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
 
     n_tuples = math.comb(n_vars, k)
     work = SearchWork(n_tuples=n_tuples, n_samples=n_samples, n_cells=(divisions + 1) ** k)
-    worker = choose_engine(check_engine(engine, n_jobs=n_jobs), work)
+    worker = choose_engine(check_engine(engine, n_jobs=n_threads), work)
     X, y, _ = make_madelon(n_samples, n_vars, random_state=1)
     seconds: list[float] = []
     while len(seconds) < 3 or (sum(seconds) < 1.0 and len(seconds) < 20):
         started = time.perf_counter()
         max_information_gain(
-            X, y, dimensions=k, divisions=divisions, discrete="none", engine=worker, n_jobs=n_jobs, progress=False
+            X, y, dimensions=k, divisions=divisions, discrete="none", engine=worker, n_jobs=n_threads, progress=False
         )
         seconds.append(time.perf_counter() - started)
         if seconds[-1] > 5:
@@ -141,6 +146,7 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
     return {
         "engine": worker.describe(),
         **shape,
+        "n_threads": n_threads,
         "tuples": n_tuples,
         "seconds": min(seconds),
         "tuples_per_second": rate,

@@ -56,17 +56,27 @@ def engines_here() -> list[str]:
     return ["cpu", "cuda"] if why_no_cuda() is None else ["cpu"]
 
 
-def machine(n_jobs: int) -> dict[str, str]:
-    """Return what decides how fast a search on this machine is, with so many threads asked for."""
+def machine(threads: list[int]) -> dict[str, str]:
+    """Return what decides how fast searches on this machine are, with so many threads each."""
     from interplay.engines.cpu import default_simd_level
     from interplay.jobs import resolve_n_jobs
 
     return {
         "processor": processor(),
-        "threads": f"{resolve_n_jobs(n_jobs)} of {resolve_n_jobs(-1)}",
+        "threads": f"{' and '.join(map(str, threads))} of {resolve_n_jobs(-1)}",
         "instruction set": default_simd_level(),
-        "GPU": "; ".join(gpu.split(",")[0] for gpu in _gpus()) or "none",
+        "GPU": _gpus_and_whether_used(),
     }
+
+
+def _gpus_and_whether_used() -> str:
+    """Name the GPUs; a table without the rows of one that is there has to say why."""
+    from interplay.engines.cuda import why_no_cuda
+
+    gpus = ", ".join(gpu.split(",")[0] for gpu in _gpus())
+    if gpus and (reason := why_no_cuda()) is not None:
+        return f"{gpus} (not used: {' '.join(str(reason).split())})"
+    return gpus or "none"
 
 
 def processor() -> str:
