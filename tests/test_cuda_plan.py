@@ -24,7 +24,13 @@ from interplay.engines.cuda.layout import (
     words_of,
 )
 from interplay.engines.cuda.tables import make_information_tables
-from interplay.engines.cuda.work_plan import WorkPlan, scattering_stride, sum_tolerance
+from interplay.engines.cuda.work_plan import (
+    WorkPlan,
+    ratio_tolerance,
+    rounding_tolerance,
+    scattering_stride,
+    sum_tolerance,
+)
 from interplay.search.tuple_tiles import make_tuple_tiles
 
 
@@ -339,3 +345,41 @@ def test_tables_give_the_gains_of_the_cpu_engine() -> None:
 
 def class_words(planes) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[no-untyped-def]
     return planes.class_word_start[:-1], planes.class_word_start[1:]
+
+
+@pytest.mark.parametrize(("n_cells", "row_levels", "column_levels"), [(3, 3, 3), (27, 3, 3), (25, 5, 5), (58, 4, 4)])
+@pytest.mark.parametrize("pseudocount", [0.25, 0.001, 30.0])
+def test_tolerance_covers_informations_of_many_cells(
+    n_cells: int, row_levels: int, column_levels: int, pseudocount: float
+) -> None:
+    """F(prefix, m) as prefix_counts.cuh sums it up, with logarithms and reciprocals as far off as they may be."""
+    rng = np.random.default_rng([n_cells, row_levels])
+    f32, n_samples = np.float32, 6000
+    pseudo = row_levels * pseudocount
+    n_prime = n_samples + n_cells * row_levels * column_levels * 2 * pseudocount
+    tolerance = ratio_tolerance(n_prime) + rounding_tolerance(n_prime, n_cells * row_levels * column_levels)
+    worst = 0.0
+    for spread, telling in [(0.05, 0.02), (1.0, 0.02), (0.05, 1.0), (1.0, 30.0)] * 50:
+        sizes = rng.multinomial(n_samples, rng.dirichlet(np.full(n_cells * column_levels, spread)))
+        # By the prefix alone the decision is nearly known, or hardly at all.
+        of_0 = rng.binomial(sizes, np.repeat(rng.beta(telling, telling, n_cells), column_levels))
+        counts = np.stack([of_0, sizes - of_0]).reshape(2, n_cells, column_levels)
+        if counts.sum(axis=(1, 2)).min() == 0:
+            continue
+        shares = counts.sum(axis=(1, 2)) / n_samples
+        x = counts + pseudo * shares[:, np.newaxis, np.newaxis] / shares.min()
+        exact = (x * np.log2(x / (x.sum(axis=0) * shares[:, np.newaxis, np.newaxis]))).sum()
+        for sign in (-1, 1):
+            inverse = (1 / x.sum(axis=0)).astype(f32) * f32(1 + sign * 2.0**-23)
+            ratio = (x.astype(f32) * inverse).astype(f32) * (1 / shares).astype(f32)[:, np.newaxis, np.newaxis]
+            log = np.log2(ratio.astype(np.float64))
+            log = (log + sign * 2.0**-22 * np.maximum(1, np.abs(log))).astype(f32)
+            terms = (x[0].astype(f32) * log[0] + (x[1].astype(f32) * log[1]).astype(f32)).astype(f32)
+            found = f32(0)
+            for cell in terms:
+                of_cell = f32(0)
+                for term in cell:
+                    of_cell = f32(of_cell + term)
+                found = f32(found + of_cell)
+            worst = max(worst, abs(float(found) - exact))
+    assert 2 * worst < tolerance

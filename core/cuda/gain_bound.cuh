@@ -37,6 +37,16 @@ __device__ __forceinline__ float2 divergence_bound(float n, float p) {
   return make_float2(fmaf(slope, 0.5f * by_chance, at_0), fmaf(slope, 0.5f * reciprocal(by_chance), curvature));
 }
 
+// What x_0 and x_1 samples of two classes tell: Σ x·log2(x / (n·q)), with q the classes' shares of all samples, and n =
+// x_0 + x_1. Their logarithms are small, where those of x are not, so that sums of many lose little.
+__device__ __forceinline__ float told_by(float x_0, float x_1, float2 inverse_shares) {
+  const float inverse = reciprocal(fmaxf(x_0 + x_1, 1e-30f));
+  // The logarithm of 0 is infinite, and its product with 0 no number.
+  const float log_0 = __log2f(fmaxf(x_0 * inverse * inverse_shares.x, 1e-30f));
+  const float log_1 = __log2f(fmaxf(x_1 * inverse * inverse_shares.y, 1e-30f));
+  return fmaf(x_0, log_0, x_1 * log_1);
+}
+
 // x·log2(x), with 0 for an empty cell.
 __device__ __forceinline__ float x_log_x(float x) { return x > 0.0f ? x * __log2f(x) : 0.0f; }
 

@@ -88,6 +88,7 @@ __device__ __forceinline__ void add_told_by_cell(Bounds<u32>& bound, const PartP
                                                  const CellTable& table, Ways& ways) {
   if (ways.all_there >> cell % 32 & 1) {
     if (add_told<kAllThere>(bound, products, cell, shared, rows, first_column, table)) return;
+    ways.all_there &= ~(1u << cell % 32);  // a part tells too much
   }
   if (ways.of(cell) == 0) {
     if (add_told<kByTable>(bound, products, cell, shared, rows, first_column, table)) return;

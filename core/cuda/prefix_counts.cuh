@@ -170,42 +170,53 @@ __device__ __forceinline__ void add_pseudocounts_last(float (&counts)[kClasses],
   for (int q = 0; q < kClasses; ++q) counts[q] += others * pseudo[q];
 }
 
+// What a cell with such counts adds to F.
+__device__ __forceinline__ float information_of(const float (&counts)[kClasses], float2 inverse_shares) {
+  if (kTable) return told_by(counts[0], counts[kClasses - 1], inverse_shares);
+  float sum = 0, n = 0;
+#pragma unroll
+  for (int q = 0; q < kClasses; ++q) {
+    sum += x_log_x(counts[q]);
+    n += counts[q];
+  }
+  return sum - x_log_x(n);
+}
+
 // F(prefix, variable), and what members v of the prefix ask for, one of them or, where every member must gain, all:
-// F(prefix but v, variable) + v's maximum. With a table, all F have a constant more (table_bound.cuh).
+// F(prefix but v, variable) + v's maximum. With a table, all F lack the same constant (table_bound.cuh).
 // others: levels of the last variable that is left out
 // Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>
 __device__ __forceinline__ void find_informations(const Piece& piece, const Shared& shared,
-                                                  const float (&pseudo)[kClasses], float constant, int plane, int step,
-                                                  int others, float* information, float* rest) {
-  float sum = constant;
+                                                  const float (&pseudo)[kClasses], float2 inverse_shares, int plane,
+                                                  int step, int others, float* information, float* rest) {
+  float sum = 0;
+  // Cell by cell, and then these: so few numbers are added up in a row.
 #pragma unroll 1
   for (int cell = 0; cell < piece.cells(); ++cell) {
+    float of_cell = 0;
 #pragma unroll
     for (int level = 0; level < kLevels; ++level) {
-      float counts[kClasses], n = 0;
+      float counts[kClasses];
       level_counts<kLevels>(shared, cell, plane, step, level, counts);
       add_pseudocounts_last(counts, pseudo, others);
-#pragma unroll
-      for (int q = 0; q < kClasses; ++q) {
-        sum += x_log_x(counts[q]);
-        n += counts[q];
-      }
-      sum -= x_log_x(n);
+      of_cell += information_of(counts, inverse_shares);
     }
+    sum += of_cell;
   }
   *information = sum;
   float asked_for = kEveryMember ? -kNever : kNever;
 #pragma unroll 1
   for (int j = 0; j < kPrefix; ++j) {
     const int stride = piece.stride_of(j), n_levels = piece.levels_of(j);
-    float without = constant;
+    float without = 0;
 #pragma unroll 1
     for (int cell = 0; cell < piece.cells(); ++cell) {
       if (cell / stride % n_levels != 0) continue;
+      float of_cell = 0;
 #pragma unroll
       for (int level = 0; level < kLevels; ++level) {
-        float merged[kClasses], n = 0;
+        float merged[kClasses];
 #pragma unroll
         for (int q = 0; q < kClasses; ++q) merged[q] = 0;
 #pragma unroll
@@ -216,13 +227,9 @@ __device__ __forceinline__ void find_informations(const Piece& piece, const Shar
           for (int q = 0; q < kClasses; ++q) merged[q] += counts[q];
         }
         add_pseudocounts_last(merged, pseudo, others * n_levels);
-#pragma unroll
-        for (int q = 0; q < kClasses; ++q) {
-          without += x_log_x(merged[q]);
-          n += merged[q];
-        }
-        without -= x_log_x(n);
+        of_cell += information_of(merged, inverse_shares);
       }
+      without += of_cell;
     }
     asked_for = of_both(asked_for, shared.prefix_best[j] + without);
   }
@@ -235,8 +242,6 @@ __device__ __forceinline__ void make_informations(const Data& data, const Piece&
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
-  const float parts = piece.cells() * kRowLevels * kColumnLevels;
-  const float constant = kTable ? fmaf(parts, data.class_bits.y, data.class_bits.x) : 0.0f;
   for (int i = threadIdx.x; i < variables.size(); i += kThreads) {
     const int variable = variables[i], plane = margin_plane(variable);
     const int step = is_column(variable) ? kBlockColumns : kBlockRows;
@@ -245,9 +250,11 @@ __device__ __forceinline__ void make_informations(const Data& data, const Piece&
         is_column(variable) ? piece.first_column + variable : piece.first_row + variable - kBlockColumns;
     float information, rest;
     if (kRowLevels == kColumnLevels || is_column(variable)) {
-      find_informations<kColumnLevels>(piece, shared, pseudo, constant, plane, step, kRowLevels, &information, &rest);
+      find_informations<kColumnLevels>(piece, shared, pseudo, data.inverse_shares, plane, step, kRowLevels,
+                                       &information, &rest);
     } else {
-      find_informations<kRowLevels>(piece, shared, pseudo, constant, plane, step, kColumnLevels, &information, &rest);
+      find_informations<kRowLevels>(piece, shared, pseudo, data.inverse_shares, plane, step, kColumnLevels,
+                                    &information, &rest);
     }
     const bool counts =
         position >= place.begin && position < place.end && (is_column(variable) || !piece.tile.only_last_counts);

@@ -83,7 +83,7 @@ __host__ __device__ constexpr int power(int base, int exponent) {
 // What the threads of a block share while they work on a piece.
 struct Shared {
   unsigned short* table;  // [table_size], see table_bound.cuh
-  uint2* masks;           // [n_cells rounded up to 8][n_steps][4]: samples of each cell of the prefix
+  uint2* masks;           // [n_cells and some more][n_steps][4]: samples of each cell of the prefix
   float* rows;            // [kWarps][n_cells][kWarpRows][kRowFloats]
   // Counts in each cell, by class, in place of the last one in all; each with the pseudocounts of the cells of the
   // whole tuple that it gathers, unless these are added last. Packed, both are the bits of one number.
@@ -96,7 +96,8 @@ struct Shared {
   float* root_of_error;  // [kWarps][kWarpRows], where bounds are half floats
 
   __device__ Shared(unsigned char* memory, int table_size, int n_cells, int n_steps) {
-    const int n_masks = (n_cells + 7) / 8 * 8;
+    // Eight cells have margins together, and kCellsAtOnce are counted together.
+    const int n_masks = max((n_cells + 7) / 8 * 8, (n_cells + kCellsAtOnce - 1) / kCellsAtOnce * kCellsAtOnce);
     table = reinterpret_cast<unsigned short*>(memory);
     masks = reinterpret_cast<uint2*>(table + table_size);
     rows = reinterpret_cast<float*>(masks + n_masks * n_steps * 4);
@@ -118,8 +119,7 @@ struct Data {
   const double* best;  // [position * n_groups + group]
   int n_groups;
   const float* pseudocounts;  // [kClasses], of a cell of the whole tuple
-  // H(q), with q the shares of the classes: times all samples, and times the pseudocounts of a part (table_bound.cuh).
-  float2 class_bits;
+  float2 inverse_shares;      // all samples over those of two classes
 };
 
 // A piece of work: some rows and columns of a tile. In shared memory.

@@ -1,9 +1,8 @@
 // packed counts of a tuple in one cell of the prefix → what its parts tell about the decision, by a table
 //
 // A part with x_0 and x_1 samples, pseudocounts included, n in all, tells x_0·log2(x_0 / (n·q_0)) + x_1·log2(x_1 /
-// (n·q_1)) bits, with q the shares of the classes among all samples. Summed over all parts that is F(tuple) and a
-// constant, H(q)·N, which informations have here too (prefix_counts.cuh). The numbers are small and never negative, so
-// that floats hold them well.
+// (n·q_1)) bits, with q the shares of the classes among all samples. Summed over all parts that is F(tuple), but for a
+// constant, H(q)·N, which is left out of all F here (prefix_counts.cuh).
 //
 // A table in shared memory has them for small counts, as whole numbers of 16 bits in a unit of the host's choice,
 // rounded up: minimum, address and load for each part, and half a sum, beside the subtractions. Counts are doubled,
@@ -26,10 +25,13 @@ struct CellTable {
   u32 last;                     // the largest counts of the table, packed
   u32 strides;                  // 1 for class 1, and for class 0 how many counts of class 1 there are; in bytes
   float pseudo_0, pseudo_1;     // of a part
-  float inverse_0, inverse_1;   // 1 / q
+  float2 inverse_shares;        // 1 / q
   float per_bit, unit;          // units in a bit; bits in a unit
 
-  __device__ __forceinline__ bool has(u32 both) const { return __vminu2(both, last) == both; }
+  // Before the edges.
+  __device__ __forceinline__ bool has(u32 both) const {
+    return __vminu2(both, last - kOneOfClass0 - kOneOfClass1) == both;
+  }
   __device__ __forceinline__ u32 at(u32 both) const {
     return *reinterpret_cast<const unsigned short*>(values + __dp2a_lo(both, strides, 0u));
   }
@@ -39,28 +41,22 @@ struct CellTable {
     // The bits of the float 2^23 + twice the count.
     const float x_0 = fmaf(__uint_as_float(__byte_perm(both, kMagicBits, 0x7632)) - kMagic, 0.5f, pseudo_0);
     const float x_1 = fmaf(__uint_as_float(__byte_perm(both, kMagicBits, 0x7610)) - kMagic, 0.5f, pseudo_1);
-    const float inverse = reciprocal(fmaxf(x_0 + x_1, 1e-30f));
-    // The logarithm of 0 is infinite, and its product with 0 no number.
-    const float told_0 = __log2f(fmaxf(x_0 * inverse * inverse_0, 1e-30f));
-    const float told_1 = __log2f(fmaxf(x_1 * inverse * inverse_1, 1e-30f));
-    return __float2uint_ru(fmaf(x_0, told_0, x_1 * told_1) * per_bit);
+    return __float2uint_ru(told_by(x_0, x_1, inverse_shares) * per_bit);
   }
 };
 
 // Copies the table, by all threads of a block, which have yet to wait for each other.
-__device__ __forceinline__ CellTable make_cell_table(const Data& data, const Shared& shared, const float* class_sizes,
+__device__ __forceinline__ CellTable make_cell_table(const Data& data, const Shared& shared,
                                                      const unsigned short* values, int n_rows, int stride,
                                                      float per_bit) {
   if (!kTable) return CellTable();
   for (int i = threadIdx.x; i < n_rows * stride; i += kThreads) shared.table[i] = values[i];
-  const float n_0 = class_sizes[0], n_1 = class_sizes[kClasses - 1];
   return {reinterpret_cast<const unsigned char*>(shared.table),
           (u32)(n_rows - 1) * kOneOfClass0 + (u32)(stride - 1) * kOneOfClass1,
           (u32)stride << 8 | 1u,
           data.pseudocounts[0],
           data.pseudocounts[kClasses - 1],
-          (n_0 + n_1) / n_0,
-          (n_0 + n_1) / n_1,
+          data.inverse_shares,
           per_bit,
           1.0f / per_bit};
 }

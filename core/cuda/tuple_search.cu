@@ -136,17 +136,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
                    const i64* lane_row, const double* best, int n_groups, const Tile<kDimensions>* tiles,
                    const i64* item_start, int n_tiles, i64 n_items, int prefixes_per_item, i64 items_per_run,
                    i64 first_run, i64 end_run, i64 n_runs, i64 run_stride, u64* next_run, int max_cells,
-                   const unsigned short* table, int table_rows, int table_stride, float per_bit, float bits_of_samples,
-                   float bits_of_part, float tolerance, float shrink, int* survivor_tuples, u32* n_survivors,
-                   u32 capacity) {
+                   const unsigned short* table, int table_rows, int table_stride, float per_bit, float tolerance,
+                   float shrink, int* survivor_tuples, u32* n_survivors, u32 capacity) {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ Piece piece;
   __shared__ i64 taken_run, tile_at, first_prefix, end_prefix;
   __shared__ int next_task;
-  const Data data = {planes, n_steps,  class_steps,  {lane_first, lane_levels, lane_rows, lane_row},
-                     best,   n_groups, pseudocounts, {bits_of_samples, bits_of_part}};
+  const float n_samples = class_sizes[0] + class_sizes[kClasses - 1];  // of two classes
+  const Data data = {
+      planes, n_steps,  class_steps,  {lane_first, lane_levels, lane_rows, lane_row},
+      best,   n_groups, pseudocounts, {n_samples / class_sizes[0], n_samples / class_sizes[kClasses - 1]}};
   const Shared shared(memory, (table_rows * table_stride + 7) / 8 * 8, max_cells, n_steps);
-  const CellTable cell_table = make_cell_table(data, shared, class_sizes, table, table_rows, table_stride, per_bit);
+  const CellTable cell_table = make_cell_table(data, shared, table, table_rows, table_stride, per_bit);
   const Survivors survivors = {survivor_tuples, n_survivors, capacity};
   const int warp = threadIdx.x / 32;
 

@@ -289,7 +289,10 @@ class DeviceTuples(ABC):
 
     def _launch_search(self, work: Work, tiles: ChosenTiles, item_start: Any, first_run: int, end_run: int) -> None:
         kernel = compiled("tuple_search.cu", "find_survivors", work.variant.defines())
-        shared = work.variant.shared_bytes(work.n_cells, self._n_steps)
+        table = self._part_table(work.variant.table_bytes)
+        # What the table does not take is left to the cache.
+        spare = work.variant.table_bytes - -(-table[0].nbytes // 16) * 16
+        shared = work.variant.shared_bytes(work.n_cells, self._n_steps) - spare
         kernel.max_dynamic_shared_size_bytes = shared
         self._clear_counters()
         n_blocks = min(self._n_multiprocessors * work.variant.blocks_per_multiprocessor, end_run - first_run)
@@ -314,8 +317,7 @@ class DeviceTuples(ABC):
             np.int64(scattering_stride(work.n_runs)),
             self._counters[2:],
             np.int32(work.n_cells),
-            *self._part_table(work.variant.table_bytes),
-            *(np.float32(bits) for bits in self._plan.class_bits),
+            *table,
             np.float32(self._plan.table_tolerance if work.variant.table_bytes else self._plan.tolerance),
             np.float32(self._plan.shrink),
             self._tuples,

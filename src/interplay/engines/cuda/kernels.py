@@ -13,6 +13,7 @@ from interplay.engines.cuda.kernel_loader import Kernel
 _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 _MAX_ACCUMULATORS_OF_CELLS = 96
+_MAX_LEVELS = 5
 
 #: Half floats add up a row of parts.
 _MAX_LEVELS_OF_HALF_FLOATS = 9
@@ -20,8 +21,8 @@ _MAX_LEVELS_OF_HALF_FLOATS = 9
 #: Steps of 256 samples whose counts fit into 16 bits, and of which twice the counts do.
 _MAX_PACKED_STEPS, _MAX_TABLE_STEPS = 255, 127
 
-#: Shared memory for the table of table_bound.cuh: at most, and what a shape should leave for it, or else must.
-_MAX_TABLE_BYTES, _TABLE_BYTES = 96 << 10, (40 << 10, 4 << 10)
+#: Shared memory for the table of table_bound.cuh: at most, and what a shape should leave for it, or else less.
+_MAX_TABLE_BYTES, _TABLE_BYTES = 96 << 10, (40 << 10, 16 << 10, 4 << 10)
 
 #: Steps of 256 samples whose words a thread can hold: registers for rows and columns beside the accumulators.
 _MAX_HELD_STEPS = 8
@@ -124,7 +125,7 @@ class SearchVariant:
         n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
         of_rows = self.threads // 32 * 16 * self.row_fragments * self.row_levels * level_floats
         per_cell = of_rows + (1 if self.packed else self.n_classes) * (n_planes + 1)
-        n_masks = -(-n_cells // 8) * 8
+        n_masks = max(-(-n_cells // count) * count for count in (8, self.cells_at_once))
         by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
         if self.half_bound:
             by_variable += self.threads // 32 * 16 * self.row_fragments
@@ -170,7 +171,11 @@ def choose_variant(
     packed = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PACKED_STEPS
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
     accumulators = (1 if packed else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
-    if accumulators > _MAX_ACCUMULATORS_AT_ALL:
+    # Six levels and more, with a prefix, would not leave registers enough.
+    too_many = (
+        accumulators > _MAX_ACCUMULATORS_OF_CELLS and max(row_levels, column_levels) > _MAX_LEVELS and n_cells > 1
+    )
+    if accumulators > _MAX_ACCUMULATORS_AT_ALL or too_many:
         return None
     # With a prefix, what parts tell is looked up; without one, words of the planes need the cache more than a table.
     looks_up = packed and n_cells > 1 and n_steps <= _MAX_TABLE_STEPS

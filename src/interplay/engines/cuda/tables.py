@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import xlogy
 
 from interplay import _core
 from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
@@ -148,6 +147,8 @@ def make_part_table(
     A part tells x₀·log2(x₀ / (n·q₀)) + x₁·log2(x₁ / (n·q₁)) bits, with x the samples and pseudocounts of a class, n
     those of both, and q the classes' shares of all samples. It is rounded up.
     """
+    from scipy.special import xlogy  # in the background until now: see kernel_loader
+
     # Room for all parts but that of level 0 of every variable, where all have the same distribution: of the others,
     # none has a larger share. More would be taken from the cache.
     share = (1 - 1 / dimensions) ** (dimensions - 1) / dimensions
@@ -155,14 +156,15 @@ def make_part_table(
     n_0, n_1 = (int(n) for n in np.minimum(class_sizes, expected + _DEVIATIONS * np.sqrt(expected)) + 2)
     n_values = max_bytes // 2
     stride = int(min(_MAX_STRIDE, n_1, max(2.0, math.sqrt(n_values * n_1 / n_0)), n_values // 2))
-    stride -= (stride - _GOOD_STRIDE) % 16 if stride > 26 else stride % 2
+    stride += -((stride - _GOOD_STRIDE) % 16) if stride > 26 else stride % 2
     x_0 = np.arange(min(n_0, n_values // stride))[:, np.newaxis] + float(pseudocounts[0])
     x_1 = np.arange(stride) + float(pseudocounts[1])
     share_0, share_1 = class_sizes / class_sizes.sum()
     told = xlogy(x_0, x_0 / share_0) + xlogy(x_1, x_1 / share_1) - xlogy(x_0 + x_1, x_0 + x_1)
     # Rounding adds half a unit for each cell: some hundredths of a bit in all.
     per_bit = 2.0 ** min(math.ceil(math.log2(8 * n_cells)), 11)
-    values = np.ceil(np.maximum(told, 0.0) / math.log(2) * per_bit + 1e-9)
+    # What is 0 but for rounding stays 0: most parts are empty where there are many.
+    values = np.ceil(np.maximum(told, 0.0) / math.log(2) * per_bit - 1e-9)
     values[-1], values[:, -1] = _TOO_LARGE, _TOO_LARGE
     return PartTable(values=np.minimum(values, _TOO_LARGE).astype(np.uint16), per_bit=per_bit)
 

@@ -107,8 +107,6 @@ class WorkPlan:
         What the bound may lack, absolutely, and by what factor it may be too small.
     product_tolerance, table_tolerance : float
         What the bounds of product_bound.cu and of table_bound.cuh may lack, where logarithms are of ratios.
-    class_bits : (float, float)
-        The entropy of the classes times all samples, and times the pseudocounts of a cell of the whole tuple.
     """
 
     def __init__(
@@ -142,10 +140,7 @@ class WorkPlan:
         n_prime = float(planes.n_samples + self.max_cells * self.pseudocounts.sum())
         self.tolerance, self.shrink = sum_tolerance(n_prime, n_classes), 1 / 1.004
         self.product_tolerance = ratio_tolerance(n_prime)
-        self.table_tolerance = self.tolerance + self.product_tolerance
-        shares = planes.class_sizes / planes.n_samples
-        class_bits = -float((shares * np.log2(shares)).sum())
-        self.class_bits = (class_bits * planes.n_samples, class_bits * float(self.pseudocounts.sum()))
+        self.table_tolerance = self.product_tolerance + rounding_tolerance(n_prime, self.max_cells)
         self._kind, self._kinds = self._find_kinds()
 
     def _find_kinds(self) -> tuple[IntArray, list[tuple[int, int, bool]]]:
@@ -301,6 +296,15 @@ def sum_tolerance(n_prime: float, n_classes: int) -> float:
     """
     n_sums = 1.0 if n_classes == 2 else 2.0 + n_classes / 8
     return 0.002 + 1.2e-6 * n_sums * log2(max(n_prime, 2.0)) * n_prime
+
+
+def rounding_tolerance(n_prime: float, n_cells: int) -> float:
+    """Return by how much informations of tuples with so many cells may be off by the rounding of their sums.
+
+    They are no larger than `n_prime`. The cells of each of no more than `n_cells` / 4 prefixes are added up in float32,
+    at most 32 of them, and then these.
+    """
+    return (n_cells / 4 + 32) * 2.0**-24 * n_prime
 
 
 def ratio_tolerance(n_prime: float) -> float:
