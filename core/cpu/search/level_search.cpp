@@ -6,6 +6,7 @@
 #include "search/level_search.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "search/level_counter.hpp"
@@ -23,7 +24,9 @@ constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
 
 // One in so many prefixes at most is counted again, because a byte does not hold its counts: else bytes do not pay.
+// Before any is counted: how many samples of a class their largest cells have, in the mean.
 constexpr Index kMostCountedAgain = 8;
+constexpr double kMostExpected = 230;
 
 // Samples of a segment at most: the rows of all of them, which tables are counted with, stay in the next cache.
 constexpr Index kLongestSegment = 8192;
@@ -69,7 +72,7 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     for (int m = 0; m < n_prefix_; ++m) n_closed_ *= levels_[m] - 1;
     if constexpr (Form::has_bytes) {
       in_bytes_ = counter_.counts_at_once() && Form::takes_bytes(planes_.class_sizes, shape_of_tile()) &&
-                  n_counted_again_ * kMostCountedAgain <= n_met_in_bytes_;
+                  n_counted_again_ * kMostCountedAgain <= n_met_in_bytes_ && largest_cell() < kMostExpected;
     }
     const Index of_register = n_vectors_ * (levels_[n_prefix_] - 1) * in_register_;
     const Index room_in_tables =
@@ -79,6 +82,36 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     registers_together_ = std::min({registers_together_, room_in_tables, room_for_rows, kLanes / in_register_});
     registers_together_ = std::clamp<Index>(registers_together_, 1, std::max<Index>(this->n_registers_left(), 1));
     return registers_together_ * of_register;
+  }
+
+  // Samples of a class that the largest cell of two members has, if these are typical of their blocks and have nothing
+  // to do with one another.
+  double largest_cell() const {
+    double largest = 0;
+    for (Index q = 0; q < planes_.n_classes(); ++q) {
+      double of_class = static_cast<double>(planes_.class_sizes[q]);
+      for (int m = 0; m < 2; ++m) of_class *= commonest_level(m, q);
+      largest = std::max(largest, of_class);
+    }
+    return largest;
+  }
+
+  // The share of a class that has its commonest level of a variable: the mean over the block of a member.
+  double commonest_level(int member, Index q) const {
+    const Index begin = planes_.class_word_start[q], end = planes_.class_word_start[q + 1];
+    Index sum = 0;
+    for (Index place = this->begin_[member]; place < this->begin_[member] + this->size_[member]; ++place) {
+      Index rest = planes_.class_sizes[q], most = 0;
+      for (Index level = 1; level < levels_[member]; ++level) {
+        const Word* plane = this->plane_at(place, level);
+        Index n = 0;
+        for (Index w = begin; w < end; ++w) n += std::popcount(plane[w]);
+        rest -= n;
+        most = std::max(most, n);
+      }
+      sum += std::max(most, rest);
+    }
+    return static_cast<double>(sum) / static_cast<double>(this->size_[member] * planes_.class_sizes[q]);
   }
 
   Index bytes_of_count() const { return static_cast<Index>(in_bytes_ ? sizeof(BytePair) : sizeof(Lane)); }
