@@ -24,6 +24,7 @@ class LevelCounter {
   struct Places {
     const Word* masks;
     Index n_masks, begin, end, n_levels;
+    Index first_register;  // of lanes to count: all lanes of those before it come before the variables
 
     Index n_lists() const { return (end - begin) * (n_levels - 1); }  // per mask
   };
@@ -159,7 +160,7 @@ class LevelCounter {
       }
     }
     counted_.resize(n_classes_ * n_lists * kLanes);
-    for (Index of_register = 0; of_register < n_registers_; ++of_register) {
+    for (Index of_register = places.first_register; of_register < n_registers_; ++of_register) {
       LaneCount* counted = counted_.data();
       const Listed* listed = listed_.data();
       for (Index q = 0; q < n_classes_; ++q) {
@@ -186,7 +187,7 @@ class LevelCounter {
   void count_both_classes(const Places& places, Index i, const RestrictedRows* restricted, Target target) {
     const LanePieces pieces(runs_);
     const Index n_lists = places.n_lists();
-    for (Index of_register = 0; of_register < n_registers_; ++of_register) {
+    for (Index of_register = places.first_register; of_register < n_registers_; ++of_register) {
       for (Index list = 0; list < n_lists; ++list) {
         const auto of_class = [&](Index q) {
           const Listed& listed = listed_[static_cast<std::size_t>(q * n_lists + list)];
