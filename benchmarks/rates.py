@@ -46,7 +46,7 @@ GROUPS: dict[str, list[dict[str, Any]]] = {
     "samples": [{"dimensions": 3, "n_vars": 200, "n_samples": n} for n in (500, 1000, 8000)],
     "levels": [
         *({"dimensions": 3, "n_vars": p, "levels": 3} for p in (150, 300)),
-        *({"dimensions": 3, "n_vars": 150, "levels": c} for c in (4, 5)),
+        *({"dimensions": 3, "n_vars": 150, "levels": c} for c in (4, 5, 8)),
     ],
     "classes": [{"dimensions": 3, "n_vars": 150, "classes": c} for c in (3, 5)],
     "share": [{"dimensions": 3, "n_vars": 200, "share": share} for share in (0.3, 0.1)],

@@ -22,11 +22,15 @@ int main(int n_arguments, char** arguments) {
   for (const interplay::Index last_block : {11, 14, 15}) test_two_level_tiles(rng, {0.5, 0.2}, last_block);
   test_level_tiles(rng, {2, 3, 4});
   test_level_tiles(rng, {2, 3}, 70001);
+  test_small_cell_tiles(rng);
   test_transpose(rng);
   test_column_kernels(rng);
   test_rational_bound(rng);
   test_level_bounds(rng);
   test_bounds(rng);
+  test_small_cell_tables(rng);
+  test_small_cell_bounds(rng);
+  test_counts_of_both_classes(rng);
   test_ties(rng);
   test_count_tables(rng);
   std::printf("%d passed, %d failed\n", checks - failures, failures.load());

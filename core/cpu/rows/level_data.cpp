@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bounds/lane_model.hpp"
+#include "bounds/small_cells.hpp"
 
 namespace interplay {
 
@@ -28,7 +29,10 @@ void LevelData::make_model() {
     model_.share[q] = static_cast<float>(share);
     model_.share_3[q] = static_cast<float>(3 * share);
   }
-  if (sizes.size() == 2) model_.two_classes = make_lane_model(sizes, problem_.pseudocount, most_cells);
+  if (sizes.size() == 2) {
+    model_.two_classes = make_lane_model(sizes, problem_.pseudocount, most_cells);
+    model_.small_cells = make_small_cell_tables(sizes, problem_.pseudocount);
+  }
 }
 
 }  // namespace interplay

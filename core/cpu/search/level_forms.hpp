@@ -15,6 +15,7 @@ struct PairedForm {
   using Job = PairedScoreJob;
   static Index n_vectors(Index) { return 1; }
   static constexpr bool has_polynomials = true;
+  static constexpr bool has_bytes = true;
 
   static void add_ones(Index q, Index n, Count* ones) { *ones += static_cast<Count>(n) << (16 * q); }
 
@@ -30,6 +31,17 @@ struct PairedForm {
                                     bool polynomial) {
     return kernels.paired.score_of(model, shape, polynomial);
   }
+
+  // Whether the counts of whole prefixes, of two members, are to be in bytes: where cells are so small in the mean that
+  // few of them have 16 samples.
+  static bool takes_bytes(std::span<const Index> class_sizes, const LevelShape& shape) {
+    const Index n_cells = Index{shape.n_patterns} * shape.lane_levels;
+    return shape.n_prefix == 2 && class_sizes[0] + class_sizes[1] <= kMostInSmallCells * n_cells;
+  }
+  static PairedScoreKernel score_small_of(const LaneKernels& kernels, const LevelModel& model, bool polynomial) {
+    return kernels.paired.score_small_of(model, polynomial);
+  }
+  static constexpr Index kMostInSmallCells = 6;
 };
 
 // 16 bits for each class.
@@ -37,6 +49,7 @@ struct SeparateForm {
   using Job = LevelScoreJob;
   static Index n_vectors(Index n_classes) { return n_classes; }
   static constexpr bool has_polynomials = false;
+  static constexpr bool has_bytes = false;
 
   static void add_ones(Index q, Index n, Count* ones) { ones[q] += static_cast<Count>(n); }
 
@@ -66,6 +79,7 @@ struct WideForm {
   using Job = WideScoreJob;
   static Index n_vectors(Index n_classes) { return n_classes; }
   static constexpr bool has_polynomials = false;
+  static constexpr bool has_bytes = false;
 
   static void add_ones(Index q, Index n, Count* ones) { ones[q] += static_cast<Count>(n); }
 

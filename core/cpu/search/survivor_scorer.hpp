@@ -16,10 +16,10 @@
 
 namespace interplay {
 
-// The two forms of counts as the scorer reads them. A layer holds the patterns of the prefix with one pattern of the
+// How the scorer reads the two forms of counts. A layer holds the patterns of the prefix with one pattern of the
 // lane's parts; layer 0, all parts open, is the prefix alone. Classes that are packed into one number are transformed
 // together.
-struct PackedForm {
+struct PackedReader {
   const LaneCounts& counts;
   static constexpr Index n_transforms = 1;
   static constexpr TwoLevels levels_of() { return {}; }
@@ -32,7 +32,7 @@ struct PackedForm {
 
 // Counts: LevelCounts, PairedCounts or WideCounts
 template <class Counts>
-struct LevelForm {
+struct LevelReader {
   const Counts& counts;
   const Index n_transforms;  // one per class, or one for both
   auto levels_of() const {
@@ -41,19 +41,28 @@ struct LevelForm {
   }
   const Count* prefix_cells(Index t, Index n_patterns) const { return counts.prefix_cells + t * n_patterns; }
   Count at(Index t, Index layer, Index pattern, int lane) const {
+    if constexpr (std::is_same_v<Counts, PairedCounts>) {
+      const Index n = counts.shape.levels[0];
+      if (counts.whole && pattern > n && pattern % n != 0) {
+        const Index number = (pattern / n - 1) * (n - 1) + pattern % n - 1;
+        const Index run = number * (counts.shape.lane_levels - 1) + layer - 1;
+        const BytePair pair = counts.whole[run * counts.shape.lane_stride + lane];
+        return class_counts(pair & 0xff, pair >> 8);
+      }
+    }
     const auto* lanes = counts.with_lane[t * counts.shape.n_patterns + pattern];
     return static_cast<Count>(lanes[(layer - 1) * counts.shape.lane_stride + lane]);
   }
   static void set_cell(Index t, Count count, Count* of_classes) {
     if constexpr (std::is_same_v<Counts, PairedCounts>) {
-      PackedForm::set_cell(t, count, of_classes);
+      PackedReader::set_cell(t, count, of_classes);
     } else {
       of_classes[t] = count;
     }
   }
 };
 template <class Counts>
-LevelForm(const Counts&, Index) -> LevelForm<Counts>;
+LevelReader(const Counts&, Index) -> LevelReader<Counts>;
 
 class SurvivorScorer {
  public:

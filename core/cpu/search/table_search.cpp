@@ -131,7 +131,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
   void bound_parts() {
     if (n_parts_ == 1) {
-      scorer_.set_without_part(PackedForm{job_.counts});
+      scorer_.set_without_part(PackedReader{job_.counts});
     } else {
       look_up_vertices();
     }
@@ -139,7 +139,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
   void score_lanes() {
     const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), n_parts_, n_prefix_);
-    scorer_.score(kernel, data_.model(), job_, PackedForm{job_.counts});
+    scorer_.score(kernel, data_.model(), job_, PackedReader{job_.counts});
   }
 
   InformationKernel information_kernel(int n_parts, int n_members) const {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "simd/lowest_bit-inl.hpp"
+
 namespace {
 
 struct Avx2Simd {
@@ -42,6 +44,8 @@ struct Avx2Simd {
   static Bits or_bits(Bits a, Bits b) { return _mm256_or_si256(a, b); }
   static Bits and_not_bits(Bits a, Bits b) { return _mm256_andnot_si256(a, b); }  // ~a & b
 
+  static bool is_zero(Bits a) { return _mm256_testz_si256(a, a); }
+
   using Eight = __m128i;  // 8 × u16
   static __m128i set_8(std::uint16_t x) { return _mm_set1_epi16(static_cast<short>(x)); }
   static __m128i add_8(__m128i a, __m128i b) { return _mm_add_epi16(a, b); }
@@ -67,6 +71,18 @@ struct Avx2Simd {
       __m256i* target = reinterpret_cast<__m256i*>(counts + 32 * t);
       _mm256_store_si256(target, _mm256_unpacklo_epi8(low[t], upper));
       _mm256_store_si256(target + 1, _mm256_unpackhi_epi8(low[t], upper));
+    }
+  }
+
+  // The counts of two classes side by side, modulo 256: store(i, lanes 16 · i … 16 · i + 15).
+  template <int N, class Store>
+  INTERPLAY_INLINE static void planes_to_byte_pairs(const Bits* class_0, const Bits* class_1, const Store& store) {
+    Bits bytes_0[8], bytes_1[8];
+    planes_to_bytes<N>(class_0, bytes_0);
+    planes_to_bytes<N>(class_1, bytes_1);
+    for (int t = 0; t < 8; ++t) {
+      store(2 * t, _mm256_unpacklo_epi8(bytes_0[t], bytes_1[t]));
+      store(2 * t + 1, _mm256_unpackhi_epi8(bytes_0[t], bytes_1[t]));
     }
   }
 
@@ -111,6 +127,10 @@ struct Avx2Simd {
   static Counts set_counts(std::uint16_t count) { return _mm256_set1_epi16(static_cast<short>(count)); }
   static Counts sub_counts(Counts a, Counts b) { return _mm256_sub_epi16(a, b); }
   static Counts min_counts(Counts a, Counts b) { return _mm256_min_epu16(a, b); }
+  static Counts add_counts(Counts a, Counts b) { return _mm256_add_epi16(a, b); }
+  static Counts and_counts(Counts a, Counts b) { return _mm256_and_si256(a, b); }
+  static Counts or_counts(Counts a, Counts b) { return _mm256_or_si256(a, b); }
+  static bool are_below_16(Counts a) { return _mm256_testz_si256(a, _mm256_set1_epi16(~15)); }
 
   // Counts of two classes side by side: 8 lanes in a register.
   static Counts load_pairs(const std::uint32_t* pairs) {
@@ -127,6 +147,35 @@ struct Avx2Simd {
   }
   static Counts low_pairs(Counts class_0, Counts class_1) { return _mm256_unpacklo_epi16(class_0, class_1); }
   static Counts high_pairs(Counts class_0, Counts class_1) { return _mm256_unpackhi_epi16(class_0, class_1); }
+
+  // The same in bytes: 16 lanes in a register.
+  static Counts load_byte_pairs(const std::uint16_t* pairs) {  // widened: 8 lanes
+    return _mm256_cvtepu8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(pairs)));
+  }
+  static Counts low_byte_pairs(Counts bytes) { return _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes)); }
+  static Counts high_byte_pairs(Counts bytes) { return _mm256_cvtepu8_epi16(_mm256_extracti128_si256(bytes, 1)); }
+  static void store_byte_pairs(std::uint32_t* target, Counts bytes) {  // widened
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target), low_byte_pairs(bytes));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(target + 8), high_byte_pairs(bytes));
+  }
+  static Counts narrow_pairs(Counts low, Counts high) {  // modulo 256
+    const Counts bytes = _mm256_set1_epi16(0xff);
+    const Counts by_quarters = _mm256_packus_epi16(_mm256_and_si256(low, bytes), _mm256_and_si256(high, bytes));
+    return _mm256_permute4x64_epi64(by_quarters, 0xd8);
+  }
+  static Counts sub_bytes(Counts a, Counts b) { return _mm256_sub_epi8(a, b); }
+  static Counts sum_of_bytes(Counts pairs) { return _mm256_maddubs_epi16(pairs, _mm256_set1_epi8(1)); }
+
+  using Table = __m256i;  // 16 bytes, twice
+  static Table load_table(const std::uint8_t* entries) {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(entries)));
+  }
+  // The entry that each byte names; something if it is above 15.
+  static Counts look_up(Table table, Counts bytes) { return _mm256_shuffle_epi8(table, bytes); }
+  static Counts look_up(Table class_0, Table class_1, Counts pairs) {
+    const Counts upper = _mm256_set1_epi16(static_cast<short>(0xff00));
+    return _mm256_blendv_epi8(look_up(class_0, pairs), look_up(class_1, pairs), upper);
+  }
 
   // Lanes 0–3 and 8–11, 4–7 and 12–15: what unpacking gives without a way from one half of a register to the other.
   static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256())); }

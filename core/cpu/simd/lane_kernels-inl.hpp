@@ -8,6 +8,7 @@
 #include "bounds/lane_scores-inl.hpp"
 #include "bounds/level_kernels-inl.hpp"
 #include "bounds/paired_kernels-inl.hpp"
+#include "bounds/small_cells-inl.hpp"
 #include "bounds/wide_kernels-inl.hpp"
 #include "simd/carry_save-inl.hpp"
 #include "simd/lane_kernels.hpp"
@@ -15,6 +16,7 @@
 
 namespace {
 
+using interplay::BytePair;
 using interplay::ClassCounts;
 using interplay::Index;
 using interplay::kLanes;
@@ -24,7 +26,9 @@ using interplay::LaneCount;
 using interplay::LaneCounts;
 using interplay::LaneKernels;
 using interplay::LaneModel;
+using interplay::LanePieces;
 using interplay::LaneScoreJob;
+using interplay::ListedRows;
 using interplay::Word;
 
 // Words are the rows of squares of bits, 2 · Width by 2 · Width: swap the upper right and the lower left quarter. Of
@@ -142,10 +146,10 @@ Index list_within(const Word* plane, const Word* mask, Index n_words, int n_byte
 // Sixteen rows are added to bit planes of weight 1, 2, 4, 8, and what carries out of these to the planes of weight 16
 // and more: a ripple, but only once in sixteen rows.
 template <class Simd, class Adder, int HighPlanes>
-void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
+INTERPLAY_INLINE void add_rows(const Word* rows, const LaneCount* list, Index n_padded,
+                               typename Simd::Bits (&planes)[4 + HighPlanes]) {
   using Bits = typename Simd::Bits;
   constexpr int n_planes = 4 + HighPlanes;
-  Bits planes[n_planes];
   for (int i = 0; i < n_planes; ++i) planes[i] = Simd::zero_bits();
   Bits ones = planes[0], twos = ones, fours = ones, eights = ones;
   const auto two_rows = [&](Index i) {
@@ -170,7 +174,13 @@ void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded,
   planes[1] = twos;
   planes[2] = fours;
   planes[3] = eights;
-  Simd::template planes_to_counts<n_planes>(planes, counts);
+}
+
+template <class Simd, class Adder, int HighPlanes>
+void count_lanes_planes(const Word* rows, const LaneCount* list, Index n_padded, LaneCount* counts) {
+  typename Simd::Bits planes[4 + HighPlanes];
+  add_rows<Simd, Adder, HighPlanes>(rows, list, n_padded, planes);
+  Simd::template planes_to_counts<4 + HighPlanes>(planes, counts);
 }
 
 template <class Simd, class Adder>
@@ -191,6 +201,48 @@ void count_lanes(const Word* rows, const LaneCount* list, Index n_padded, LaneCo
     count_lanes_planes<Simd, Adder, 12>(rows, list, n_padded, counts);
   }
 }
+
+// Both classes at once, with as many planes as the longer list needs. Store: (counts, where, 16 lanes in bytes).
+template <class Simd, class Adder, int HighPlanes, class Store, class Lane>
+void count_classes_planes(const ListedRows& class_0, const ListedRows& class_1, const LanePieces& pieces,
+                          Lane* counts) {
+  typename Simd::Bits planes[2][4 + HighPlanes];
+  add_rows<Simd, Adder, HighPlanes>(class_0.rows, class_0.list, class_0.n_padded, planes[0]);
+  add_rows<Simd, Adder, HighPlanes>(class_1.rows, class_1.list, class_1.n_padded, planes[1]);
+  const auto store = [&](int piece, const typename Simd::Counts& pairs) INTERPLAY_INLINE_LAMBDA {
+    if (piece < pieces.n_pieces) Store::store(counts + pieces.start[piece], pairs);
+  };
+  typename Simd::Bits high = Simd::zero_bits();
+  for (int i = 4; i < 4 + HighPlanes; ++i) high = Simd::or_bits(high, Simd::or_bits(planes[0][i], planes[1][i]));
+  if (Simd::is_zero(high)) {  // mostly, where cells are small
+    Simd::template planes_to_byte_pairs<4>(planes[0], planes[1], store);
+  } else {
+    Simd::template planes_to_byte_pairs<4 + HighPlanes>(planes[0], planes[1], store);
+  }
+}
+
+template <class Simd, class Adder, class Store, class Lane>
+void count_classes(const ListedRows& class_0, const ListedRows& class_1, const LanePieces& pieces, Lane* counts) {
+  const Index n_padded = class_0.n_padded > class_1.n_padded ? class_0.n_padded : class_1.n_padded;
+  const auto kernel = n_padded < 32    ? count_classes_planes<Simd, Adder, 1, Store, Lane>
+                      : n_padded < 64  ? count_classes_planes<Simd, Adder, 2, Store, Lane>
+                      : n_padded < 128 ? count_classes_planes<Simd, Adder, 3, Store, Lane>
+                                       : count_classes_planes<Simd, Adder, 4, Store, Lane>;
+  kernel(class_0, class_1, pieces, counts);
+}
+
+template <class Simd>
+struct StoreBytes {
+  INTERPLAY_INLINE static void store(BytePair* target, const typename Simd::Counts& pairs) {
+    Simd::store_counts(target, pairs);
+  }
+};
+template <class Simd>
+struct StorePairs {
+  INTERPLAY_INLINE static void store(ClassCounts* target, const typename Simd::Counts& pairs) {
+    Simd::store_byte_pairs(target, pairs);
+  }
+};
 
 template <class Simd>
 void join_classes(const LaneCount* class_0, const LaneCount* class_1, ClassCounts* counts) {
@@ -315,6 +367,9 @@ constexpr LaneKernels make_lane_kernels() {
   set_information_kernels<WideSimd, 3, 1>(kernels);
   kernels.levels = make_level_kernels<Simd>();
   kernels.paired = make_paired_kernels<Simd, WideSimd>();
+  kernels.paired.count = count_classes<Simd, Adder, StorePairs<Simd>, ClassCounts>;
+  kernels.paired.count_bytes = count_classes<Simd, Adder, StoreBytes<Simd>, BytePair>;
+  set_small_cell_kernels<Simd>(kernels.paired);
   kernels.wide = make_wide_kernels<WideSimd>();
   return kernels;
 }

@@ -39,6 +39,9 @@ constexpr std::int32_t count_of_class(ClassCounts counts, int q) {
   return static_cast<std::int32_t>(counts >> (16 * q) & 0xffff);
 }
 
+// The same in a byte each, for cells of fewer than 256 samples of a class.
+using BytePair = std::uint16_t;
+
 // The bit of a lane in its row: where registers of bytes, made from bits by shifts and masks, leave the counts in
 // order.
 constexpr int bit_of_lane(int lane) {
@@ -116,6 +119,16 @@ using InformationKernel = void (*)(const LaneModel& model, const LaneCounts& cou
 inline constexpr int kMaxLevelClasses = 16;
 inline constexpr int kMaxLaneLevels = 17;  // so that a row has room for 16 lanes
 
+// Tables for cells of fewer than 16 samples in all, of two classes: a cell with n_0 and n_1 of them has at most the
+// information unit · (of_class[0][n_0] + of_class[1][n_1] + of_total[n_0 + n_1]) + of_sample[0] · n_0 + of_sample[1] ·
+// n_1 + of_cell. See bounds/small_cells.hpp.
+struct SmallCellTables {
+  std::uint8_t of_class[2][16], of_total[16];
+  bool same_classes;  // the tables of both classes are the same
+  float unit;
+  double of_sample[2], of_cell;
+};
+
 struct LevelModel {
   int n_classes;
   float share[kMaxLevelClasses];
@@ -123,6 +136,7 @@ struct LevelModel {
   float pseudo;                     // pseudocounts of a cell of the full table, of all classes
   float slack, wide_slack;          // of counts of 16 bits, and of those that are floats
   LaneModel two_classes;            // if there are two
+  SmallCellTables small_cells;      // likewise
 };
 
 // The shape of a tuple: a prefix and a lane. The first member of the prefix varies fastest in patterns and cells, so
@@ -139,6 +153,18 @@ struct LevelShape {
 // after the other, n_lanes each (a multiple of 16), and kept `stride` apart.
 struct LaneRuns {
   int n_runs, n_lanes, stride;
+};
+
+// The same by pieces of 16 lanes: where they are kept, in the order in which they are counted.
+struct LanePieces {
+  int n_pieces;
+  int start[kLanes / 16];
+
+  explicit LanePieces(const LaneRuns& runs) : n_pieces(runs.n_runs * runs.n_lanes / 16), start{} {
+    for (int piece = 0; piece < n_pieces; ++piece) {
+      start[piece] = 16 * piece / runs.n_lanes * runs.stride + 16 * piece % runs.n_lanes;
+    }
+  }
 };
 
 struct LevelCounts {
@@ -162,6 +188,16 @@ struct PairedCounts {
   const ClassCounts* const* with_lane;  // IN [pattern]: (lane_levels − 1) * lane_stride counts
   const ClassCounts* prefix_cells;      // IN [cell of the prefix]
   ClassCounts* scratch;                 // n_patterns * (lane_levels − 1) * 16, 64-byte aligned
+  // IN null, or the counts of the patterns that leave none of two members open, one after the other, which then are not
+  // in with_lane. No cell of the prefix has more than 255 samples of a class.
+  const BytePair* whole;
+};
+
+// The bit rows of a class, and the samples of it to count.
+struct ListedRows {
+  const Word* rows;
+  const LaneCount* list;
+  Index n_padded;
 };
 
 struct PairedScoreJob : LanesToBeat {
@@ -175,10 +211,15 @@ struct PairedKernels {
   // Set counts to those of two classes, or add these.
   void (*put)(const LaneCount* class_0, const LaneCount* class_1, const LaneRuns& runs, ClassCounts* counts);
   void (*add)(const LaneCount* class_0, const LaneCount* class_1, const LaneRuns& runs, ClassCounts* counts);
+  // Count the lanes of both classes of up to 255 samples. In bytes, of more samples, what is left modulo 256.
+  void (*count)(const ListedRows& class_0, const ListedRows& class_1, const LanePieces& pieces, ClassCounts* counts);
+  void (*count_bytes)(const ListedRows& class_0, const ListedRows& class_1, const LanePieces& pieces, BytePair* counts);
   // Number of survivors of the bound. [members of the prefix: 1, 2, or 0 for any number][levels of all of them and of
   // the lane: 3, 4, or 0 for any]
   PairedScoreKernel score_polynomial[3][5], score_even[3][5];
   PairedScoreKernel score_rational[3];
+  // The same for two members and counts in bytes, where most cells are small. [both classes have the same tables]
+  PairedScoreKernel score_small_polynomial[2], score_small_even[2], score_small_rational[2];
   // Lower bound of the information of a sub-tuple, whose cells gather `multiplicity` cells of the full table.
   void (*information)(const LevelModel& model, const PairedCounts& counts, float multiplicity, int first_lane,
                       int last_lane, float* lower);
@@ -189,6 +230,10 @@ struct PairedKernels {
     int levels = members && (shape.lane_levels == 3 || shape.lane_levels == 4) ? shape.lane_levels : 0;
     for (int member = 0; member < members; ++member) levels = shape.levels[member] == levels ? levels : 0;
     return (model.two_classes.is_even ? score_even : score_polynomial)[members][levels];
+  }
+  PairedScoreKernel score_small_of(const LevelModel& model, bool polynomial) const {
+    const auto& polynomials = model.two_classes.is_even ? score_small_even : score_small_polynomial;
+    return (polynomial ? polynomials : score_small_rational)[model.small_cells.same_classes];
   }
 };
 

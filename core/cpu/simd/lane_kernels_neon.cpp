@@ -49,6 +49,8 @@ struct NeonSimd {
     return {vbslq_u64(mask.low, a.low, b.low), vbslq_u64(mask.high, a.high, b.high)};
   }
 
+  static bool is_zero(Bits a) { return vmaxvq_u32(vreinterpretq_u32_u64(vorrq_u64(a.low, a.high))) == 0; }
+
   using Eight = uint16x8_t;
   static Eight set_8(std::uint16_t x) { return vdupq_n_u16(x); }
   static Eight add_8(Eight a, Eight b) { return vaddq_u16(a, b); }
@@ -76,9 +78,25 @@ struct NeonSimd {
     }
   }
 
+  // The counts of two classes side by side, modulo 256: store(i, lanes 16 · i … 16 · i + 15).
+  template <int N, class Store>
+  INTERPLAY_INLINE static void planes_to_byte_pairs(const Bits* class_0, const Bits* class_1, const Store& store) {
+    Bytes of_0[8], of_1[8];
+    planes_to_bytes<N>(class_0, of_0);
+    planes_to_bytes<N>(class_1, of_1);
+    for (int t = 0; t < 8; ++t) {
+      store(2 * t, in_counts(vzip1q_u8(of_0[t].low, of_1[t].low), vzip1q_u8(of_0[t].high, of_1[t].high)));
+      store(2 * t + 1, in_counts(vzip2q_u8(of_0[t].low, of_1[t].low), vzip2q_u8(of_0[t].high, of_1[t].high)));
+    }
+  }
+
   struct Bytes {
     uint8x16_t low, high;
   };
+  static Counts in_counts(uint8x16_t low, uint8x16_t high) {
+    return {vreinterpretq_u16_u8(low), vreinterpretq_u16_u8(high)};
+  }
+  static Bytes in_bytes(Counts a) { return {vreinterpretq_u8_u16(a.low), vreinterpretq_u8_u16(a.high)}; }
   template <int N>
   static void planes_to_bytes(const Bits* planes, Bytes* bytes) {
     uint8x16_t of_halves[2][8];
@@ -133,6 +151,10 @@ struct NeonSimd {
   static Counts set_counts(std::uint16_t count) { return {vdupq_n_u16(count), vdupq_n_u16(count)}; }
   static Counts sub_counts(Counts a, Counts b) { return {vsubq_u16(a.low, b.low), vsubq_u16(a.high, b.high)}; }
   static Counts min_counts(Counts a, Counts b) { return {vminq_u16(a.low, b.low), vminq_u16(a.high, b.high)}; }
+  static Counts add_counts(Counts a, Counts b) { return {vaddq_u16(a.low, b.low), vaddq_u16(a.high, b.high)}; }
+  static Counts and_counts(Counts a, Counts b) { return {vandq_u16(a.low, b.low), vandq_u16(a.high, b.high)}; }
+  static Counts or_counts(Counts a, Counts b) { return {vorrq_u16(a.low, b.low), vorrq_u16(a.high, b.high)}; }
+  static bool are_below_16(Counts a) { return vmaxvq_u16(vmaxq_u16(a.low, a.high)) < 16; }
 
   // Counts of two classes side by side: 8 lanes in two registers.
   static Counts load_pairs(const std::uint32_t* pairs) {
@@ -162,6 +184,40 @@ struct NeonSimd {
   static Counts interleaved(uint16x8_t class_0, uint16x8_t class_1) {
     return {vzip1q_u16(class_0, class_1), vzip2q_u16(class_0, class_1)};
   }
+  // The same in bytes: 16 lanes in two registers.
+  static Counts load_byte_pairs(const std::uint16_t* pairs) {  // widened: 8 lanes
+    return widened(vreinterpretq_u8_u16(vld1q_u16(pairs)));
+  }
+  static Counts low_byte_pairs(Counts bytes) { return widened(in_bytes(bytes).low); }
+  static Counts high_byte_pairs(Counts bytes) { return widened(in_bytes(bytes).high); }
+  static Counts widened(uint8x16_t bytes) { return {vmovl_u8(vget_low_u8(bytes)), vmovl_high_u8(bytes)}; }
+  static void store_byte_pairs(std::uint32_t* target, Counts bytes) {  // widened
+    store_8_pairs(target, low_byte_pairs(bytes));
+    store_8_pairs(target + 8, high_byte_pairs(bytes));
+  }
+  static Counts narrow_pairs(Counts low, Counts high) {  // modulo 256
+    return in_counts(vuzp1q_u8(in_bytes(low).low, in_bytes(low).high),
+                     vuzp1q_u8(in_bytes(high).low, in_bytes(high).high));
+  }
+  static Counts sub_bytes(Counts a, Counts b) {
+    return in_counts(vsubq_u8(in_bytes(a).low, in_bytes(b).low), vsubq_u8(in_bytes(a).high, in_bytes(b).high));
+  }
+  static Counts sum_of_bytes(Counts pairs) {
+    return {vpaddlq_u8(in_bytes(pairs).low), vpaddlq_u8(in_bytes(pairs).high)};
+  }
+
+  using Table = uint8x16_t;
+  static Table load_table(const std::uint8_t* entries) { return vld1q_u8(entries); }
+  // The entry that each byte names; something if it is above 15.
+  static Counts look_up(Table table, Counts bytes) {
+    return in_counts(vqtbl1q_u8(table, in_bytes(bytes).low), vqtbl1q_u8(table, in_bytes(bytes).high));
+  }
+  static Counts look_up(Table class_0, Table class_1, Counts pairs) {
+    const uint16x8_t lower = vdupq_n_u16(0xff);
+    const Counts a = look_up(class_0, pairs), b = look_up(class_1, pairs);
+    return {vbslq_u16(lower, a.low, b.low), vbslq_u16(lower, a.high, b.high)};
+  }
+
   static Floats low_floats(Counts a) { return floats(a.low); }
   static Floats high_floats(Counts a) { return floats(a.high); }
   static Floats floats(uint16x8_t a) {

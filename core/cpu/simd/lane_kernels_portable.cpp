@@ -64,6 +64,8 @@ struct PortableSimd {
     return each_lane<Bits>([&](int i) { return ~a.lane[i] & b.lane[i]; });
   }
 
+  static bool is_zero(const Bits& a) { return (a.lane[0] | a.lane[1] | a.lane[2] | a.lane[3]) == 0; }
+
   struct Eight {
     std::uint16_t lane[8];
   };
@@ -95,6 +97,17 @@ struct PortableSimd {
     }
   }
 
+  template <int N, class Store>
+  INTERPLAY_INLINE static void planes_to_byte_pairs(const Bits* class_0, const Bits* class_1, const Store& store) {
+    std::uint16_t of_0[kLanes], of_1[kLanes];
+    planes_to_counts<N>(class_0, of_0);
+    planes_to_counts<N>(class_1, of_1);
+    for (int piece = 0; piece < kLanes / 16; ++piece) {
+      const std::uint16_t *a = of_0 + 16 * piece, *b = of_1 + 16 * piece;
+      store(piece, each_lane<Counts>([&](int i) { return (a[i] & 0xff) | (b[i] & 0xff) << 8; }));
+    }
+  }
+
   static Counts load_counts(const std::uint16_t* counts) { return load_lanes<Counts>(counts); }
   static void store_counts(std::uint16_t* target, const Counts& counts) {
     std::memcpy(target, counts.lane, sizeof counts.lane);
@@ -108,6 +121,62 @@ struct PortableSimd {
   static Counts min_counts(const Counts& a, const Counts& b) {
     return each_lane<Counts>([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
   }
+  static Counts add_counts(const Counts& a, const Counts& b) {
+    return each_lane<Counts>([&](int i) { return a.lane[i] + b.lane[i]; });
+  }
+  static Counts and_counts(const Counts& a, const Counts& b) {
+    return each_lane<Counts>([&](int i) { return a.lane[i] & b.lane[i]; });
+  }
+  static Counts or_counts(const Counts& a, const Counts& b) {
+    return each_lane<Counts>([&](int i) { return a.lane[i] | b.lane[i]; });
+  }
+  static bool are_below_16(const Counts& a) {
+    for (const std::uint16_t lane : a.lane) {
+      if (lane >= 16) return false;
+    }
+    return true;
+  }
+
+  // Two classes side by side in bytes: 16 lanes in a register.
+  static Counts load_byte_pairs(const std::uint16_t* pairs) {  // widened: 8 lanes
+    return each_lane<Counts>([&](int i) { return byte_of(pairs[i / 2], i % 2); });
+  }
+  static Counts low_byte_pairs(const Counts& bytes) { return load_byte_pairs(bytes.lane); }
+  static Counts high_byte_pairs(const Counts& bytes) { return load_byte_pairs(bytes.lane + 8); }
+  static void store_byte_pairs(std::uint32_t* target, const Counts& bytes) {  // widened
+    for (int i = 0; i < 16; ++i) target[i] = byte_of(bytes.lane[i], 0) | byte_of(bytes.lane[i], 1) << 16;
+  }
+  static Counts narrow_pairs(const Counts& low, const Counts& high) {  // modulo 256
+    return each_lane<Counts>([&](int i) {
+      const std::uint16_t* pair = (i < 8 ? low : high).lane + 2 * (i % 8);
+      return (pair[0] & 0xff) | (pair[1] & 0xff) << 8;
+    });
+  }
+  static Counts sub_bytes(const Counts& a, const Counts& b) {
+    return each_byte(a, [&](int i, int byte, unsigned of_a) { return of_a - byte_of(b.lane[i], byte); });
+  }
+  static Counts sum_of_bytes(const Counts& pairs) {
+    return each_lane<Counts>([&](int i) { return byte_of(pairs.lane[i], 0) + byte_of(pairs.lane[i], 1); });
+  }
+
+  struct Table {
+    std::uint8_t lane[16];
+  };
+  static Table load_table(const std::uint8_t* entries) { return load_lanes<Table>(entries); }
+  // The entry that each byte names; something if it is above 15.
+  static Counts look_up(const Table& table, const Counts& bytes) { return look_up(table, table, bytes); }
+  static Counts look_up(const Table& class_0, const Table& class_1, const Counts& pairs) {
+    return each_byte(pairs, [&](int, int byte, unsigned of) { return (byte ? class_1 : class_0).lane[of & 15]; });
+  }
+
+  static unsigned byte_of(std::uint16_t pair, int byte) { return pair >> (8 * byte) & 0xffu; }
+  template <class Of>
+  static Counts each_byte(const Counts& a, Of of) {
+    return each_lane<Counts>([&](int i) {
+      return (of(i, 0, byte_of(a.lane[i], 0)) & 0xffu) | (of(i, 1, byte_of(a.lane[i], 1)) & 0xffu) << 8;
+    });
+  }
+
   static Counts load_pairs(const std::uint32_t* pairs) {
     return each_lane<Counts>([&](int i) { return pairs[i / 2] >> (i % 2 * 16); });
   }

@@ -5,9 +5,11 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 #define INTERPLAY_INLINE __forceinline
+#define INTERPLAY_NO_INLINE __declspec(noinline)
 #define INTERPLAY_INLINE_LAMBDA
 #else
 #define INTERPLAY_INLINE inline __attribute__((always_inline))
+#define INTERPLAY_NO_INLINE __attribute__((noinline))
 #define INTERPLAY_INLINE_LAMBDA __attribute__((always_inline))  // after the parameters
 #endif
 
