@@ -30,6 +30,7 @@ int main(int n_arguments, char** arguments) {
   test_bounds(rng);
   test_small_cell_tables(rng);
   test_small_cell_bounds(rng);
+  test_what_is_counted_in_bytes();
   test_counts_of_both_classes(rng);
   test_ties(rng);
   test_count_tables(rng);

@@ -8,10 +8,9 @@
 #include "bounds/lane_model.hpp"
 #include "bounds/small_cells.hpp"
 #include "check.hpp"
-#include "interplay/information_gain.hpp"
 #include "made_up_data.hpp"
 #include "memory/aligned_buffer.hpp"
-#include "rows/level_data.hpp"
+#include "search/level_forms.hpp"
 #include "tests.hpp"
 
 namespace {
@@ -125,7 +124,6 @@ void test_small_cell_bounds(std::mt19937& rng) {
     }
     if (repeat % 2) data.sizes[0] = data.sizes[1] = std::max(data.sizes[0], data.sizes[1]);  // the same tables
     data.pseudocount = std::array{0.25, 1e-3, 2.0}[rng() % 3];
-    const InformationTables tables(data.sizes, data.pseudocount, std::vector<Index>{8}, 512);
     LevelModel model{};
     model.n_classes = 2;
     model.two_classes = make_lane_model(data.sizes, data.pseudocount, 512);
@@ -186,6 +184,22 @@ void test_small_cell_bounds(std::mt19937& rng) {
       }
     }
   }
+}
+
+// Which searches count whole prefixes in bytes: 3D, with up to six samples per cell.
+void test_what_is_counted_in_bytes() {
+  const auto takes = [](Index n_samples, int n_prefix, int n_levels) {
+    const std::array<Index, 2> sizes{n_samples / 2, n_samples - n_samples / 2};
+    LevelShape shape{n_prefix, {}, 1, n_levels, 16};
+    for (int m = 0; m < n_prefix; ++m) {
+      shape.levels[m] = n_levels;
+      shape.n_patterns *= n_levels;
+    }
+    return PairedForm::takes_bytes(sizes, shape);
+  };
+  check(takes(2000, 2, 8) && takes(2000, 2, 7) && takes(384, 2, 4), "small cells are counted in bytes", "any");
+  check(!takes(2000, 2, 6) && !takes(385, 2, 4), "larger cells are not", "any");
+  check(!takes(40, 1, 8) && !takes(2000, 3, 8), "nor are other dimensions", "any");
 }
 
 // Both classes counted at once, in bytes and in 32 bits, as one after the other.

@@ -35,4 +35,5 @@ void test_bounds(std::mt19937& rng);
 // test_small_cells.cpp
 void test_small_cell_tables(std::mt19937& rng);
 void test_small_cell_bounds(std::mt19937& rng);
+void test_what_is_counted_in_bytes();
 void test_counts_of_both_classes(std::mt19937& rng);
