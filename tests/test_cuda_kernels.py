@@ -135,10 +135,13 @@ def test_variants_stay_within_shared_memory() -> None:
     [
         (2, 3, 8, True, "half"),
         (2, 3, 16, False, "packed"),
-        (3, 3, 8, True, "table"),
-        (4, 3, 8, False, "table"),
+        (3, 3, 8, True, "half"),
+        (3, 3, 16, False, "packed"),
+        (3, 4, 8, True, "half"),
+        (4, 3, 8, True, "table"),
+        (4, 3, 16, False, "table"),
         (3, 5, 8, True, "table"),
-        (3, 3, 128, False, "packed"),  # twice the counts would not fit into half a word
+        (4, 3, 128, False, "packed"),  # twice the counts would not fit into half a word
         (3, 2, 8, True, "two levels"),
         (3, 6, 8, True, "batches"),
     ],

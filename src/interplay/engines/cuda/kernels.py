@@ -13,7 +13,11 @@ from interplay.engines.cuda.kernel_loader import Kernel
 _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 _MAX_ACCUMULATORS_OF_CELLS = 96
-_MAX_LEVELS = 5
+
+#: Where tuples have more cells, what each tells is looked up (table_bound.cuh): so few samples are in a cell that
+#: bounds are loose. Otherwise some cells would exceed the table, and a table takes the cache from the words of the
+#: planes. More levels than so many, with a prefix, would not leave registers enough.
+_FEW_CELLS, _MAX_LEVELS_OF_TABLE = 64, 5
 
 #: Half floats add up a row of parts.
 _MAX_LEVELS_OF_HALF_FLOATS = 9
@@ -171,14 +175,11 @@ def choose_variant(
     packed = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PACKED_STEPS
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
     accumulators = (1 if packed else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
-    # Six levels and more, with a prefix, would not leave registers enough.
-    too_many = (
-        accumulators > _MAX_ACCUMULATORS_OF_CELLS and max(row_levels, column_levels) > _MAX_LEVELS and n_cells > 1
-    )
-    if accumulators > _MAX_ACCUMULATORS_AT_ALL or too_many:
+    too_many = accumulators > _MAX_ACCUMULATORS_OF_CELLS and max(row_levels, column_levels) > _MAX_LEVELS_OF_TABLE
+    if accumulators > _MAX_ACCUMULATORS_AT_ALL or (too_many and n_cells > 1):
         return None
-    # With a prefix, what parts tell is looked up; without one, words of the planes need the cache more than a table.
-    looks_up = packed and n_cells > 1 and n_steps <= _MAX_TABLE_STEPS
+    has_many_cells = n_cells > 1 and n_cells * row_levels * column_levels > _FEW_CELLS
+    looks_up = packed and has_many_cells and n_steps <= _MAX_TABLE_STEPS
     rows = cells = 1
     held = None
     # Words that are loaded once serve all cells of the prefix where they fit into registers; else two of them, or two
