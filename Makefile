@@ -45,13 +45,13 @@ demo: $(PACKAGE_READY)  ## Find the informative variables of a simulated table, 
 	$(BIN)/interplay demo
 
 # Afterwards targets may run at the same time: none of those that check something installs anything.
-ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY)  ## Build the package and install all that is needed to check it.
+ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY) $(RELEASE_READY)  ## Build the package and install all that is needed to check it.
 
 test: sanitize pytest  ## Run the C++ tests with sanitizers, then all Python tests.
 
 # One thread of BLAS for each worker: on cores that others use too, threads that share a small product wait for each other,
 # and tests of interactions took minutes instead of seconds.
-pytest coverage oldest: export OPENBLAS_NUM_THREADS := 1
+pytest coverage oldest second: export OPENBLAS_NUM_THREADS := 1
 
 pytest: $(PACKAGE_READY) $(TOOLS_READY)  ## Run all Python tests.
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

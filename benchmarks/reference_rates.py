@@ -20,7 +20,7 @@ MADELON = {"n_samples": 2000, "n_vars": 500, "n_levels": 2}
 def reference_rates() -> dict[str, Any]:
     """Return for each engine the machine and its rates."""
     cpu = json.loads((RESULTS / "compare_mdfs.json").read_text())
-    cuda = json.loads((RESULTS / "cuda_h200.json").read_text())
+    cuda = json.loads((RESULTS / "cuda_h200_short.json").read_text())
     return {
         "cpu": {
             "machine": f"one core of an {cpu['machine']['processor']} (Zen 4) with AVX2",
@@ -43,7 +43,7 @@ def reference_rates() -> dict[str, Any]:
             "rates": [
                 {"dimensions": row["dimensions"], **MADELON, "tuples_per_second": row["tuples_per_second"]}
                 for row in cuda["results"]
-                if row["what"] == f"{row['dimensions']}D Madelon"
+                if row["what"] == f"{row['dimensions']}D like Madelon"
                 and row["n_tuples"] == math.comb(MADELON["n_vars"], row["dimensions"])
             ],
         },

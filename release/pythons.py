@@ -15,19 +15,24 @@ ROOT = Path(__file__).resolve().parents[1]
 #: The option of a script that shall do its work for one more Python, and not for all.
 SECOND = "--second"
 
+#: Whether an extension module can be built and an environment made comes last: Debian has its headers and ensurepip in
+#: packages of their own.
 _ASK = """
-import sys, sysconfig
+import importlib.util, os, sys, sysconfig
 print(sys.executable, sys.version_info.minor, bool(sysconfig.get_config_var("Py_GIL_DISABLED")), sep="\\n")
+headers = os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
+print(headers and importlib.util.find_spec("ensurepip") is not None and sys.version_info.releaselevel == "final")
 """
 
 
 @dataclass(frozen=True, order=True)
 class Python:
-    """A version of Python 3, with or without the GIL."""
+    """A version of Python 3, with or without the GIL; complete, if it is released and can build packages."""
 
     minor: int
     is_free_threaded: bool
     path: str
+    is_complete: bool
 
     @property
     def name(self) -> str:
@@ -42,9 +47,10 @@ def wanted_pythons(options: list[str]) -> list[Python]:
     pythons = installed_pythons()
     if SECOND not in options:
         return pythons
-    others = [one for one in pythons if not one.is_free_threaded and one.minor != sys.version_info.minor]
+    version = sys.version_info.minor
+    others = [one for one in pythons if one.is_complete and not one.is_free_threaded and one.minor != version]
     if not others:
-        print(f"No Python here but 3.{sys.version_info.minor}: nothing is tried with a second one.")
+        print(f"No Python here but 3.{version} that can build packages: nothing is tried with a second one.")
         sys.exit(0)
     return others[-1:]
 
@@ -61,8 +67,8 @@ def installed_pythons() -> list[Python]:
         # One of pyenv's shims says by its exit code that it stands for nothing.
         answer = subprocess.run([candidate, "-c", _ASK], capture_output=True, text=True, check=False)
         if answer.returncode == 0:
-            path, minor, is_free_threaded = answer.stdout.splitlines()
-            python = Python(int(minor), is_free_threaded == "True", path)
+            path, minor, is_free_threaded, is_complete = answer.stdout.splitlines()
+            python = Python(int(minor), is_free_threaded == "True", path, is_complete == "True")
             if python.minor >= oldest:
                 found.setdefault(python.name, python)
     return sorted(found.values())

@@ -7,13 +7,14 @@ package, with the packages that ``test.lock`` pins. With --second, of one more P
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from pythons import ROOT, Python, wanted_pythons
+from pythons import ROOT, SECOND, Python, wanted_pythons
 
 _TOOLS = Path(sys.executable).parent
 
@@ -26,25 +27,28 @@ _TESTS_WITHOUT_GIL = ["max_gains", "search", "threads"]
 _IMPORT = "import time; t = time.perf_counter(); import interplay; print(time.perf_counter() - t, interplay.__file__)"
 
 
-def main(folder: Path, pythons: list[Python]) -> None:
-    """Say what each Python took, or end with what failed."""
+def main(folder: Path, pythons: list[Python], *, by_uv: bool) -> None:
+    """Say what each Python took, or end with what failed. With `by_uv`, uv installs, which takes less time than pip."""
     wheels = sorted(folder.glob("*.whl"))
     if not wheels:
         sys.exit(f"no wheels in {folder}: make wheel")
-    lines = [_try(python, folder.resolve()) for python in pythons]
+    lines = [_try(python, folder.resolve(), by_uv=by_uv) for python in pythons]
     print("\n".join(["python  install  import  demo    tests", *lines]))
 
 
-def _try(python: Python, folder: Path) -> str:
+def _try(python: Python, folder: Path, *, by_uv: bool) -> str:
     with tempfile.TemporaryDirectory(prefix="interplay-try-") as place:
         os.chmod(place, 0o755)  # one of the tests is another user
         environment = Path(place) / "environment"
         programs = environment / ("Scripts" if os.name == "nt" else "bin")
         subprocess.run([python.path, "-m", "venv", environment], check=True)
-        version = _version_of(folder)
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+        wanted = ["--find-links", folder, f"interplay=={_version_of(folder)}"]
         began = time.perf_counter()
-        _run(programs, place, *install, "--find-links", folder, f"interplay=={version}")
+        if by_uv:
+            _install(programs, *wanted)
+        else:
+            options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+            _run(programs, place, "-m", "pip", "install", *options, *wanted)
         seconds = [time.perf_counter() - began]
         _run(programs, place, "-c", _IMPORT)  # compiles what Python compiles once
         told = _run(programs, place, "-c", _IMPORT).split(maxsplit=1)
@@ -56,7 +60,8 @@ def _try(python: Python, folder: Path) -> str:
             sys.exit(f"the demo found nothing:\n{demo}")
         seconds.append(time.perf_counter() - began)
         lock, names = ("core-test", _TESTS_WITHOUT_GIL) if python.is_free_threaded else ("test", _TESTS)
-        _install_locked(programs, ROOT / "release" / f"{lock}.lock")
+        # By uv: what only the tests need is not timed, and pip takes ten times as long.
+        _install(programs, "--require-hashes", "--requirement", ROOT / "release" / f"{lock}.lock")
         began = time.perf_counter()
         tests = [ROOT / "tests" / f"test_{name}.py" for name in names]
         config = ["-c", ROOT / "pytest.ini", "--rootdir", ROOT, "-p", "no:cacheprovider"]
@@ -66,10 +71,9 @@ def _try(python: Python, folder: Path) -> str:
     return "  ".join([f"{python.name:6}", *(f"{value:5.2f} s" for value in seconds)])
 
 
-def _install_locked(programs: Path, lock: Path) -> None:
-    """By uv: what only the tests need is not timed, and pip takes ten times as long."""
-    command = [_TOOLS / "uv", "pip", "install", "--quiet", "--only-binary", ":all:", "--require-hashes"]
-    subprocess.run([*command, "--python", _python_of(programs), "--requirement", lock], check=True)
+def _install(programs: Path, *what: str | Path) -> None:
+    command = [_TOOLS / "uv", "pip", "install", "--quiet", "--only-binary", ":all:"]
+    subprocess.run([*command, "--python", _python_of(programs), *what], check=True)
 
 
 def _version_of(folder: Path) -> str:
@@ -96,4 +100,6 @@ def _python_of(programs: Path) -> Path:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]))
+    # Ended from outside too, it leaves no folders.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]), by_uv=SECOND in sys.argv)

@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -108,4 +109,6 @@ def _run(*command: str | Path, env: dict[str, str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    # Ended from outside too, it leaves no folders.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]))

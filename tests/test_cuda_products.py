@@ -48,7 +48,9 @@ def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> No
             counting="tensor",
         )
         assert variant is not None
-        work = make_product_work(records, layout, which, variant, n_tuples=tiles.n_tuples, max_products=max_products)
+        work = make_product_work(
+            records, layout, which, variant, n_tuples=tiles.n_tuples, n_steps=8, max_products=max_products
+        )
         assert work.weight.sum() == pytest.approx(1)
         shapes = buffer_shapes(work, n_steps=1)
         if (work.n_prefixes > 1).any():

@@ -4,8 +4,8 @@
 // fixed-point tables and add integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are
 // the same bits.
 //
-// Compiled once for each combination of DIMENSIONS, CLASSES and LEVELS (tuple_scores.cuh), with EVERY_MEMBER
-// (every_member.cuh) and without.
+// Compiled once for each combination of DIMENSIONS, CLASSES, LEVELS and THREADS_OF_TUPLE (tuple_cells.cuh), with
+// EVERY_MEMBER (every_member.cuh) and without.
 #include "every_member.cuh"
 #include "tuple_scores.cuh"
 

@@ -13,7 +13,7 @@
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
-//   BOTH_IN_A_WORD      as in tuple_products.cu
+//   BOTH_IN_A_WORD      as in product_block.cuh
 // with EVERY_MEMBER (every_member.cuh) and without.
 #include "product_cells.cuh"
 #include "product_margins.cuh"

@@ -2,9 +2,8 @@
 //
 // Needs DIMENSIONS, CLASSES and
 //   LEVELS              of every variable; 0 if they differ, or are so many that counting them together does not pay
-//   THREADS_OF_TUPLE    8 or 32: few where all variables have the same few levels, so that four tuples share what a
-//   warp
-//                       does besides counting
+//   THREADS_OF_TUPLE    8 or 32: few where all variables have the same few levels, so that four tuples share what
+//                       a warp does besides counting
 #pragma once
 
 #include "tuple_counts.cuh"

@@ -4,7 +4,7 @@
 // integers, so that it is the same bits. A warp takes a tuple, or several
 // (tuple_cells.cuh). There is no bound: every tuple is counted.
 //
-// Compiled once for each combination of DIMENSIONS, CLASSES and LEVELS (tuple_scores.cuh).
+// Compiled once for each combination of DIMENSIONS, CLASSES, LEVELS and THREADS_OF_TUPLE (tuple_cells.cuh).
 #include "tuple_scores.cuh"
 
 namespace interplay {

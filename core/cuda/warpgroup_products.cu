@@ -15,8 +15,7 @@
 namespace interplay {
 
 constexpr int kWarps = kThreads / 32;
-// A slab is copied while the one before it and the one after that are multiplied: the products of its predecessor's
-// last step may still be in work.
+// Slab s + 2 is copied while s is multiplied; the last products of s − 1 may still be in work in another warp: four.
 constexpr int kStages = 4, kAhead = 2;
 // What a warp group multiplies with the columns: masks × its planes of rows, or its two times 64 planes of rows.
 constexpr int kOperands = kMasks == 1 ? 2 : kMasks;

@@ -105,7 +105,7 @@ void test_level_tiles(std::mt19937& rng, std::initializer_list<Index> numbers_of
 // their prefixes have cells of more than 255 samples, or lanes with cells of more than 16.
 void test_small_cell_tiles(std::mt19937& rng) {
   for (const double share : {0.5, 0.42, 0.15}) {
-    constexpr Index n_samples = 1400, n_vars = 44;
+    constexpr Index n_samples = 1400, n_vars = 80;  // several registers, the first of which come before some prefixes
     Data data = make_data(rng, n_samples, n_vars, 5, 2, 3, 2);
     std::fill(data.sizes.begin(), data.sizes.end(), 0);
     for (Index i = 0; i < n_samples; ++i) {

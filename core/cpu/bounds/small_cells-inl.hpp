@@ -49,8 +49,9 @@ struct SmallCellScore {
         slack(model.slack) {
     const interplay::SmallCellTables& tables = model.small_cells;
     for (int cell = 0; cell < counts.shape.n_patterns; ++cell) {
-      const int n_0 = interplay::count_of_class(counts.prefix_cells[cell], 0);
-      const int n_1 = interplay::count_of_class(counts.prefix_cells[cell], 1);
+      // In place: a function that is not inlined could be linked into code for other instruction sets.
+      const auto both = counts.prefix_cells[cell];
+      const int n_0 = static_cast<int>(both & 0xffff), n_1 = static_cast<int>(both >> 16);
       is_small[cell] = n_0 + n_1 <= kMostPerLevel * n_levels;
       left_out[cell] = tables.of_sample[0] * n_0 + tables.of_sample[1] * n_1 + tables.of_cell * n_levels;
     }

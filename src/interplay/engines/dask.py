@@ -61,7 +61,7 @@ class DaskEngine(Engine):
     @classmethod
     def of_current_client(cls) -> DaskEngine:
         """Return the engine of the client made last, or of the scheduler that Dask's settings name."""
-        with needing("distributed", "cluster", "engine='dask' needs"):
+        with needing("Dask", "cluster", "engine='dask' needs"):
             import dask
             from distributed import Client, get_client
         try:

@@ -284,8 +284,8 @@ def _fit(
             raise
         return fit, None
     # NaN, of too few values, is no good fit either.
-    is_bad = mode != "raw" and not goodness_of_fit(reference, found, mode=mode) >= MIN_KS_P
-    return fit, None if may_fall_back and is_bad else found
+    is_bad = may_fall_back and mode != "raw" and not goodness_of_fit(reference, found, mode=mode) >= MIN_KS_P
+    return fit, None if is_bad else found
 
 
 def _resolve(

@@ -141,6 +141,8 @@ def _mode_of_a_new_file(beside: Path) -> int:
     another thread makes meanwhile, in this package or not, would be open to everybody. A file made for a moment tells
     the same, and what the folder adds to it.
     """
+    if os.name == "nt":  # there are no such permissions
+        return 0o666
     trial = beside.with_name(f"{beside.name}.mode")
     handle = os.open(trial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:

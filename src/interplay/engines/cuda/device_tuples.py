@@ -40,6 +40,10 @@ _FIRST_SHARE, _FIRST_TUPLES = 1 / 16, 1e8
 _MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY = 1 << 30, 0.2
 _MAX_SURVIVOR_COUNTS = 1 << 27
 
+#: Counts × samples of a batch at most, by warp groups, by binary tensor cores and by counting bits: about what a device
+#: can count in the time of a launch.
+_PRODUCTS_TIMES_SAMPLES = {"warp groups": 7e14, "tensor": 4e14, "popc": 2e13}
+
 #: The tuples of one unit of a batch must fit, whatever survives of it.
 _SMALLEST_CAPACITY = 1 << 16
 
@@ -357,27 +361,34 @@ class DeviceTuples(ABC):
         which = which[number::n_shares]
         if not len(which):
             return
-        max_products = int(min(_MAX_PRODUCTS, _PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
+        by_time = _PRODUCTS_TIMES_SAMPLES["warp groups" if variant.warp_groups else self._data.limits.counting]
+        max_products = int(
+            min(
+                _MAX_PRODUCTS,
+                by_time / self._data.planes.n_samples,
+                _PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4,
+            )
+        )
         work = self._plan.product_work(which, variant, max_products=max_products)
         tiles = self._chosen(work.which)
         capacity, stride = self._capacity, work.counts_of_tuple
         most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * self._free_bytes() / 4))
-        self._capacity = min(capacity, max(most_counts // stride, _SMALLEST_CAPACITY))
-        counts = self._cupy.empty(self._capacity * stride, dtype=self._cupy.uint32)
-        self._known_counts = (counts, np.int32(stride))
-        products = DeviceProducts(
-            work,
-            self._n_steps,
-            fragments=self._fragments,
-            class_steps=self._class_steps,
-            class_sizes=self._class_sizes,
-            lanes=self._lanes,
-            bounded_by=(tiles.records, self._best, np.int32(self._n_groups), self._pseudocounts),
-            survivors=(self._tuples, *self._known_counts, self._counters, np.uint32(self._capacity)),
-            tolerance=self._plan.product_tolerance,
-            n_multiprocessors=self._n_multiprocessors,
-        )
         try:
+            self._capacity = min(capacity, max(most_counts // stride, _SMALLEST_CAPACITY))
+            counts = self._cupy.empty(self._capacity * stride, dtype=self._cupy.uint32)
+            self._known_counts = (counts, np.int32(stride))
+            products = DeviceProducts(
+                work,
+                self._n_steps,
+                fragments=self._fragments,
+                class_steps=self._class_steps,
+                class_sizes=self._class_sizes,
+                lanes=self._lanes,
+                bounded_by=(tiles.records, self._best, np.int32(self._n_groups), self._pseudocounts),
+                survivors=(self._tuples, *self._known_counts, self._counters, np.uint32(self._capacity)),
+                tolerance=self._plan.product_tolerance,
+                n_multiprocessors=self._n_multiprocessors,
+            )
             # Scattered, so that maxima of all variables rise early.
             batches = np.arange(len(work)) * scattering_stride(len(work)) % len(work)
             self._run_batches(products, batches, tiles, on_done)

@@ -200,12 +200,12 @@ def words_of(
 ) -> tuple[npt.NDArray[np.uint32], IntArray]:
     """Return the words of the planes that some rows name, and the rows with the planes' places among these."""
     named = row_plane >= 0
-    n_named = np.count_nonzero(named)
-    if not n_named:
+    n_planes = np.count_nonzero(named & (row_others == 0))  # level 0 is made of those of the other levels
+    if not named.any():
         return planes.words[:0].view(np.uint32), row_plane
     lowest = int(row_plane.min(where=named, initial=len(planes.words)))
     end = int((row_plane + np.maximum(row_others, 1)).max())  # of −1, where no plane is named, 0
-    if end - lowest <= 2 * n_named:  # most of what lies between is wanted too
+    if end - lowest <= 2 * n_planes:  # most of what lies between is wanted too
         return planes.words[lowest:end].view(np.uint32), np.where(
             named, row_plane - lowest, -1
         ) if lowest else row_plane

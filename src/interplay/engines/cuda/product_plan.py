@@ -21,7 +21,7 @@ _MAX_PREFIX = 3
 #: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
 _MAX_PRODUCTS = 64
 
-#: Steps of a slab where samples are many: where no more steps than this are added, for all that there are.
+#: Steps of a slab where samples are many, and the share of all steps that slabs may add to them, as zeros.
 _LONG_SLAB, _MAX_WASTED = 8, 0.05
 
 #: Rows that `bound_products` takes at a time, and its threads.
@@ -266,9 +266,13 @@ def make_product_work(
     variant: ProductVariant,
     *,
     n_tuples: FloatArray,
+    n_steps: int,
     max_products: int,
 ) -> ProductWork:
-    """Cut tiles of one kind into batches of at most `max_products` counts, where single prefixes have no more."""
+    """Cut tiles of one kind into batches of at most `max_products` counts, where single prefixes have no more.
+
+    The masks of the prefixes, with a word for 32 samples, are taken for counts too: of many samples, they are as large.
+    """
     n_prefix = variant.dimensions - 2
     begin, end, lane = records.begin[which], records.end[which], records.lane[which]
     levels = layout.n_levels[lane].astype(np.int64)
@@ -276,7 +280,8 @@ def make_product_work(
     blocks = variant.planes_of_block
     rows = -(-(size[:, -2] + FRAGMENT_ROWS) * (levels[:, -2] - 1) // blocks) * blocks
     columns = -(-(size[:, -1] + FRAGMENT_ROWS) * (levels[:, -1] - 1) // blocks) * blocks
-    most_masks = max_products // (int(rows.max()) * int(columns.max()) * variant.words_of_pair)
+    words_of_mask = int(rows.max()) * int(columns.max()) * variant.words_of_pair + 8 * n_steps
+    most_masks = max_products // words_of_mask
     per_place = [
         max(1, (int(most_masks ** (1 / n_prefix)) - 1) // (int(levels[:, j].max()) - 1)) for j in range(n_prefix)
     ]

@@ -108,19 +108,20 @@ def _kept(
     """Fill the tables, or return those of a search before: of other columns, say, or another discretisation."""
     sizes = np.array([*class_sizes, sum(class_sizes)]) + 1
     values = np.empty(len(multiplicities) * sizes.sum(), dtype=np.int64)
+    multiplicity = np.array(multiplicities, dtype=np.int64)
     unit = _core.fill_information_tables(
-        class_sizes=np.array(class_sizes),
+        class_sizes=np.array(class_sizes, dtype=np.int64),
         pseudocount=pseudocount,
-        multiplicities=np.array(multiplicities),
+        multiplicities=multiplicity,
         max_cells=max_cells,
         coefficient_of_size=np.array(coefficients, dtype=np.int64),
         values=values,
     )
     ends = np.cumsum(np.tile(sizes, len(multiplicities)))
     start = np.concatenate([[0], ends[:-1]]).reshape(len(multiplicities), -1).astype(np.int64)
-    for array in (values, start):
+    for array in (values, start, multiplicity):
         array.setflags(write=False)
-    return InformationTables(values=values, start=start, multiplicities=np.array(multiplicities), unit=unit)
+    return InformationTables(values=values, start=start, multiplicities=multiplicity, unit=unit)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ _MAX_SAMPLES = 1 << 23
 #: Counters per tuple that fit into the shared memory of a warp.
 _MAX_COUNTERS = 48_000
 
-#: Levels up to which a thread counts all cells of the last two variables at once.
+#: Levels up to which threads count cells together: as many cells as 32 have.
 _FEW_LEVELS = 5
 
 #: Threads that score a tuple of so many counts at most, and of less variables than threads: four tuples share a warp.
@@ -243,7 +243,13 @@ class WorkPlan:
     def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
         """Cut tiles of one kind into batches of about so many counts at most."""
         return make_product_work(
-            self._records, self._layout, which, variant, n_tuples=self._n_tuples, max_products=max_products
+            self._records,
+            self._layout,
+            which,
+            variant,
+            n_tuples=self._n_tuples,
+            n_steps=int(self._planes.class_word_start[-1]) // 4,
+            max_products=max_products,
         )
 
     def work(self, which: IntArray, variant: SearchVariant) -> Work:
