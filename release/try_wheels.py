@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pythons import ROOT, SECOND, Python, wanted_pythons
+from pythons import ROOT, Python, wanted_pythons
 
 _TOOLS = Path(sys.executable).parent
 
@@ -27,16 +27,16 @@ _TESTS_WITHOUT_GIL = ["max_gains", "search", "threads"]
 _IMPORT = "import time; t = time.perf_counter(); import interplay; print(time.perf_counter() - t, interplay.__file__)"
 
 
-def main(folder: Path, pythons: list[Python], *, by_uv: bool) -> None:
-    """Say what each Python took, or end with what failed. With `by_uv`, uv installs, which takes less time than pip."""
+def main(folder: Path, pythons: list[Python]) -> None:
+    """Say what each Python took, or end with what failed."""
     wheels = sorted(folder.glob("*.whl"))
     if not wheels:
         sys.exit(f"no wheels in {folder}: make wheel")
-    lines = [_try(python, folder.resolve(), by_uv=by_uv) for python in pythons]
+    lines = [_try(python, folder.resolve()) for python in pythons]
     print("\n".join(["python  install  import  demo    tests", *lines]))
 
 
-def _try(python: Python, folder: Path, *, by_uv: bool) -> str:
+def _try(python: Python, folder: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="interplay-try-") as place:
         os.chmod(place, 0o755)  # one of the tests is another user
         environment = Path(place) / "environment"
@@ -44,11 +44,9 @@ def _try(python: Python, folder: Path, *, by_uv: bool) -> str:
         subprocess.run([python.path, "-m", "venv", environment], check=True)
         wanted = ["--find-links", folder, f"interplay=={_version_of(folder)}"]
         began = time.perf_counter()
-        if by_uv:
-            _install(programs, *wanted)
-        else:
-            options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
-            _run(programs, place, "-m", "pip", "install", *options, *wanted)
+        options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+        # pip compiles what it installs, as tests need it that write to a disk which is full.
+        _run(programs, place, "-m", "pip", "install", *options, *wanted)
         seconds = [time.perf_counter() - began]
         _run(programs, place, "-c", _IMPORT)  # compiles what Python compiles once
         told = _run(programs, place, "-c", _IMPORT).split(maxsplit=1)
@@ -102,4 +100,4 @@ def _python_of(programs: Path) -> Path:
 if __name__ == "__main__":
     # Ended from outside too, it leaves no folders.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]), by_uv=SECOND in sys.argv)
+    main(Path(sys.argv[1]), wanted_pythons(sys.argv[2:]))
