@@ -45,7 +45,6 @@ def _try(python: Python, folder: Path) -> str:
         wanted = ["--find-links", folder, f"interplay=={_version_of(folder)}"]
         began = time.perf_counter()
         options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
-        # pip compiles what it installs, as tests need it that write to a disk which is full.
         _run(programs, place, "-m", "pip", "install", *options, *wanted)
         seconds = [time.perf_counter() - began]
         _run(programs, place, "-c", _IMPORT)  # compiles what Python compiles once
@@ -70,7 +69,8 @@ def _try(python: Python, folder: Path) -> str:
 
 
 def _install(programs: Path, *what: str | Path) -> None:
-    command = [_TOOLS / "uv", "pip", "install", "--quiet", "--only-binary", ":all:"]
+    # Compiled at once, as pip does: a test with a full disk would leave byte code that is cut off.
+    command = [_TOOLS / "uv", "pip", "install", "--quiet", "--compile-bytecode", "--only-binary", ":all:"]
     subprocess.run([*command, "--python", _python_of(programs), *what], check=True)
 
 
