@@ -45,7 +45,7 @@ demo: $(PACKAGE_READY)  ## Find the informative variables of a simulated table, 
 	$(BIN)/interplay demo
 
 # Afterwards targets may run at the same time: none of those that check something installs anything.
-ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY) $(RELEASE_READY)  ## Build the package and install all that is needed to check it.
+ready: $(PACKAGE_READY) $(TOOLS_READY) $(DOCS_READY)  ## Build the package and install all that is needed to check it.
 
 test: sanitize pytest  ## Run the C++ tests with sanitizers, then all Python tests.
 
