@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,23 @@ from interplay.engines.cuda.product_plan import ProductVariant, choose_products
 from interplay.engines.cuda.tables import make_part_table
 
 KERNELS = Path(__file__).resolve().parents[1] / "core" / "cuda"
+
+
+def variant_for(dimensions: int, levels: int, **changes: Any) -> SearchVariant | None:
+    """The kernel for variables of so many levels: two classes of 1000 samples on an H200, but for changes."""
+    usual: dict[str, Any] = {
+        "n_classes": 2,
+        "prefix_levels": levels,
+        "rows_among_columns": False,
+        "n_cells": levels ** (dimensions - 2),
+        "class_steps": (0, 4, 8),
+        "compile_for_steps": True,
+        "small_cells_need_care": False,
+        "half_floats_suffice": True,
+        "counting": "tensor",
+        "max_shared_bytes": 233_472,
+    }
+    return choose_variant(dimensions=dimensions, row_levels=levels, column_levels=levels, **usual | changes)
 
 
 def variants() -> list[SearchVariant]:
@@ -32,14 +50,12 @@ def variants() -> list[SearchVariant]:
         (2, 5, 2, "tensor", False, True),
         (3, 2, 3, "tensor", True, False),
     ]:
-        variant = choose_variant(
-            dimensions=dimensions,
-            row_levels=levels,
-            column_levels=levels,
+        variant = variant_for(
+            dimensions,
+            levels,
             n_classes=n_classes,
             prefix_levels=levels if dimensions < 5 else 2,
             rows_among_columns=dimensions != 4,
-            n_cells=levels ** (dimensions - 2),
             class_steps=tuple(range(0, 4 * n_classes + 1, 4)),
             compile_for_steps=hold,
             small_cells_need_care=care,
@@ -109,21 +125,7 @@ def test_variants_stay_within_shared_memory() -> None:
     for max_shared_bytes in (65_536, 102_400, 233_472):
         for dimensions, levels in [(2, 2), (3, 2), (5, 2), (7, 2), (4, 3), (3, 4)]:
             n_cells = levels ** (dimensions - 2)
-            variant = choose_variant(
-                dimensions=dimensions,
-                row_levels=levels,
-                column_levels=levels,
-                n_classes=2,
-                prefix_levels=levels,
-                rows_among_columns=False,
-                n_cells=n_cells,
-                class_steps=(0, 4, 8),
-                compile_for_steps=True,
-                small_cells_need_care=False,
-                half_floats_suffice=True,
-                counting="tensor",
-                max_shared_bytes=max_shared_bytes,
-            )
+            variant = variant_for(dimensions, levels, max_shared_bytes=max_shared_bytes)
             if variant is not None:
                 blocks = variant.blocks_per_multiprocessor
                 assert blocks * (variant.shared_bytes(n_cells, 8) + 1024) <= max_shared_bytes
@@ -148,22 +150,8 @@ def test_variants_stay_within_shared_memory() -> None:
 )
 def test_which_bound_takes_which_work(dimensions: int, levels: int, n_steps: int, suffice: bool, expected: str) -> None:
     n_cells = levels ** (dimensions - 2)
-    variant = choose_variant(
-        dimensions=dimensions,
-        row_levels=levels,
-        column_levels=levels,
-        n_classes=2,
-        prefix_levels=levels,
-        rows_among_columns=True,
-        n_cells=n_cells,
-        class_steps=(0, n_steps // 2, n_steps),
-        compile_for_steps=True,
-        small_cells_need_care=False,
-        half_floats_suffice=suffice,
-        counting="tensor",
-        max_shared_bytes=233_472,
-    )
-
+    steps = (0, n_steps // 2, n_steps)
+    variant = variant_for(dimensions, levels, rows_among_columns=True, class_steps=steps, half_floats_suffice=suffice)
     if expected == "batches":
         assert variant is None
         return
@@ -208,21 +196,7 @@ def test_table_of_parts(
 
 
 def test_too_many_levels_are_left_to_other_kernels() -> None:
-    variant = choose_variant(
-        dimensions=3,
-        row_levels=9,
-        column_levels=9,
-        n_classes=4,
-        prefix_levels=9,
-        rows_among_columns=False,
-        n_cells=9,
-        class_steps=(0, 2, 4, 6, 8),
-        compile_for_steps=True,
-        small_cells_need_care=False,
-        half_floats_suffice=True,
-        counting="tensor",
-        max_shared_bytes=233_472,
-    )
+    variant = variant_for(3, 9, n_classes=4, class_steps=(0, 2, 4, 6, 8))
     assert variant is None
 
 

@@ -207,6 +207,19 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
   return gain;
 }
 
+// The packed counts of a thread's columns in a part, two of each eight. margins: of the first of them
+using PackedColumns = PackedColumn[2 * kColumnFragments][2];
+
+__device__ __forceinline__ void load(PackedColumns& columns, const float* margins) {
+#pragma unroll
+  for (int j = 0; j < 2 * kColumnFragments; ++j)
+#pragma unroll
+    for (int b = 0; b < kColumnLevels - 1; ++b) {
+      const uint2 two = *reinterpret_cast<const uint2*>(margins + j * 8 + b * kBlockColumns);
+      columns[j][0].of[b] = two.x, columns[j][1].of[b] = two.y;
+    }
+}
+
 // What the tuples of a part are bounded by: floats, or units of table_bound.cuh.
 template <typename Number>
 using Bounds = Number[kRowFragments][2 * kColumnFragments][4];
@@ -218,15 +231,9 @@ __device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PartProdu
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kMarginWords;
   ColumnCounts columns[2 * kColumnFragments][2];
-  PackedColumn packed_columns[2 * kColumnFragments][2];
+  PackedColumns packed_columns;
   if (kPacked) {
-#pragma unroll
-    for (int j = 0; j < 2 * kColumnFragments; ++j)
-#pragma unroll
-      for (int b = 0; b < kColumnLevels - 1; ++b) {
-        const uint2 two = *reinterpret_cast<const uint2*>(margins + j * 8 + b * kBlockColumns);
-        packed_columns[j][0].of[b] = two.x, packed_columns[j][1].of[b] = two.y;
-      }
+    load(packed_columns, margins);
   } else if (kClasses == 2) {
 #pragma unroll
     for (int j = 0; j < 2 * kColumnFragments; ++j)

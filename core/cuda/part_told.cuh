@@ -35,14 +35,8 @@ __device__ __forceinline__ bool add_told(Bounds<u32>& bound, const PartProducts&
                                          const CellTable& table) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const float* margins = shared.margins + cell * kPlanes + first_column + 2 * t;
-  PackedColumn columns[2 * kColumnFragments][2];
-#pragma unroll
-  for (int j = 0; j < 2 * kColumnFragments; ++j)
-#pragma unroll
-    for (int b = 0; b < kColumnLevels - 1; ++b) {
-      const uint2 two = *reinterpret_cast<const uint2*>(margins + j * 8 + b * kBlockColumns);
-      columns[j][0].of[b] = two.x, columns[j][1].of[b] = two.y;
-    }
+  PackedColumns columns;
+  load(columns, margins);
   Bounds<u32> told;
   u32 most = 0;
 #pragma unroll

@@ -6,9 +6,10 @@
 //
 // A table in shared memory has them for small counts, as whole numbers of 16 bits in a unit of the host's choice,
 // rounded up: minimum, address and load for each part, and half a sum, beside the subtractions. Counts are doubled,
-// since entries have two bytes. Counts that exceed the table find kTooLarge at its edges; then the part that is largest
-// in most tuples, level 0 of both variables, is computed by logarithms, and where that is not enough, all parts of the
-// cell are.
+// since entries have two bytes. Where no row of a strip has more samples in the cell than the table has room for, the
+// minimum is left out (kAllThere). Counts that exceed the table find kTooLarge at its edges; then the part that is
+// largest in most tuples, level 0 of both variables, is computed by logarithms, and where that is not enough, all parts
+// of the cell are.
 //
 // Bottleneck: loads from shared memory, of which two to three in a warp meet in a bank.
 #pragma once

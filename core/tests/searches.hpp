@@ -23,13 +23,8 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-// All that exceeds a threshold, tile by tile.
-inline std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double threshold) {
+inline std::vector<Row> all_rows(TupleRowsByTile& by_tile, const SearchProblem& problem) {
   const Index k = problem.tiles.dimensions;
-  std::vector<double> thresholds(problem.planes.n_rows() * problem.partner_cells.size(), threshold);
-  TupleRowsByTile by_tile(problem.tiles.size(), k, std::numeric_limits<Index>::max());
-  std::vector<std::uint8_t> done(problem.tiles.size(), 0);
-  list_tuples(problem, {3, level, [](std::uint64_t) { return true; }, direct_only}, thresholds, by_tile, done);
   std::vector<Row> rows;
   for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
     const TupleRows& found = by_tile.of_tile(tile);
@@ -40,26 +35,27 @@ inline std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level,
   return rows;
 }
 
+// All that exceeds a threshold, tile by tile.
+inline std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double threshold) {
+  std::vector<double> thresholds(problem.planes.n_rows() * problem.partner_cells.size(), threshold);
+  TupleRowsByTile by_tile(problem.tiles.size(), problem.tiles.dimensions, std::numeric_limits<Index>::max());
+  std::vector<std::uint8_t> done(problem.tiles.size(), 0);
+  list_tuples(problem, {3, level, [](std::uint64_t) { return true; }, direct_only}, thresholds, by_tile, done);
+  return all_rows(by_tile, problem);
+}
+
 // All tuples of which every member gains this much, and more with more degrees of freedom; tile by tile.
 inline std::vector<Row> screen_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double least,
                                     bool has_stratum = false) {
-  const Index k = problem.tiles.dimensions;
   std::vector<double> min_gain{0.0};
   for (int df = 1; df < 12; ++df) min_gain.push_back(least + 0.2 * (df - 1));
   const EveryMember rule{min_gain, has_stratum};
   SearchProblem screened = problem;
   screened.every_member = &rule;
-  TupleRowsByTile by_tile(problem.tiles.size(), k, std::numeric_limits<Index>::max());
+  TupleRowsByTile by_tile(problem.tiles.size(), problem.tiles.dimensions, std::numeric_limits<Index>::max());
   std::vector<std::uint8_t> done(problem.tiles.size(), 0);
   screen_tuples(screened, {3, level, [](std::uint64_t) { return true; }, direct_only}, by_tile, done);
-  std::vector<Row> rows;
-  for (Index tile = 0; tile < problem.tiles.size(); ++tile) {
-    const TupleRows& found = by_tile.of_tile(tile);
-    for (Index row = 0; row < found.size(); ++row) {
-      rows.push_back({{found.tuple(row), found.tuple(row) + k}, found.variable(row), found.value(row)});
-    }
-  }
-  return rows;
+  return all_rows(by_tile, problem);
 }
 
 // The tiles without contrast variables, which have nothing to do with every member.
