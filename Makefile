@@ -26,9 +26,8 @@ CLANG_FORMAT_FILES := $(filter %.cpp %.hpp %.cu %.cuh,$(CORE_FILES))
 # For example: make test PYTEST_ARGS="-k datasets"
 PYTEST_ARGS ?= -n auto --dist worksteal
 FUZZ_SECONDS ?= 60
-GPU_SUITE = $(addprefix tests/test_,$(addsuffix .py,checkpoint compat contrast interaction_arguments interactions interactions_everywhere \
-	interactions_of_selections max_gains properties search search_like_r \
-	select selector shards strata synergies tuples tuples_like_r))
+GPU_SUITE := tests/compat tests/interaction tests/search tests/selection tests/selector tests/tuples \
+	tests/base/test_max_gains.py tests/codes/test_contrast.py tests/project/test_properties.py tests/study/test_strata.py
 BENCHMARKS ?= benchmarks/compare_mdfs.py benchmarks/rates.py
 
 .DEFAULT_GOAL := help
@@ -115,7 +114,7 @@ tsan: $(TOOLS_READY)  ## Build the C++ tests with ThreadSanitizer and run what h
 	if command -v setarch > /dev/null; then plain="setarch $$(uname -m) -R"; fi; \
 	  TSAN_OPTIONS=halt_on_error=1 $$plain build/tsan/core/test_core threads
 
-# Random input to whatever reads what others wrote. What fails is kept; `make test PYTEST_ARGS=tests/test_fuzz.py` then
+# Random input to whatever reads what others wrote. What fails is kept; `make test PYTEST_ARGS=tests/project/test_fuzz.py` then
 # repeats it in its simplest form. Guided by coverage, one target at a time: pip install atheris, then
 # PYTHONPATH=tests python -m fuzz.guided TARGET SECONDS.
 fuzz: $(PACKAGE_READY) $(TOOLS_READY)  ## Run the fuzz targets for FUZZ_SECONDS.

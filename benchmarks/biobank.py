@@ -15,10 +15,10 @@ import warnings
 
 import numpy as np
 
-from interplay.arrays import BitPlanes
+from interplay.base.arrays import BitPlanes
+from interplay.base.jobs import map_in_threads, n_cores
 from interplay.engines.cuda import CudaEngine, cuda_devices
-from interplay.jobs import map_in_threads, n_cores
-from interplay.search.tuple_tiles import make_tuple_tiles
+from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 
 #: Variables that a thread makes at a time.

@@ -18,13 +18,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.dask import DaskEngine, _Search
 from interplay.engines.dask_chunks import TASKS_PER_THREAD
 from interplay.engines.dask_tasks import Improvement, SharedData
-from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 
 #: Seconds from the end of one task to the start of the next on the same thread, generously.

@@ -17,10 +17,10 @@ from math import comb
 import numpy as np
 
 import interplay
-from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes
+from interplay.codes.planes import make_bit_planes
 from interplay.engines.cuda import CudaEngine, cuda_devices
-from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 
 #: Rows of the list.

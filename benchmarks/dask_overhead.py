@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.base.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.dask import DaskEngine
-from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 
 

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.arrays import BitPlanes
+from interplay.base.arrays import BitPlanes
 from interplay.engines.cuda import CudaEngine, cuda_devices, why_no_cuda
 from interplay.readers.data_file import read_data
-from interplay.search.tuple_tiles import make_tuple_tiles
+from interplay.search.tiles import make_tuple_tiles
 from large_n import measured as measured_on_processor
 from machine import write_result
 from rivals import plink

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 import interplay
-import interplay.pipeline
-import interplay.search.coders
-import interplay.search.gains
-import interplay.search.runs
+import interplay.codes.coders
+import interplay.search.plan
+import interplay.selection.call
+import interplay.selection.runs
 from interplay.cli.expected_work import expected_work
 from interplay.engines.cuda import CudaEngine, cuda_devices
 from machine import write_result
@@ -67,14 +67,14 @@ class Clock:
 
 def measured(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     clock = Clock()
-    clock.watch(interplay.pipeline, "check_selection", "checking the table and the arguments")
-    clock.watch(interplay.pipeline, "check_engine", "starting CuPy and the driver")
-    clock.watch(interplay.search.coders.Coders, "of", "looking at the columns")
-    clock.watch(interplay.search.runs, "prepare_run", "cutting into tiles")
-    clock.watch(interplay.search.gains.PreparedSearch, "planes", "coding and packing")
+    clock.watch(interplay.selection.call, "check_selection", "checking the table and the arguments")
+    clock.watch(interplay.selection.call, "check_engine", "starting CuPy and the driver")
+    clock.watch(interplay.codes.coders.Coders, "of", "looking at the columns")
+    clock.watch(interplay.selection.runs, "prepare_run", "cutting into tiles")
+    clock.watch(interplay.search.plan.PreparedSearch, "planes", "coding and packing")
     clock.watch(CudaEngine, "max_gains", "searching")
-    clock.watch(interplay.pipeline, "_fitted", "p-values")
-    clock.watch(interplay.pipeline, "looked_up", "explaining what was found")
+    clock.watch(interplay.selection.call, "_fitted", "p-values")
+    clock.watch(interplay.selection.call, "looked_up", "explaining what was found")
     began = time.perf_counter()
     found = interplay.select(X, y, dimensions=3, engine="cuda", random_state=0, progress=False)
     total = time.perf_counter() - began

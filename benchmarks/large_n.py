@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, TupleTiles
+from interplay.base.arrays import BitPlanes, TupleTiles
 from interplay.engines.cpu import CpuEngine, default_simd_level
-from interplay.search.tuple_tiles import make_tuple_tiles
+from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 
 #: Dimensions, levels, samples, variables.

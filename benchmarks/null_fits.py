@@ -31,8 +31,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import interplay
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.null_data import make_data
-from interplay import combination, pipeline
-from interplay.results.arms import log_p_of_all
+from interplay.selection import arm_tests as combination
+from interplay.selection import call as pipeline
+from interplay.statistics.arm_p_values import log_p_of_all
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust
 from machine import RESULTS

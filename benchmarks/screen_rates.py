@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 import interplay
+from interplay.codes.coders import Coders
 from interplay.engines.choice import check_engine
-from interplay.search.coders import Coders
+from interplay.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.search.settings import check_search_settings
-from interplay.search.tuple_screen import ScreenedTuples, screen_tuples
-from interplay.steps.comparisons import Comparison
-from interplay.steps.decision import decision_classes
-from interplay.steps.strata import make_strata
-from interplay.steps.table import as_table
+from interplay.study.comparisons import Comparison
+from interplay.study.outcome import decision_classes
+from interplay.study.strata import make_strata
+from interplay.study.table import as_table
 from machine import write_result
 
 #: (dimensions, variables, levels, samples, classes, strata).

@@ -91,7 +91,7 @@ class CtrlC:
 @pytest.fixture
 def ctrl_c_after(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     """Call with the seconds that a search is left to itself."""
-    from interplay.search.tile_loop import TileLoop
+    from interplay.search.loop import TileLoop
 
     def arm(seconds: float) -> CtrlC:
         ctrl_c = CtrlC()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, DiscreteCodes, MaxGains
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.base.arrays import DecisionClasses, DiscreteCodes, MaxGains
+from interplay.codes.planes import make_bit_planes
 
 #: As CudaEngine.tile_shape has it; here without a device.
 TILE_SHAPE = {"block_size": 32, "middle_size": 512, "n_lanes": 512, "even": False}

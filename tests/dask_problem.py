@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
+from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
-from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
+from interplay.search.tiles import make_tuple_tiles
 
 
 def make_problem() -> tuple[BitPlanes, TupleTiles, MaxGains]:

@@ -10,24 +10,24 @@ from typing import Any as _Any
 
 if _TYPE_CHECKING:
     from interplay import datasets, genetics, parquet, singlecell
-    from interplay.arrays import MaxGains
+    from interplay.base.arrays import MaxGains
+    from interplay.codes.coder import discretize, suggest_range
+    from interplay.codes.contrast import contrast_variables
     from interplay.engines.base import SearchInterrupted
-    from interplay.interacting.find import interactions
-    from interplay.interacting.merge import merge_interactions
-    from interplay.parts import Part
-    from interplay.pipeline import select
+    from interplay.gains.call import max_information_gain
+    from interplay.interaction.call import interactions
+    from interplay.interaction.merge import merge_interactions
     from interplay.results.interactions import Interactions
     from interplay.results.saved import load
     from interplay.results.selection import Selection
     from interplay.search.checkpoint import Checkpoint
-    from interplay.search.gains import max_information_gain
+    from interplay.selection.call import select
+    from interplay.selection.part import Part
+    from interplay.selection.shards import merge_parts, search_shard
     from interplay.selector.selector import MDFSSelector
-    from interplay.shards import merge_parts, search_shard
     from interplay.statistics.few_samples import FewSamplesWarning
     from interplay.statistics.null_fit import NullFit, fit_null
-    from interplay.steps.contrast import contrast_variables
-    from interplay.steps.discrete_codes import discretize, suggest_range
-    from interplay.tuples.interesting import interesting_tuples
+    from interplay.tuples.call import interesting_tuples
     from interplay.tuples.table import TuplesInterrupted, TupleTable
 
     __version__: str
@@ -69,25 +69,25 @@ _HOME = {
     "FewSamplesWarning": "interplay.statistics.few_samples",
     "Interactions": "interplay.results.interactions",
     "MDFSSelector": "interplay.selector.selector",
-    "MaxGains": "interplay.arrays",
+    "MaxGains": "interplay.base.arrays",
     "NullFit": "interplay.statistics.null_fit",
-    "Part": "interplay.parts",
+    "Part": "interplay.selection.part",
     "SearchInterrupted": "interplay.engines.base",
     "Selection": "interplay.results.selection",
     "TupleTable": "interplay.tuples.table",
     "TuplesInterrupted": "interplay.tuples.table",
-    "contrast_variables": "interplay.steps.contrast",
-    "discretize": "interplay.steps.discrete_codes",
+    "contrast_variables": "interplay.codes.contrast",
+    "discretize": "interplay.codes.coder",
     "fit_null": "interplay.statistics.null_fit",
-    "interactions": "interplay.interacting.find",
-    "interesting_tuples": "interplay.tuples.interesting",
+    "interactions": "interplay.interaction.call",
+    "interesting_tuples": "interplay.tuples.call",
     "load": "interplay.results.saved",
-    "max_information_gain": "interplay.search.gains",
-    "merge_interactions": "interplay.interacting.merge",
-    "merge_parts": "interplay.shards",
-    "search_shard": "interplay.shards",
-    "select": "interplay.pipeline",
-    "suggest_range": "interplay.steps.discrete_codes",
+    "max_information_gain": "interplay.gains.call",
+    "merge_interactions": "interplay.interaction.merge",
+    "merge_parts": "interplay.selection.shards",
+    "search_shard": "interplay.selection.shards",
+    "select": "interplay.selection.call",
+    "suggest_range": "interplay.codes.coder",
 }
 
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.checks import check_int, check_path, check_real
-from interplay.steps.seeds import resolve_seed
-from interplay.stored.whole_file import whole_file
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_int, check_path, check_real
+from interplay.base.seeds import resolve_seed
+from interplay.files.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]
 Labels = npt.NDArray[np.uint8]

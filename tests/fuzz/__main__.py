@@ -1,7 +1,8 @@
 """Run all targets in turn for some seconds: ``python -m fuzz SECONDS [--seed N] [TARGET …]``, in the folder tests.
 
 Each execution is one random buffer, which hypothesis turns into input. What fails is printed with the seed of the run,
-then in its simplest form, and kept in hypothesis' database, in ``.hypothesis``: `pytest tests/test_fuzz.py` repeats it.
+then in its simplest form, and kept in hypothesis' database, in ``.hypothesis``;
+`pytest tests/project/test_fuzz.py` repeats it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from fuzz.drawn_search import MAX_TUPLES, DrawnSearch, drawn_searches
 from fuzz.outcomes import refused_or
 from fuzz.plain_search import TOLERANCE, PlainSearch, n_tuples
 from hostile.case import assert_same
-from interplay.arrays import MaxGains
+from interplay.base.arrays import MaxGains
 from interplay.engines.cpu import CpuEngine
 
 #: Contrast variables of a selection: as few as a null distribution can be fitted to.

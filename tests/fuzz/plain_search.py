@@ -9,8 +9,8 @@ import numpy as np
 
 import reference
 from fuzz.drawn_search import DrawnSearch
-from interplay.arrays import MaxGains
-from interplay.steps.column_survey import imputed
+from interplay.base.arrays import MaxGains
+from interplay.codes.survey import imputed
 
 TOLERANCE = 1e-9
 

@@ -22,7 +22,7 @@ import pyreadstat
 import interplay
 from hostile.case import ERRORS, escaped, in_empty_folder
 from interplay.io import read_data
-from interplay.steps.table import as_table
+from interplay.study.table import as_table
 
 N_SAMPLES = 120
 

@@ -58,10 +58,10 @@ def bench(
     is faster. Those of processors are of one core, so that a row with one thread compares cores, and a row with all
     threads says how many such cores this machine is worth.
     """
+    from interplay.base.jobs import resolve_n_jobs
     from interplay.cli.info import engines_here, machine
     from interplay.engines.choice import check_engine
-    from interplay.jobs import resolve_n_jobs
-    from interplay.search.provenance import versions
+    from interplay.study.provenance import versions
 
     threads = list(dict.fromkeys(resolve_n_jobs(n_jobs) for n_jobs in ([1, -1] if jobs is None else [jobs])))
     names = list(engines or engines_here())
@@ -125,7 +125,7 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
     from interplay.cli.reference_rates import reference_rate
     from interplay.datasets import make_madelon
     from interplay.engines.choice import SearchWork, check_engine, choose_engine
-    from interplay.search.gains import max_information_gain
+    from interplay.gains.call import max_information_gain
 
     n_tuples = math.comb(n_vars, k)
     work = SearchWork(n_tuples=n_tuples, n_samples=n_samples, n_cells=(divisions + 1) ** k)

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.datasets import make_madelon
 from interplay.engines.cpu import BOUND_CHOICE, CpuEngine, logger
-from interplay.search.gains import max_information_gain
+from interplay.gains.call import max_information_gain
 
 #: Shares of the rarer class to try. Below about a fifth only the rational bound is sound, and of nearly even classes it
 #: is no tighter: there is no choice then.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from interplay.stored.whole_file import whole_file
+from interplay.files.whole_file import whole_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

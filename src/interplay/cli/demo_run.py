@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from interplay.base.text import tuples_in_words
 from interplay.datasets import make_madelon
-from interplay.pipeline import select
-from interplay.plain_text import tuples_in_words
 from interplay.results.selection import Selection
+from interplay.selection.call import select
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 
 #: Variables that are found only in tuples are listed up to this number.

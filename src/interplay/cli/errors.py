@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from interplay.engines.base import SearchInterrupted
-from interplay.stored.whole_file import one_line
+from interplay.files.whole_file import one_line
 
 OK = 0
 BAD_INPUT = 2

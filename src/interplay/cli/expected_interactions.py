@@ -6,15 +6,15 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from interplay.arrays import TupleTiles
+from interplay.base.arrays import TupleTiles
 from interplay.cli.expected_work import ExpectedWork, memory_of, sampled_rate
+from interplay.codes.coders import Coders
 from interplay.engines.choice import check_engine
 from interplay.engines.tile_chunks import screen_in_chunks
-from interplay.interacting.find import task_of
-from interplay.search.coders import Coders
-from interplay.search.gains import prepare_search
-from interplay.search.permuted_gains import allowed_relabelings
-from interplay.search.tuple_screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
+from interplay.interaction.call import task_of
+from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
+from interplay.search.permutations import allowed_relabelings
+from interplay.search.plan import prepare_search
 
 
 def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
+from interplay.codes.coders import Coders
 from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
-from interplay.pipeline import task_of
-from interplay.search.coders import Coders
-from interplay.search.permuted_gains import allowed_relabelings
-from interplay.search.runs import prepare_largest
-from interplay.search.task import n_tuples_of, with_fitting_dimensions
-from interplay.search.tile_loop import Shard
+from interplay.search.loop import Shard
+from interplay.search.permutations import allowed_relabelings
+from interplay.selection.call import task_of
+from interplay.selection.runs import prepare_largest
+from interplay.selection.task import n_tuples_of, with_fitting_dimensions
 
 #: The sample stops growing when it has taken this long.
 _SAMPLE_SECONDS = 1.0

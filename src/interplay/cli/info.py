@@ -21,9 +21,9 @@ _OPTIONAL = ("matplotlib", "pyarrow", "anndata", "bed-reader", "cupy-cuda12x", "
 )
 def info(verbose: bool) -> None:
     """Print versions and engines: what a bug report needs."""
+    from interplay.base.jobs import resolve_n_jobs
     from interplay.engines.cpu import default_simd_level, simd_levels
-    from interplay.jobs import resolve_n_jobs
-    from interplay.search.provenance import versions
+    from interplay.study.provenance import versions
 
     rows = dict(versions())
     rows["platform"] = platform.platform()
@@ -58,8 +58,8 @@ def engines_here() -> list[str]:
 
 def machine(threads: list[int]) -> dict[str, str]:
     """Return what decides how fast searches on this machine are, with so many threads each."""
+    from interplay.base.jobs import resolve_n_jobs
     from interplay.engines.cpu import default_simd_level
-    from interplay.jobs import resolve_n_jobs
 
     return {
         "processor": processor(),

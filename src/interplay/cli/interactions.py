@@ -13,8 +13,8 @@ from interplay.cli.data_options import data_options, files_in_words, take_data_a
 from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, select_arguments
 from interplay.cli.outputs import Outputs, output_options, quiet_option, shard_option, write_all
+from interplay.codes.coder import MISSING_CHOICES
 from interplay.readers.data_file import read_data
-from interplay.steps.discrete_codes import MISSING_CHOICES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -128,7 +128,7 @@ def interactions(
         outputs.show_work(work, record=record, shard=shard, notes=[untimed])
         return
 
-    from interplay.interacting.find import interactions as find_interactions
+    from interplay.interaction.call import interactions as find_interactions
 
     found = find_interactions(X, y, shard=shard, **arguments)
     if shard is not None:

@@ -41,13 +41,13 @@ def merge(
     interplay merge parts/* --report report.html
     """  # noqa: D301 - click looks for that character
     from interplay.results.saved import is_saved_interactions
-    from interplay.shards import merge_parts
+    from interplay.selection.shards import merge_parts
 
     outputs = Outputs(out=out, format_=format_, report=report, save=save, quiet=quiet)
     how_to_read = take_data_arguments(values)
     outputs.check([*parts, data, how_to_read["target_file"]])
     if is_saved_interactions(parts[0]):
-        from interplay.interacting.merge import merge_interactions
+        from interplay.interaction.merge import merge_interactions
 
         outputs.write(merge_interactions(parts), data=data, dropped=how_to_read["drop"])
         return

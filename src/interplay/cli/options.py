@@ -9,7 +9,7 @@ import click
 
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
-from interplay.steps.decision import DECISION_CHOICES
+from interplay.study.outcome import DECISION_CHOICES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

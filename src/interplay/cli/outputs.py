@@ -14,8 +14,8 @@ import click
 from interplay.cli.config import record_command
 from interplay.cli.errors import NotWrittenError, writing
 from interplay.cli.repeated_command import repeated_command
+from interplay.files.whole_file import check_writable
 from interplay.results.table_file import check_table_ending, table_bytes, write_table
-from interplay.stored.whole_file import check_writable
 
 if TYPE_CHECKING:
     from interplay.cli.expected_work import ExpectedWork
@@ -94,7 +94,7 @@ class Outputs:
 
     def _check_shard(self, shard: str) -> None:
         """A part is not a result: there is nothing to show or report before all are merged."""
-        from interplay.search.tile_loop import Shard
+        from interplay.search.loop import Shard
 
         Shard.parse(shard)
         if self.save is None:

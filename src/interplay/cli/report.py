@@ -15,8 +15,8 @@ def report(saved: str, file: str) -> None:
 
     The report is one file that needs nothing else. An existing FILE is replaced.
     """
+    from interplay.files.whole_file import check_writable
     from interplay.results.saved import load
-    from interplay.stored.whole_file import check_writable
 
     selection = load(saved)
     check_writable(file)

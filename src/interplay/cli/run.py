@@ -57,21 +57,21 @@ def run(
 
     if dry_run:
         from interplay.cli.expected_work import expected_work
-        from interplay.search.tile_loop import Shard
+        from interplay.search.loop import Shard
 
         work = expected_work(X, y, **arguments, shard=None if shard is None else Shard.parse(shard))
         outputs.show_work(work, record=record, shard=shard)
         return
 
     if shard is not None:
-        from interplay.shards import search_shard
+        from interplay.selection.shards import search_shard
 
         seed = arguments["random_state"]
         part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
         write_all({"save": (str(save), part.save)}, quiet=quiet)
         return
 
-    from interplay.pipeline import select
+    from interplay.selection.call import select
 
     outputs.write(select(X, y, **arguments), data=data, dropped=how_to_read["drop"], record=record)
 

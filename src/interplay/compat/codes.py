@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
-from interplay.checks import check_int, check_real
+from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
+from interplay.base.checks import check_int, check_real
+from interplay.codes.coder import make_coder
 from interplay.compat.seeds import check_seed
-from interplay.steps.discrete_codes import make_coder
-from interplay.steps.rank_thresholds import NARROW_RANGE, suggest_range
-from interplay.steps.table import as_table
+from interplay.study.rank_thresholds import NARROW_RANGE, suggest_range
+from interplay.study.table import as_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import DecisionClasses, FloatArray
-from interplay.checks import check_int, check_real, shown
+from interplay.base.arrays import DecisionClasses, FloatArray
+from interplay.base.checks import check_int, check_real, shown
+from interplay.codes.coders import coder_for
+from interplay.codes.planes import make_bit_planes
 from interplay.compat.max_gains import (
     asked_for_mask,
     check_cells,
@@ -22,11 +24,9 @@ from interplay.compat.max_gains import (
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
-from interplay.search.coders import coder_for
-from interplay.steps.bit_planes import make_bit_planes
-from interplay.steps.decision import decision_classes
-from interplay.steps.table import as_table
-from interplay.tuples.interesting import make_source
+from interplay.study.outcome import decision_classes
+from interplay.study.table import as_table
+from interplay.tuples.call import make_source
 from interplay.tuples.listing import Listing, value_matrix, whole_table
 from interplay.tuples.source import TupleSource
 

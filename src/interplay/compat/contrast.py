@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_CONTRAST, IntArray
-from interplay.checks import check_int
+from interplay.base.arrays import MAX_CONTRAST, IntArray
+from interplay.base.checks import check_int
 from interplay.compat.seeds import check_seed
-from interplay.steps.table import as_table
+from interplay.study.table import as_table
 
 #: Draws made ahead at least, so that few are made at a time.
 _DRAWS_AHEAD = 2**16

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
-from interplay.checks import check_int, check_list, check_real
+from interplay.base.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
+from interplay.base.checks import check_int, check_list, check_real
+from interplay.codes.planes import make_bit_planes
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
-from interplay.search.gains import search
+from interplay.search.plan import search
 from interplay.search.settings import SearchSettings, check_search_settings
-from interplay.search.tuple_tiles import make_tuple_tiles
-from interplay.steps.bit_planes import make_bit_planes
-from interplay.steps.decision import decision_classes
-from interplay.steps.table import Table, as_table
+from interplay.search.tiles import make_tuple_tiles
+from interplay.study.outcome import decision_classes
+from interplay.study.table import Table, as_table
 
 #: Cells of a tuple's table, of which every thread holds one: 16 levels in 5D, the older package's limit, are a quarter.
 _MAX_CELLS = 2**22

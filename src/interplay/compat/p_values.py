@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
-from interplay.checks import check_int, check_numbers
+from interplay.base.arrays import FloatArray
+from interplay.base.checks import check_int, check_numbers
 from interplay.statistics.lsq_fit import Bounds, check_bounds, fit_lsq
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, fit_null
 

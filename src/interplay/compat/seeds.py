@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from interplay.checks import check_int
-from interplay.steps.seeds import SEED_LIMIT, resolve_seed
+from interplay.base.checks import check_int
+from interplay.base.seeds import SEED_LIMIT, resolve_seed
 
 
 def check_seed(seed: int | None) -> int:

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import MAX_CONTRAST
-from interplay.checks import check_choice, check_int, check_real
-from interplay.chi_squared import chi2_tail
+from interplay.base.arrays import MAX_CONTRAST
+from interplay.base.checks import check_choice, check_int, check_real
+from interplay.base.chi_squared import chi2_tail
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings
 from interplay.compat.p_values import fit_p_value
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import check_engine
-from interplay.search.gains import search
+from interplay.search.plan import search
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
 from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
-from interplay.steps.decision import decision_classes
-from interplay.steps.table import as_table
+from interplay.study.outcome import decision_classes
+from interplay.study.table import as_table
 
 
 def run(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.searcher_counts import SearcherCounts
 from interplay.engines.tuple_formula import TupleFormula
 

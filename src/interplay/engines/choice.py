@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, IntArray, MaxGains, TupleRows, TupleTiles
-from interplay.checks import shown
+from interplay.base.arrays import BitPlanes, BoolArray, IntArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.checks import shown
+from interplay.base.jobs import n_cores, resolve_n_jobs
 from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.jobs import n_cores, resolve_n_jobs
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted
 from interplay.engines.routing import core_tiles, count_searched
 from interplay.engines.searcher_counts import SearcherCounts, add_counts

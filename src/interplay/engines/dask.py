@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
-from interplay.checks import needing
+from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
+from interplay.base.checks import needing
 from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
 from interplay.engines.dask_chunks import TASK_SECONDS, Chunk, ChunkTasks
 from interplay.engines.dask_connection import Connection

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from interplay.arrays import MaxGains, TupleTiles
+from interplay.base.arrays import MaxGains, TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_cluster import Cluster
 from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line

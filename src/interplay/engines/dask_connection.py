@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from interplay.interrupts import Interrupts, noticing_interrupts
+from interplay.base.interrupts import Interrupts, noticing_interrupts
 
 #: How often a wait looks whether there is an answer, a Ctrl-C, or still a cluster.
 POLL_SECONDS = 0.01

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import Engine, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import SearcherCounts

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.searcher_counts import SearcherCounts
 
 #: Variables that fill a register of lanes, and variables whose triples are searched together.
@@ -52,7 +52,7 @@ def tile_searchers(
 
     Examples
     --------
-    >>> from interplay.search.tuple_tiles import make_tuple_tiles
+    >>> from interplay.search.tiles import make_tuple_tiles
     >>> levels = np.array([2, 2, 2, 40])
     >>> tiles = make_tuple_tiles(levels, n_vars=4, dimensions=2)
     >>> tile_searchers(tiles, levels, n_vars=4, class_sizes=np.array([60, 40]), pseudocount=0.25)

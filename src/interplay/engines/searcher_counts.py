@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from interplay.stored.types import fits
+from interplay.files.types import fits
 
 #: {"pairs": {"tiles": 12, "tuples": 34000}, …}: the searchers of the processor by name (see
 #: ``core/include/interplay/routing.hpp``), or "cuda".

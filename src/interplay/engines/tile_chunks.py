@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted
 from interplay.engines.routing import costs_over
 from interplay.engines.searcher_counts import SearcherCounts

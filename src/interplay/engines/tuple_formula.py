@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.arrays import IntArray
-from interplay.checks import check_choice
+from interplay.base.arrays import IntArray
+from interplay.base.checks import check_choice
 
 #: What can be asked of a tuple; "MI" with a decision is a gain of each member, all others are of the whole tuple.
 STATISTICS = ("MI", "H", "VI", "TC", "II")

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from interplay import _core
-from interplay.arrays import BitPlanes, IntArray
+from interplay.base.arrays import BitPlanes, IntArray
 from interplay.engines.cpu import core_planes, default_simd_level
 
 #: Numbers that are counted in one go, between two chances to interrupt.

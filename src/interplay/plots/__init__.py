@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from interplay.plots.correlation import plot_correlation
 from interplay.plots.gains import plot_gains, plot_gains_by_dimension
-from interplay.plots.interactions import InteractionPlots
+from interplay.plots.interaction_plots import InteractionPlots
 from interplay.plots.p_values import plot_p_histogram, plot_p_values
-from interplay.plots.selection import SelectionPlots
+from interplay.plots.selection_plots import SelectionPlots
 from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
 from interplay.plots.why import plot_tuple

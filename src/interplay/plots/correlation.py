@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.checks import check_numbers
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_numbers
 from interplay.plots.style import axes_or_new, diverging_colours, say_instead, shortened
 
 if TYPE_CHECKING:

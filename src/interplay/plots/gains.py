@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray
-from interplay.checks import check_numbers
+from interplay.base.arrays import BoolArray, FloatArray
+from interplay.base.checks import check_numbers
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, import_pyplot
 
 if TYPE_CHECKING:

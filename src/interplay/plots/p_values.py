@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.arrays import FloatArray
-from interplay.checks import check_numbers
+from interplay.base.arrays import FloatArray
+from interplay.base.checks import check_numbers
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead
 
 if TYPE_CHECKING:

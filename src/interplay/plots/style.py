@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from interplay.checks import needing
-from interplay.plain_text import printable
+from interplay.base.checks import needing
+from interplay.base.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.plots.style import IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
 
 if TYPE_CHECKING:

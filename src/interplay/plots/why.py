@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.plots.style import are_ordered, axes_or_new, class_colours, diverging_colours, shortened
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import IntArray
-from interplay.checks import check_path, needing, reading, shown
-from interplay.steps.columns import ColumnKind
-from interplay.steps.table import Table, Values, Which
+from interplay.base.arrays import IntArray
+from interplay.base.checks import check_path, needing, reading, shown
+from interplay.study.columns import ColumnKind
+from interplay.study.table import Table, Values, Which
 
 #: PLINK's words for a phenotype that is not known; 0 is one only where the others are 1 and 2.
 _UNKNOWN_PHENOTYPES = ("-9", "NA", "na", "nan", "")

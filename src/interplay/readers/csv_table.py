@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from interplay.checks import check_choice
-from interplay.checks import shown as shown_value
+from interplay.base.checks import check_choice
+from interplay.base.checks import shown as shown_value
 from interplay.readers.header import checked_names, fields, id_column, is_gene_table, unread_columns
 from interplay.readers.text_file import TextFile, readable
 from interplay.readers.written_numbers import WrittenNumbers
-from interplay.steps.number_texts import COMMA, POINT
+from interplay.study.number_texts import COMMA, POINT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from interplay.checks import check_choice, check_path, shown
+from interplay.base.checks import check_choice, check_path, shown
+from interplay.files.whole_file import is_special
 from interplay.readers.file_formats import FORMATS, AnyPath, FileFormat, Wanted
 from interplay.readers.joined import with_traits
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES, with_known_target
 from interplay.readers.target_column import TableAndOutcome, split_frame, split_table
 from interplay.readers.zipped import unpacked
-from interplay.steps.table import Table
-from interplay.stored.whole_file import is_special
+from interplay.study.table import Table
 
 
 def read_data(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from interplay.checks import needing
+from interplay.base.checks import needing
 
 
 def import_pyarrow() -> Any:

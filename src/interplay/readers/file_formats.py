@@ -18,7 +18,7 @@ from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
 from interplay.readers.statistical import read_statistical
 from interplay.readers.target_column import TableAndOutcome, check_columns
 from interplay.readers.transposed import read_transposed
-from interplay.steps.table import Table
+from interplay.study.table import Table
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from interplay.checks import check_path, needing, reading
-from interplay.steps.anndata_table import anndata_table, is_anndata
-from interplay.steps.table import Table
+from interplay.base.checks import check_path, needing, reading
+from interplay.study.anndata_table import anndata_table, is_anndata
+from interplay.study.table import Table
 
 
 def from_anndata(adata: Any, *, layer: str | None = None) -> Table:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import shown
+from interplay.base.checks import shown
 from interplay.readers.header import id_column
 from interplay.readers.target_column import meant
-from interplay.steps.column_subset import ColumnSubset
-from interplay.steps.row_subset import RowSubset
-from interplay.steps.table import Table, as_table
+from interplay.study.column_subset import ColumnSubset
+from interplay.study.row_subset import RowSubset
+from interplay.study.table import Table, as_table
 
 if TYPE_CHECKING:
     import pandas as pd

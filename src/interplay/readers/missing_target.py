@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import IntArray
-from interplay.checks import check_choice, shown
+from interplay.base.arrays import IntArray
+from interplay.base.checks import check_choice, shown
 from interplay.readers.target_column import TableAndOutcome
-from interplay.steps.columns import Column
-from interplay.steps.decision import decision_column
-from interplay.steps.row_subset import RowSubset
-from interplay.steps.table import SAMPLES_LEFT_OUT, Table, as_table
+from interplay.study.columns import Column
+from interplay.study.outcome import decision_column
+from interplay.study.row_subset import RowSubset
+from interplay.study.table import SAMPLES_LEFT_OUT, Table, as_table
 
 MISSING_TARGET_CHOICES = ("error", "drop")
 

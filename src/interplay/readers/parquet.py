@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import check_list, check_path, needing, reading, shown
-from interplay.steps.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
-from interplay.steps.table import Table, Values, Which, check_names, doubts_of
+from interplay.base.checks import check_list, check_path, needing, reading, shown
+from interplay.study.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
+from interplay.study.table import Table, Values, Which, check_names, doubts_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from interplay.steps.number_texts import LabelDoubt
+    from interplay.study.number_texts import LabelDoubt
 
 #: Columns that are no numbers are looked at when the file is opened, this many at a time.
 _COLUMNS_AT_ONCE = 64

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from interplay.checks import check_path, reading
+from interplay.base.checks import check_path, reading
 from interplay.readers.csv_table import read_csv
 
 #: Columns of a .bim file.

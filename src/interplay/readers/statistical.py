@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from interplay.checks import needing, reading, shown
+from interplay.base.checks import needing, reading, shown
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers

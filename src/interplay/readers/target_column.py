@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from interplay.checks import shown
-from interplay.steps.column_subset import ColumnSubset
-from interplay.steps.named_columns import without_named
-from interplay.steps.table import Table
+from interplay.base.checks import shown
+from interplay.study.column_subset import ColumnSubset
+from interplay.study.named_columns import without_named
+from interplay.study.table import Table
 
 #: X and y, to be given to `interplay.select`.
 TableAndOutcome: TypeAlias = tuple[Any, Any]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import shown
+from interplay.base.checks import shown
 from interplay.readers.written_dates import AmbiguousDatesError, look_like_dates, read_dates
-from interplay.steps.number_texts import (
+from interplay.study.number_texts import (
     NUMBER_FORMATS,
     LabelDoubt,
     NumberFormat,

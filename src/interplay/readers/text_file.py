@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from interplay.stored.whole_file import is_special
+from interplay.files.whole_file import is_special
 
 
 class TextFile:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import check_choice
+from interplay.base.checks import check_choice
 from interplay.readers.csv_table import TextTable, likely_decimal_sign
 from interplay.readers.header import check_names_apart, fields, is_gene_table
 from interplay.readers.text_file import TextFile, readable

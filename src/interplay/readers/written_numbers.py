@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import shown
+from interplay.base.checks import shown
 from interplay.readers.text_column import TextColumn
-from interplay.steps.number_texts import POINT, NumberFormat
+from interplay.study.number_texts import POINT, NumberFormat
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from interplay.checks import shown
+from interplay.base.checks import shown
 
 #: What a table may unpack to: this, or so many times the size of the file if that is more.
 _MAX_BYTES = 1 << 30

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from interplay.files.whole_file import whole_file
 from interplay.report.page import report_page
-from interplay.stored.whole_file import whole_file
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interplay.plain_text import printable
+from interplay.base.text import printable
 from interplay.results.sample_words import samples_left_out
 
 if TYPE_CHECKING:

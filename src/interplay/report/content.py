@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
+from interplay.codes.tuple_counts import TupleCounts
 from interplay.plots.correlation import group_spans, order_by_likeness
 from interplay.plots.gains import contrast_places
 from interplay.plots.p_values import p_histogram
@@ -22,12 +23,11 @@ from interplay.plots.style import are_ordered
 from interplay.plots.synergies import spring_layout, synergy_network
 from interplay.report.verdict_words import verdict_sentence
 from interplay.statistics.p_values import significance_order
-from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
-    from interplay.results.verdicts import Verdict
     from interplay.statistics.null_fit import NullFit
+    from interplay.statistics.verdicts import Verdict
 
 #: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
 MAX_TABLE_BYTES = 3_000_000

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from interplay.report.numbers import p_text, short
-from interplay.results.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED, Verdict
+from interplay.statistics.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED, Verdict
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection

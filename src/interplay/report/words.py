@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.plain_text import tuples_in_words
+from interplay.base.text import tuples_in_words
 from interplay.report import study_words
 from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short

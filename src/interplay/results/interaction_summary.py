@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.plain_text import printable, tuples_in_words
+from interplay.base.text import printable, tuples_in_words
 from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
-from interplay.results.tested_tuples import METHODS, SPARSE
+from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE
 
 if TYPE_CHECKING:
     import pandas as pd

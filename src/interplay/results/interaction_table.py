@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.checks import needing
-from interplay.results.tested_tuples import TestedTuples
+from interplay.base.checks import needing
+from interplay.statistics.interaction.tested_tuples import TestedTuples
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.arrays import BoolArray
-from interplay.checks import check_int, shown
+from interplay.base.arrays import BoolArray
+from interplay.base.checks import check_int, shown
+from interplay.codes.cuts import OutcomeCuts, VariableCuts
+from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interaction_summary import (
     details,
     headline,
@@ -21,16 +23,14 @@ from interplay.results.interaction_summary import (
     summary_text,
 )
 from interplay.results.interaction_table import first_columns, interaction_columns
-from interplay.results.tested_tuples import TestedTuples
-from interplay.results.tuple_retests import CovariateTests
-from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
-from interplay.steps.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.statistics.interaction.covariate_tests import CovariateTests
+from interplay.statistics.interaction.tested_tuples import TestedTuples
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-    from interplay.plots.interactions import InteractionPlots
+    from interplay.plots.interaction_plots import InteractionPlots
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,7 +200,7 @@ class Interactions:
     @property
     def plot(self) -> InteractionPlots:
         """Pictures, each as matplotlib Axes: effects, network, why."""
-        from interplay.plots.interactions import InteractionPlots
+        from interplay.plots.interaction_plots import InteractionPlots
 
         return InteractionPlots(self)
 
@@ -277,7 +277,7 @@ class Interactions:
         >>> report.read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """
-        from interplay.report.interactions import write_interactions
+        from interplay.report.interaction_page import write_interactions
 
         write_interactions(self, path)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.results.arms import ArmPValues
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.codes.tuple_counts import TupleCounts
+from interplay.files.types import fits
 from interplay.results.loaded_interactions import are_classes_of, are_tests_of, is_cut_of
 from interplay.results.run import Run
 from interplay.results.selection import Selection
+from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.null_fit import MODES, NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT
-from interplay.steps.tuple_counts import TupleCounts
-from interplay.stored.types import fits
 
 #: What reports and summaries look up.
 SETTINGS = {

@@ -6,12 +6,12 @@ from dataclasses import fields
 
 import numpy as np
 
-from interplay.arrays import IntArray
+from interplay.base.arrays import IntArray
+from interplay.codes.cuts import OutcomeCuts, VariableCuts
+from interplay.codes.tuple_counts import TupleCounts
+from interplay.files.types import fits
 from interplay.results.interactions import Interactions
-from interplay.results.tested_tuples import METHODS, TestedTuples
-from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
-from interplay.steps.tuple_counts import TupleCounts
-from interplay.stored.types import fits
+from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
 
 #: What tables, summaries and replications look up.
 _SETTINGS = {

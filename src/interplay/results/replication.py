@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import DecisionClasses, IntArray
-from interplay.checks import check_choice, shown
+from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.checks import check_choice, shown
+from interplay.codes.cuts import NO_LEVEL
+from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interactions import Interactions
-from interplay.results.table_tests import tested_tables
-from interplay.results.tested_tuples import TestedTuples
 from interplay.statistics.interaction.effect import adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
 from interplay.statistics.interaction.null_model_fit import fit_null_model
-from interplay.steps.frozen_cuts import NO_LEVEL
-from interplay.steps.named_columns import take_columns
-from interplay.steps.strata import Strata, make_strata
-from interplay.steps.table import Table
-from interplay.steps.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.statistics.interaction.table_tests import tested_tables
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.study.named_columns import take_columns
+from interplay.study.strata import Strata, make_strata
+from interplay.study.table import Table
 
 
 def replicate(first: Interactions, X: Any, y: Any, *, strata: Any, p_adjust: str | None) -> Interactions:

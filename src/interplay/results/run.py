@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray, MaxGains
-from interplay.chi_squared import log_chi2_tail
+from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.results.synergy_table import Explanations
-from interplay.results.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
-from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
 
 
 @dataclass(frozen=True, eq=False)

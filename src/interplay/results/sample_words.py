@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.plain_text import printable
+from interplay.base.text import printable
 
 #: More classes than these are counted, not all listed.
 _LISTED_CLASSES = 6

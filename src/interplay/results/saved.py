@@ -14,24 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MaxGains
-from interplay.checks import check_path
-from interplay.results.arms import ArmPValues
+from interplay.base.arrays import MaxGains
+from interplay.base.checks import check_path
+from interplay.codes.cuts import OutcomeCuts, VariableCuts
+from interplay.codes.tuple_counts import TupleCounts
+from interplay.files.whole_file import whole_file
+from interplay.files.zip_content import DAMAGE, ZipContent, open_zip, parse_json, parse_npy
 from interplay.results.interactions import Interactions
 from interplay.results.loaded import check_loaded
 from interplay.results.loaded_interactions import check_interactions
-from interplay.results.retests import Retest
 from interplay.results.run import Run
 from interplay.results.selection import Selection
-from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import Explanations
-from interplay.results.tested_tuples import TestedTuples
-from interplay.results.tuple_retests import CovariateTests
+from interplay.statistics.arm_p_values import ArmPValues
+from interplay.statistics.interaction.covariate_tests import CovariateTests
+from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
-from interplay.steps.frozen_cuts import OutcomeCuts, VariableCuts
-from interplay.steps.tuple_counts import TupleCounts
-from interplay.stored.whole_file import whole_file
-from interplay.stored.zip_content import DAMAGE, ZipContent, open_zip, parse_json, parse_npy
+from interplay.statistics.retest import Retest
+from interplay.statistics.survival_curves import SurvivalCurves
 
 
 class _Format(NamedTuple):

@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
-from interplay.checks import shown
-from interplay.results.arms import ArmPValues, arm_names, found_by, log_p_of_arm, strongest_test, weighted_arms
-from interplay.results.clusters import clusters
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.checks import shown
+from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.one_size import one_size
-from interplay.results.retests import Retest
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
 from interplay.results.selection_table import annotate, contrast_table, selection_table, tuples_table
-from interplay.results.survival_curves import SurvivalCurves
 from interplay.results.synergy_table import synergy_frame, synergy_graph
-from interplay.results.verdicts import Verdict, verdicts_of_variables
+from interplay.statistics.arm_p_values import (
+    ArmPValues,
+    arm_names,
+    found_by,
+    log_p_of_arm,
+    strongest_test,
+    weighted_arms,
+)
+from interplay.statistics.clusters import clusters
 from interplay.statistics.null_fit import NullFit
-from interplay.steps.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.statistics.retest import Retest
+from interplay.statistics.survival_curves import SurvivalCurves
+from interplay.statistics.verdicts import Verdict, verdicts_of_variables
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -528,7 +535,7 @@ class Selection:
         return tuple(self.names[m] for m in members.tolist() if m >= 0)
 
     def _number_of(self, variable: str | int) -> int:
-        from interplay.checks import check_int
+        from interplay.base.checks import check_int
 
         if isinstance(variable, str):
             if variable not in self.names:

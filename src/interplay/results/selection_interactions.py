@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import comb
 from typing import TYPE_CHECKING
 
-from interplay.checks import check_choice, check_int
+from interplay.base.checks import check_choice, check_int
+from interplay.codes.tuple_counts import TupleCounts
 from interplay.results.interactions import Interactions
-from interplay.steps.tuple_counts import TupleCounts
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from interplay.plain_text import printable
+from interplay.base.text import printable
 from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
 from interplay.statistics.few_samples import note_on_sparse_tuples
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
 from interplay.results.run import Run
-from interplay.results.verdicts import UNTESTED
+from interplay.statistics.verdicts import UNTESTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def tuples_table(selection: Selection, number: int) -> pd.DataFrame:
 
 def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
     """Write the table into ``.var`` of an AnnData; see `Selection.annotate`."""
-    from interplay.steps.anndata_table import is_anndata
+    from interplay.study.anndata_table import is_anndata
 
     if not is_anndata(adata):
         raise TypeError(f"adata must be an AnnData, not {type(adata).__name__}")

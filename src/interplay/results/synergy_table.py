@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.checks import check_int, needing
-from interplay.results.verdicts import verdicts_of
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_int, needing
+from interplay.statistics.verdicts import verdicts_of
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interplay.plain_text import encodable
+from interplay.base.text import encodable
+from interplay.files.whole_file import whole_file
 from interplay.readers.feather import import_pyarrow
-from interplay.stored.whole_file import whole_file
 
 if TYPE_CHECKING:
     import pandas as pd

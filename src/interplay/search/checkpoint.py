@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BoolArray, FloatArray, IntArray, MaxGains
-from interplay.checks import check_path, check_real
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.base.checks import check_path, check_real
 from interplay.engines.base import TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
-from interplay.stored.archive import (
+from interplay.files.archive import (
     Arrays,
     DamagedFile,
     as_json,
@@ -29,9 +29,9 @@ from interplay.stored.archive import (
     refusing_damage,
     write_archive,
 )
-from interplay.stored.file_lock import FileInUseError, alone_with
-from interplay.stored.types import fits, has_own_types
-from interplay.stored.whole_file import is_special, one_line, real_path
+from interplay.files.lock import FileInUseError, alone_with
+from interplay.files.types import fits, has_own_types
+from interplay.files.whole_file import is_special, one_line, real_path
 
 #: Work that a crash can cost at most.
 SECONDS_BETWEEN_WRITES = 60.0

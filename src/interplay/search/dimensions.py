@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from typing import Any
 
-from interplay.checks import check_int, check_list, shown
+from interplay.base.checks import check_int, check_list, shown
 from interplay.statistics.arms import arm_of_tuples, arms_of
 
 #: "auto" looks at all triples where there are at most so many (1818 variables), and at all quadruples of few variables.

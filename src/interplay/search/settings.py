@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from math import comb
 from typing import Any, Self
 
 import numpy as np
 
-from interplay.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
-from interplay.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.base.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
+from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.base.seeds import resolve_seed
+from interplay.codes.coder import MISSING_CHOICES, Discrete, resolve_range
+from interplay.codes.contrast import naming_contrast
+from interplay.codes.survey import forced_kinds
 from interplay.search.dimensions import resolve_dimensions
 from interplay.statistics.arms import arm_of_tuples
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
-from interplay.steps.column_survey import forced_kinds
-from interplay.steps.comparisons import MULTICLASS_CHOICES
-from interplay.steps.discrete_codes import MISSING_CHOICES, resolve_range
-from interplay.steps.seeds import resolve_seed
-from interplay.steps.table import Table, as_table
+from interplay.study.comparisons import MULTICLASS_CHOICES
+from interplay.study.table import Table, as_table
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
 _MAX_WORKSPACE_BYTES = 1 << 30
@@ -36,8 +36,6 @@ MAX_PERMUTED_TUPLES = 10**12
 
 #: A slip beyond this.
 MAX_PERMUTATIONS = 10**7
-
-Discrete = str | Sequence[Any] | BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,15 +267,6 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
             "fewer are not enough to estimate the null distribution"
         )
     return number
-
-
-@contextmanager
-def naming_contrast() -> Iterator[None]:
-    """Say in errors about contrast variables that it is these which are meant."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"contrast: {error}") from None
 
 
 def check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, table: Table) -> Table:

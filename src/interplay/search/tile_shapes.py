@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from interplay.arrays import TupleTiles
+from interplay.base.arrays import TupleTiles
 from interplay.engines.base import USUAL_TILES, TileShape
 from interplay.engines.routing import tiles_too_large
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from interplay.checks import shown
-from interplay.steps.anndata_table import is_anndata
-from interplay.steps.column_survey import column_blocks
-from interplay.steps.columns import ColumnKind
-from interplay.steps.decision import MIN_CLASS_SIZE, decision_column, is_continuous
-from interplay.steps.discrete_codes import BLOCK_BYTES, MIN_BLOCK_COLUMNS
-from interplay.steps.groups import Groups, make_groups
-from interplay.steps.row_subset import RowSubset
-from interplay.steps.strata import Strata, make_strata
-from interplay.steps.table import Table
+from interplay.base.checks import shown
+from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
+from interplay.codes.survey import column_blocks
+from interplay.study.anndata_table import is_anndata
+from interplay.study.columns import ColumnKind
+from interplay.study.groups import Groups, make_groups
+from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
+from interplay.study.row_subset import RowSubset
+from interplay.study.strata import Strata, make_strata
+from interplay.study.table import Table
 
 
 def collected(X: Any) -> Any:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.arrays import BoolArray
-from interplay.checks import shown
+from interplay.base.arrays import BoolArray
+from interplay.base.checks import shown
 from interplay.results.selection import Selection
+from interplay.statistics.association import Associations
 from interplay.statistics.p_values import significance_order
-from interplay.steps.association import Associations
-from interplay.steps.table import Table
+from interplay.study.table import Table
 
 #: An association of 1 may come out a little smaller.
 _ROUNDING = 1e-9

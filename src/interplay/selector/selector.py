@@ -13,11 +13,11 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from interplay.arrays import BoolArray, FloatArray
-from interplay.pipeline import select
+from interplay.base.arrays import BoolArray, FloatArray
+from interplay.codes.coder import MISSING_CHOICES, Discrete
 from interplay.results.selection import Selection
 from interplay.search.dimensions import Dimensions, resolve_dimensions
-from interplay.search.settings import Discrete
+from interplay.selection.call import select
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.selector.input import (
     checked_array,
@@ -35,16 +35,15 @@ from interplay.selector.input import (
 from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
-from interplay.steps.decision import DECISION_CHOICES
-from interplay.steps.discrete_codes import MISSING_CHOICES
-from interplay.steps.named_columns import refuse_decision_in_table
-from interplay.steps.sample_labels import warn_of_another_order
-from interplay.steps.survival import split_survival
-from interplay.steps.table import Table, as_table
+from interplay.study.named_columns import refuse_decision_in_table
+from interplay.study.outcome import DECISION_CHOICES
+from interplay.study.sample_labels import warn_of_another_order
+from interplay.study.survival import split_survival
+from interplay.study.table import Table, as_table
 
 if TYPE_CHECKING:
+    from interplay.base.progress import Progress
     from interplay.engines.base import Engine
-    from interplay.progress import Progress
 
 
 class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from interplay.plain_text import TUPLE_NAMES
+from interplay.base.text import TUPLE_NAMES
 
 #: The arms of single variables; that of tuples is named by their size.
 ALONE, GIVEN = "alone", "given"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
 
 
 def combined_log_p(log_p: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
-from interplay.chi_squared import log_chi2_tail
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.exact_test import log_p_of_two_by_two
 from interplay.statistics.margin_tables import (
     GainNull,

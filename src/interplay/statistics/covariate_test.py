@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 
 #: Columns that others explain up to this share of their squared length are left out.
 _DEPENDENT = 1e-10

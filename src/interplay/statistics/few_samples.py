@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import IntArray
-from interplay.checks import shown
+from interplay.base.arrays import IntArray
+from interplay.base.checks import shown
 
 #: 2D and more: samples of the smallest class per degree of freedom. Two levels: 3 in each cell of a tuple's table.
 MIN_PER_DEGREE_OF_FREEDOM = 6

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.score_test import Moments, score_log_p
 
 #: At most so many variables are given, and at most a tenth as many as there are samples.

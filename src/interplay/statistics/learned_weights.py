@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
 from interplay.statistics.combined_p import combined_log_p
 
 #: A variable is found, for this purpose, if its p-value times the number of variables is below this.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.margin_tables import GainNull
 from interplay.statistics.score_test import Moments
 

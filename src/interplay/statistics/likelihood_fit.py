@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
 from interplay.statistics.shape_posterior import ShapePosterior, shape_posterior
 
 #: No 1 − V in double precision is smaller than exp of minus this.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 
 #: Directions in which the difference between cells varies less than this share of the most are no directions.
 _SINGULAR = 1e-9

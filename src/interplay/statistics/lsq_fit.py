@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray
-from interplay.checks import check_int
+from interplay.base.arrays import FloatArray
+from interplay.base.checks import check_int
 
 #: With fewer reference variables the search for the ignored ones has no candidates.
 MIN_REFERENCE_VARIABLES = 6

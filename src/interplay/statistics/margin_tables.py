@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 
 #: Gains that are equal but for rounding count as equal: relative to the sums whose difference a gain is.
 _ROUNDING = 1e-13
@@ -133,7 +133,7 @@ class GammaNull:
 
     def log_p(self, observed: FloatArray) -> FloatArray:
         """Return ln P(gain ≥ observed)."""
-        from interplay.chi_squared import log_chi2_tail
+        from interplay.base.chi_squared import log_chi2_tail
 
         return log_chi2_tail(2 * np.maximum(observed, 0.0) / self.scale, 2 * self.shape)
 

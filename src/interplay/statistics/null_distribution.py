@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
-from interplay.checks import needing
-from interplay.chi_squared import log_chi2_tail
+from interplay.base.arrays import FloatArray
+from interplay.base.checks import needing
+from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
 from interplay.statistics.shape_posterior import ShapePosterior
 

@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import MAX_LEVELS, FloatArray
-from interplay.checks import check_choice, check_int, shown
-from interplay.chi_squared import chi2_tail
+from interplay.base.arrays import MAX_LEVELS, FloatArray
+from interplay.base.checks import check_choice, check_int, shown
+from interplay.base.chi_squared import chi2_tail
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
 from interplay.statistics.null_distribution import NullFit

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray
-from interplay.chi_squared import chi2_tail
+from interplay.base.arrays import FloatArray
+from interplay.base.chi_squared import chi2_tail
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, fit_lsq
 from interplay.statistics.p_values import log_hazard, null_p_values, with_gain

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
-from interplay.chi_squared import log_chi2_tail
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
 
 #: A skewness below this makes no difference to a p-value.
 _MIN_SKEWNESS = 1e-3

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
 
 #: So many nodes, evenly spaced in ln δ, over so many standard errors to each side. The error of the sum is below 1e-6.
 _N_NODES = 41

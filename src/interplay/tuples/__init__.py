@@ -11,6 +11,6 @@
     explanations.py   relevant variables → the tuples that explain them
 """
 
-from interplay.tuples.interesting import interesting_tuples
+from interplay.tuples.call import interesting_tuples
 
 __all__ = ["interesting_tuples"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray, TupleRows
+from interplay.base.arrays import FloatArray, IntArray, TupleRows
 from interplay.tuples.table import in_order
 
 

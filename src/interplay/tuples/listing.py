@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray, TupleRows
-from interplay.progress import show_progress
+from interplay.base.arrays import FloatArray, TupleRows
+from interplay.base.progress import show_progress
 from interplay.tuples.best_rows import BestRows
 from interplay.tuples.parquet_rows import ParquetRows
 from interplay.tuples.source import TupleSource

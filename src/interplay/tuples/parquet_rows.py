@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, TupleRows
-from interplay.checks import needing, shown
-from interplay.stored.whole_file import is_special, put_in_place, real_path
+from interplay.base.arrays import FloatArray, TupleRows
+from interplay.base.checks import needing, shown
+from interplay.files.whole_file import is_special, put_in_place, real_path
 
 #: Rows in a row group: the buffer holds fewer than this and one batch.
 ROWS_PER_GROUP = 1_000_000

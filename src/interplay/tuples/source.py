@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
 from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
-from interplay.search.tuple_tiles import make_tuple_tiles
+from interplay.search.tiles import make_tuple_tiles
 from interplay.tuples.table import in_order
 
 #: Rows in a batch; a batch can be larger by what the threads have at hand.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
+from interplay.base.arrays import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

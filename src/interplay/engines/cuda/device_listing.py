@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import FloatArray, TupleRows, TupleTiles
+from interplay.base.arrays import FloatArray, TupleRows, TupleTiles
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
 from interplay.engines.cuda.kernel_plan import GAINS, STATISTIC
 from interplay.engines.cuda.tables import entropy_terms

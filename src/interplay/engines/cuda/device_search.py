@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import IntArray, MaxGains, TupleTiles
+from interplay.base.arrays import IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
 from interplay.engines.cuda.kernel_loader import compiled

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.device_products import DeviceProducts
 from interplay.engines.cuda.devices import DeviceLimits, device_properties
 from interplay.engines.cuda.kernel_loader import compile_ahead, compiled

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
-from interplay.checks import shown
+from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.checks import shown
+from interplay.base.interrupts import Interrupts, noticing_interrupts
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
@@ -39,7 +40,6 @@ from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
-from interplay.interrupts import Interrupts, noticing_interrupts
 
 #: How often the thread that waits for several devices sees whether Ctrl-C was pressed.
 _SECONDS_BETWEEN_CHECKS = 0.1

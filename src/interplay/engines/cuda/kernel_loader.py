@@ -22,7 +22,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from interplay import _core
-from interplay.stored.whole_file import whole_path
+from interplay.files.whole_file import whole_path
 
 #: A file, a function in it, and the compiler's options.
 Kernel = tuple[str, str, tuple[str, ...]]

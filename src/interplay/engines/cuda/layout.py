@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.base.jobs import map_in_threads
 from interplay.engines.cuda.kernel_loader import compiled
-from interplay.jobs import map_in_threads
 
 #: Rows of a fragment, as in tuple_counts.cuh.
 FRAGMENT_ROWS = 16

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 

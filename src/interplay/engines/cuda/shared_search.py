@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from interplay.arrays import MaxGains, TupleTiles
+from interplay.base.arrays import MaxGains, TupleTiles
 from interplay.engines.cuda.device_search import CAPACITY, DeviceSearch
 from interplay.engines.cuda.device_tuples import OnDone, SearchData
 from interplay.engines.cuda.devices import is_device_memory_error

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.tuple_formula import TupleFormula
 

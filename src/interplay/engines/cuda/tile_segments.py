@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from interplay.arrays import FloatArray, TupleRows
+from interplay.base.arrays import FloatArray, TupleRows
 from interplay.engines.tile_chunks import end_of_chunk, summed
 
 #: Rows that a segment should not exceed, whatever is asked for: they are sorted on the device.

@@ -12,7 +12,7 @@ from math import gcd, log2
 
 import numpy as np
 
-from interplay.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
 from interplay.engines.cuda.layout import LaneLayout, TileRecords

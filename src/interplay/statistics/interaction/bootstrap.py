@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.null_model_fit import fit_proportionally
 

@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.null_model import as_tables, member_axes, per_table, supported_entries
 from interplay.statistics.interaction.null_model_fit import kirkwood_start, likelihood_ratio
 

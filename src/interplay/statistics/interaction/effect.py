@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.null_model import chunks_of_tables, is_large, per_table, weighted_design
 from interplay.statistics.interaction.two_level_fit import parity_signs
 

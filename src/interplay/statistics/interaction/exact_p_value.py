@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.two_level_fit import is_two_level, parity_signs, step_range
 
 #: Logarithms of probabilities that are equal but for rounding count as equal.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.checks import check_int, check_real
-from interplay.chi_squared import log_chi2_tail
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_int, check_real
+from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.interaction.bootstrap import N_BOOTSTRAP, bartlett_factor
 from interplay.statistics.interaction.effect import (
     LargestResidual,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import FloatArray
-from interplay.checks import check_choice, check_int, check_numbers, shown
+from interplay.base.arrays import FloatArray
+from interplay.base.checks import check_choice, check_int, check_numbers, shown
 from interplay.statistics.p_values import R_NAMES
 
 #: Methods for which the p-values that are not listed need not be known.

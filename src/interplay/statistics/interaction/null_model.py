@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 
 #: Numbers that one chunk of tables may hold in its designs: 128 MB.
 _MAX_NUMBERS = 2**24

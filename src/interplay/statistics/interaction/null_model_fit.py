@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.interaction.null_model import (
     chunks_of_tables,
     is_large,

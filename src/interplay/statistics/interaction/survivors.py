@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.interaction.bound import gain_bound, interaction_bound, subtuple_informations
 from interplay.statistics.interaction.null_model import fewest_degrees_of_freedom, per_table
 

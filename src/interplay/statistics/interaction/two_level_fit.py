@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 
 #: Newton's method below needs about ten.
 _MAX_STEPS = 100

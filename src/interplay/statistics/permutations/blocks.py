@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from interplay.arrays import IntArray
+from interplay.base.arrays import IntArray
 
 #: Numbers of relabelings beyond this are not told apart: all of them will never be gone through.
 MANY = 10**15

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from interplay.arrays import IntArray
+from interplay.base.arrays import IntArray
 from interplay.statistics.permutations.blocks import AlikeGroups, Block, WholeGroups
 
 #: Of more classes than this, no other names are tried: the smallest p-value told is then a little too small.

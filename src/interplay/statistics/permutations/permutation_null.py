@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.arrays import FloatArray, MaxGains
-from interplay.chi_squared import chi2_tail, log_chi2_tail
+from interplay.base.arrays import FloatArray, MaxGains
+from interplay.base.chi_squared import chi2_tail, log_chi2_tail
 from interplay.statistics.null_distribution import NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
 from interplay.statistics.permutations.step_down import StepDown, comparable_gains

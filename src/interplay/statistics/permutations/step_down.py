@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.arrays import FloatArray, IntArray
-from interplay.chi_squared import log_chi2_tail
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import CHI2_PER_UNIT
 
 #: Statistics this close, relative to their size, are equal: those of relabelings that only rename the classes are.

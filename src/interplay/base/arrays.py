@@ -1,0 +1,438 @@
+"""The arrays that travel from step to step: their shapes, dtypes and invariants.
+
+Letters used for shapes: ``n_samples``; ``n_vars`` real variables; ``n_rows`` = real plus contrast variables;
+``k`` = dimensions; ``n_groups`` = distinct degrees of freedom a variable can have (one, unless columns differ in
+their number of levels).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.chi_squared import log_chi2_tail
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+CodeArray = npt.NDArray[np.uint8]
+WordArray = npt.NDArray[np.uint64]
+
+#: Codes are bytes, so a variable has at most this many levels.
+MAX_LEVELS = 256
+
+#: Values of these types, in native byte order, can be cut by the compiled module.
+COMPILED_TYPES = ("f8", "f4", "i1", "u1", "i2", "i4", "i8")
+
+#: More discretisations, or contrast variables, than anyone has time for: a slip, refused before it fills the memory.
+MAX_DISCRETIZATIONS = 10**6
+MAX_CONTRAST = 10**7
+
+#: Each decision class fills whole blocks of this many 64-bit words: one cache line, one AVX-512 register.
+WORDS_PER_BLOCK = 8
+
+
+@dataclass(frozen=True)
+class DecisionClasses:
+    """The decision, as classes numbered from 0.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Class of each sample, 0 … n_classes − 1.
+    labels : list
+        What the user calls each class, in the order of the numbers.
+    kind : str
+        "classes" or "continuous" (then the classes are ranges of ranks).
+    """
+
+    codes: IntArray
+    labels: list[Any]
+    kind: str = "classes"
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Samples in each class, (n_classes,)."""
+        return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
+
+
+class CutValues(NamedTuple):
+    """Values of which each code is the number of its row's thresholds below it, and nothing more.
+
+    Attributes
+    ----------
+    values : (n_rows, n_samples), C-contiguous
+        Of a type that the compiled module knows, see `COMPILED_TYPES`; without NaN.
+    thresholds : (n_rows, n_thresholds), C-contiguous, of the same dtype
+        Ascending in each row.
+    """
+
+    values: npt.NDArray[Any]
+    thresholds: npt.NDArray[Any]
+
+
+class CodeBlocks(Protocol):
+    """Codes that are made, or cut out, block by block, so that they need not all be in memory at once."""
+
+    @property
+    def n_vars(self) -> int: ...
+
+    @property
+    def n_levels(self) -> IntArray: ...
+
+    def blocks(self, n_jobs: int) -> list[slice]:
+        """Cut the variables into blocks to be read one after the other, or by `n_jobs` threads."""
+        ...
+
+    def read(self, rows: slice) -> CodeArray:
+        """Return the codes of some variables, C-contiguous (n_rows, n_samples)."""
+        ...
+
+    def read_cut(self, rows: slice) -> CutValues | None:
+        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
+        ...
+
+
+@dataclass(frozen=True)
+class DiscreteCodes:
+    """Variables as small numbers: what the counting sees.
+
+    Attributes
+    ----------
+    codes : (n_vars, n_samples) uint8, C-contiguous
+        Level of each sample; ``codes[v] < n_levels[v]``.
+    n_levels : (n_vars,) int64
+        Number of levels of each variable, 1 … 256; a level may be empty.
+    """
+
+    codes: CodeArray
+    n_levels: IntArray
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or self.codes.dtype != np.uint8 or not self.codes.flags.c_contiguous:
+            raise ValueError("codes must be a C-contiguous (n_vars, n_samples) array of uint8")
+        if self.n_levels.shape != (self.codes.shape[0],):
+            raise ValueError("n_levels must have one entry per variable")
+
+    @property
+    def n_vars(self) -> int:
+        return int(self.codes.shape[0])
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.codes.shape[1])
+
+    def blocks(self, n_jobs: int) -> list[slice]:
+        """Cut the variables into a few blocks per thread."""
+        edges = np.linspace(0, self.n_vars, min(self.n_vars, 4 * n_jobs) + 1).astype(int).tolist()
+        return [slice(start, stop) for start, stop in pairwise(edges)]
+
+    def read(self, rows: slice) -> CodeArray:
+        """Return the codes of some variables."""
+        return self.codes[rows]
+
+    def read_cut(self, rows: slice) -> CutValues | None:
+        """Return None: there are no values."""
+        return None
+
+
+@dataclass(frozen=True)
+class BitPlanes:
+    """One bit per sample for every level but level 0, samples grouped by decision class.
+
+    Level 0 needs no plane: it is what the other levels leave. A variable with c levels so has c − 1 planes, and
+    the count of any cell per class is a popcount over that class's words.
+
+    Attributes
+    ----------
+    words : (n_planes, n_words) uint64
+        The planes; padding bits at the end of each class are 0.
+    plane_start : (n_rows + 1,) int64
+        Planes of variable v are ``plane_start[v] : plane_start[v + 1]``, for levels 1, 2, ….
+    n_levels : (n_rows,) int64
+    class_word_start : (n_classes + 1,) int64
+        Words of class q are ``class_word_start[q] : class_word_start[q + 1]``, a multiple of 8 words.
+    class_sizes : (n_classes,) int64
+    n_vars : int
+        Real variables; the rows after them are contrast variables.
+    """
+
+    words: WordArray
+    plane_start: IntArray
+    n_levels: IntArray
+    class_word_start: IntArray
+    class_sizes: IntArray
+    n_vars: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.n_levels)
+
+    @property
+    def n_contrast(self) -> int:
+        return self.n_rows - self.n_vars
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.class_sizes.sum())
+
+
+@dataclass(frozen=True)
+class TupleTiles:
+    """All tuples of a search, cut into tiles that can be searched in any order and anywhere.
+
+    Variables are put in an order and cut into lane blocks, which never mix numbers of levels, real with contrast
+    variables, or asked-for with other variables, so that what holds for a tuple of a tile holds for all of them. Lane
+    blocks are cut into middle blocks, and these into small blocks. A tile names k − 2 small blocks, not descending, a
+    middle block and a lane block, and holds every tuple that takes one variable from each, ascending in the order. The
+    last variables of a tuple run over wide blocks, so that fixing the others pays.
+
+    Attributes
+    ----------
+    order : (n_ordered,) int64
+        Row numbers of the variables that take part, block after block.
+    block_start, middle_start, lane_start : (n + 1,) int64
+        Small, middle and lane blocks: block b is ``order[start[b] : start[b + 1]]``.
+    tiles : (n_tiles, k) int32
+        Numbers of k − 2 small blocks, of a middle block and of a lane block (in 1D, of a lane block only).
+    n_tuples : (n_tiles,) float64
+        Tuples in each tile; whole numbers, as floats since there can be more than 2**63 in all.
+    partner_cells : (n_groups,) int64
+        The distinct numbers of cells that a variable's partners can have, ascending.
+    only_of_stratum : (n_groups,) bool, optional
+        Where row 0 is a stratum, a member of every tuple: numbers of cells that only its own partners have.
+    """
+
+    order: IntArray
+    block_start: IntArray
+    middle_start: IntArray
+    lane_start: IntArray
+    tiles: npt.NDArray[np.int32]
+    n_tuples: FloatArray
+    partner_cells: IntArray
+    only_of_stratum: BoolArray | None = None
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.tiles.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.tiles)
+
+    def __getitem__(self, which: slice | IntArray | BoolArray) -> TupleTiles:
+        """Return some of the tiles, over the same blocks."""
+        return replace(self, tiles=np.ascontiguousarray(self.tiles[which]), n_tuples=self.n_tuples[which])
+
+
+@dataclass(frozen=True)
+class MaxGains:
+    """The maximum information gain of every variable, and the tuple it was found in.
+
+    Gains of tuples with different degrees of freedom cannot be compared as they are, so the best of each number of
+    degrees of freedom (a *group*) is kept, and the one with the smallest χ² tail is reported. Where all columns have
+    the same number of levels there is one group, and that is simply the largest gain.
+
+    Attributes
+    ----------
+    gain_by_group : (n_rows, n_groups) float64
+        In bits times the number of samples; −inf where the variable was in no tuple.
+    discretization_by_group : (n_rows, n_groups) int64
+        Number of the discretisation, from 0; −1 where there is none.
+    tuples_by_group : (n_rows, n_groups, k) int64
+        Members of the tuple, ascending; −1 where there is none. Contrast variables are numbered from ``n_vars`` on.
+    df_by_group : (n_rows, n_groups) int64
+        Degrees of freedom of the gain.
+    n_vars : int
+        Real variables; the rows after them are contrast variables.
+    """
+
+    gain_by_group: FloatArray
+    discretization_by_group: IntArray
+    tuples_by_group: IntArray
+    df_by_group: IntArray
+    n_vars: int
+
+    @classmethod
+    def none_yet(cls, planes: BitPlanes, tiles: TupleTiles) -> MaxGains:
+        """Return the neutral element of `merge` for a search."""
+        return cls.empty(planes.n_levels, tiles, n_vars=planes.n_vars, n_classes=len(planes.class_sizes))
+
+    @classmethod
+    def empty(cls, n_levels: IntArray, tiles: TupleTiles, *, n_vars: int, n_classes: int) -> MaxGains:
+        """Return the same before there are planes, from the levels of the rows, real and contrast."""
+        shape = (len(n_levels), len(tiles.partner_cells))
+        return cls(
+            gain_by_group=np.full(shape, -np.inf),
+            discretization_by_group=np.full(shape, -1, dtype=np.int64),
+            tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
+            df_by_group=(n_classes - 1) * (n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
+            n_vars=n_vars,
+        )
+
+    def is_consistent(self) -> bool:
+        """Say whether the arrays belong together and name only variables that there are: a file may say anything."""
+        n_rows, n_groups = self.gain_by_group.shape if self.gain_by_group.ndim == 2 else (0, 0)
+        return (
+            0 < self.n_vars <= n_rows
+            and n_groups > 0
+            and self.discretization_by_group.shape == self.df_by_group.shape == (n_rows, n_groups)
+            and self.tuples_by_group.ndim == 3
+            and self.tuples_by_group.shape[:2] == (n_rows, n_groups)
+            and self.dimensions > 0
+            and bool(((self.tuples_by_group >= -1) & (self.tuples_by_group < n_rows)).all())
+            and bool((self.df_by_group >= 0).all())
+            and bool((self.gain_by_group < np.inf).all())  # nor NaN
+        )
+
+    def merge(self, other: MaxGains) -> MaxGains:
+        """Return the better of both for every variable and group.
+
+        Associative and commutative: a larger gain wins; on equal gains the lower discretisation, then the
+        lexicographically lower tuple. Whatever is searched in parts, by threads, devices, machines or one after the
+        other, so gives the same result.
+        """
+        if self.tuples_by_group.shape != other.tuples_by_group.shape or self.n_vars != other.n_vars:
+            raise ValueError("only results of the same search can be merged: the numbers of variables or groups differ")
+        theirs = _comes_first(other, self)
+        return replace(
+            self,
+            gain_by_group=np.where(theirs, other.gain_by_group, self.gain_by_group),
+            discretization_by_group=np.where(theirs, other.discretization_by_group, self.discretization_by_group),
+            tuples_by_group=np.where(theirs[..., np.newaxis], other.tuples_by_group, self.tuples_by_group),
+        )
+
+    def without_stratum(self, tiles: TupleTiles) -> MaxGains:
+        """Leave out the stratum of the searched `tiles`, row 0, and number the others from 0 again.
+
+        Returns the gains as they are if there is none.
+        """
+        if tiles.only_of_stratum is None:
+            return self
+        kept = np.flatnonzero(~tiles.only_of_stratum)
+        tuples = self.tuples_by_group[1:, kept, 1:]
+        return MaxGains(
+            gain_by_group=self.gain_by_group[1:, kept],
+            discretization_by_group=self.discretization_by_group[1:, kept],
+            tuples_by_group=np.where(tuples < 0, -1, tuples - 1),
+            df_by_group=self.df_by_group[1:, kept],
+            n_vars=self.n_vars - 1,
+        )
+
+    @cached_property
+    def _best_group(self) -> IntArray:
+        if self.gain_by_group.shape[1] == 1:
+            return np.zeros(len(self.gain_by_group), dtype=np.int64)
+        log_tail = log_chi2_tail(2 * np.log(2) * self.gain_by_group, self.df_by_group)
+        log_tail[self.discretization_by_group < 0] = np.inf
+        return np.asarray(np.argmin(log_tail, axis=1))
+
+    def _best(self, by_group: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        best: npt.NDArray[Any] = by_group[np.arange(len(by_group)), self._best_group]
+        return best
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.tuples_by_group.shape[2])
+
+    @property
+    def gain(self) -> FloatArray:
+        """Maximum gain of each variable, (n_vars,), bits × samples; −inf for a variable in no tuple."""
+        return self._best(self.gain_by_group)[: self.n_vars]
+
+    @property
+    def tuples(self) -> IntArray:
+        """The tuple of that gain, (n_vars, k), ascending; −1 for none."""
+        return self._best(self.tuples_by_group)[: self.n_vars]
+
+    @property
+    def discretization(self) -> IntArray:
+        """The discretisation of that gain, (n_vars,), from 0; −1 for none."""
+        return self._best(self.discretization_by_group)[: self.n_vars]
+
+    @property
+    def df(self) -> IntArray:
+        """Degrees of freedom of that gain, (n_vars,)."""
+        return self._best(self.df_by_group)[: self.n_vars]
+
+    @property
+    def contrast_gain(self) -> FloatArray:
+        """Maximum gain of each contrast variable, (n_contrast,)."""
+        return self._best(self.gain_by_group)[self.n_vars :]
+
+    @property
+    def contrast_tuples(self) -> IntArray:
+        """The tuple of that gain, (n_contrast, k); the contrast variable itself is numbered from n_vars on."""
+        return self._best(self.tuples_by_group)[self.n_vars :]
+
+    @property
+    def contrast_df(self) -> IntArray:
+        """Degrees of freedom of that gain, (n_contrast,)."""
+        return self._best(self.df_by_group)[self.n_vars :]
+
+    def __repr__(self) -> str:
+        n_contrast = len(self.gain_by_group) - self.n_vars
+        found = np.isfinite(self.gain)
+        span = f"gains {self.gain[found].min():.4g} … {self.gain[found].max():.4g}" if found.any() else "no gains"
+        contrast = f", {n_contrast} contrast variables" if n_contrast else ""
+        return f"<MaxGains: {self.n_vars} variables{contrast}, {self.dimensions}D, {span}>"
+
+
+@dataclass(frozen=True)
+class TupleRows:
+    """Variables in tuples, with a value each, as an engine lists them: tile by tile.
+
+    Attributes
+    ----------
+    tuples : (n_rows, k) int32
+        Members of the tuple, ascending.
+    variable : (n_rows,) int32
+        The member to which the value belongs.
+    value : (n_rows,) float64
+    rows_of_tile : (n_tiles_done,) int64
+        How many of the rows each tile has; fewer tiles than were asked for where the rows became too many.
+    """
+
+    tuples: npt.NDArray[np.int32]
+    variable: npt.NDArray[np.int32]
+    value: FloatArray
+    rows_of_tile: IntArray
+
+    @classmethod
+    def none(cls, dimensions: int) -> TupleRows:
+        """Return no rows of no tiles."""
+        return cls(
+            tuples=np.empty((0, dimensions), dtype=np.int32),
+            variable=np.empty(0, dtype=np.int32),
+            value=np.empty(0),
+            rows_of_tile=np.empty(0, dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+def _comes_first(a: MaxGains, b: MaxGains) -> BoolArray:
+    """Where `a` beats `b`: larger gain, then lower discretisation, then lower tuple."""
+    first = a.gain_by_group > b.gain_by_group
+    tied = a.gain_by_group == b.gain_by_group
+    # An empty slot (−1) loses to any candidate.
+    keys = [
+        (np.where(a.discretization_by_group < 0, np.iinfo(np.int64).max, a.discretization_by_group)),
+        (np.where(b.discretization_by_group < 0, np.iinfo(np.int64).max, b.discretization_by_group)),
+    ]
+    first |= tied & (keys[0] < keys[1])
+    tied &= keys[0] == keys[1]
+    for member in range(a.dimensions):
+        x, y = a.tuples_by_group[..., member], b.tuples_by_group[..., member]
+        first |= tied & (x < y)
+        tied &= x == y
+    return first

@@ -1,0 +1,107 @@
+"""How many threads a call may use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Thread
+from typing import Any, TypeVar
+
+from interplay.base.checks import check_int
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def resolve_n_jobs(n_jobs: Any) -> int:
+    """Return the number of threads that `n_jobs` asks for, in scikit-learn's sense.
+
+    None is one thread (or what an enclosing ``joblib.parallel_config`` says), -1 is every core, -2 all but one.
+    """
+    if n_jobs is not None:
+        n_jobs = check_int("n_jobs", n_jobs, low=-(2**15), high=2**15)
+        if n_jobs == 0:
+            raise ValueError("n_jobs must not be 0: use a number of threads, -1 for every core, or None for one")
+    # joblib comes with scikit-learn; it is imported late because it is slow to import. Who has not imported it has not
+    # said anything with it either.
+    if "joblib" not in sys.modules and (n_jobs is None or n_jobs > 0):
+        return int(n_jobs or 1)
+    from joblib import effective_n_jobs
+
+    return max(1, int(effective_n_jobs(n_jobs)))
+
+
+def n_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
+    """Apply `work` to each item, in threads when there are several, and return the results in the items' order.
+
+    NumPy releases the interpreter lock while it sorts, compares and copies, so threads are enough. The calling thread
+    is one of them, so that work goes on where the system gives no other (a limit of memory or processes). Of several
+    errors, that of the first item is raised.
+    """
+    if n_threads == 1:
+        return [work(item) for item in items]
+    waiting = list(enumerate(items))
+    waiting.reverse()  # taken from the end
+    results: dict[int, Result] = {}
+    errors: dict[int, BaseException] = {}
+
+    def work_on() -> None:
+        while not errors:
+            try:
+                i, item = waiting.pop()
+            except IndexError:
+                return
+            try:
+                results[i] = work(item)
+            except BaseException as error:  # Ctrl-C too, which strikes in the main thread
+                errors[i] = error
+
+    n_items = len(waiting)
+    threads = _started(work_on, min(n_threads, n_items) - 1)
+    try:
+        work_on()
+    finally:
+        waiting.clear()
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise min(errors.items(), key=lambda entry: (isinstance(entry[1], Exception), entry[0]))[1]
+    return [results[i] for i in range(n_items)]
+
+
+def _started(work: Callable[[], None], n_threads: int) -> list[Thread]:
+    """Start up to so many threads: as many as there are to be had."""
+    threads: list[Thread] = []
+    for _ in range(n_threads):
+        thread = Thread(target=work)
+        try:
+            thread.start()
+        except RuntimeError:
+            break
+        threads.append(thread)
+    return threads
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Have matrix products meanwhile done by the calling thread alone.
+
+    So they keep to `n_jobs`, and their last bits do not depend on the number of cores.
+    """
+    with _blas().limit(limits=1):
+        yield
+
+
+@cache  # to look for the libraries takes milliseconds
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # comes with scikit-learn
+
+    return ThreadpoolController().select(user_api="blas")

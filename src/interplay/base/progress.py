@@ -1,0 +1,228 @@
+"""How far a long search has come: a bar on a terminal, a box in a notebook, a line a minute in a log."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, Protocol
+
+from interplay.base.checks import shown
+from interplay.base.text import printable
+
+#: Names and gains of the best variables so far; called only when there is something to show.
+BestFinds = Callable[[], list[tuple[str, float]]]
+
+
+class ShowDone(Protocol):
+    """Takes the number of tuples done so far and, where the engine can tell, the best finds."""
+
+    def __call__(self, done: float, best: BestFinds | None = None, /) -> None: ...
+
+
+#: What callers may ask for; a function is called now and then with the share that is done, 0 to 1.
+Progress = bool | Callable[[float], None] | None
+
+#: A search this short needs no display; below it the bar would only flicker.
+_MIN_TUPLES_SHOWN = 20_000_000
+
+_SECONDS_BETWEEN_LINES = 60.0
+_SECONDS_BETWEEN_UPDATES = 0.5
+
+N_FINDS_SHOWN = 3
+_LONGEST_NAME = 16
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what is none of these."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(
+            f"progress must be True, False, None or a function that takes the share done, not {shown(progress)}"
+        )
+
+
+@contextmanager
+def show_progress(
+    progress: Progress, *, n_tuples: float, what: str, min_tuples: float = _MIN_TUPLES_SHOWN
+) -> Iterator[ShowDone | None]:
+    """Show on stderr what is done, the rate, the time left and the best finds; yields the function to tell them.
+
+    Parameters
+    ----------
+    progress : bool, callable or None
+        True: always, as a bar on a terminal or in a notebook, as a line a minute elsewhere. False: never. None: a bar
+        where it can be seen, for work that takes a while. A function is called with the share that is done.
+    n_tuples : float
+        All tuples of the search.
+    what : str
+        What is searched, in a few words.
+    min_tuples : float
+        With None, less is not shown.
+    """
+    if callable(progress):
+        tell = progress
+        yield lambda done, best=None, /: tell(min(done / n_tuples, 1.0))
+        return
+    in_notebook = "ipykernel" in sys.modules
+    can_draw = in_notebook or _stderr_is_terminal()
+    if progress is None:
+        progress = can_draw and n_tuples >= min_tuples
+    if not progress or (sys.stderr is None and not in_notebook):
+        yield None
+    elif in_notebook:
+        yield _box(n_tuples, what)
+    elif can_draw:
+        with _bar(n_tuples, what) as show:
+            yield show
+    else:
+        yield _lines(n_tuples, what)
+
+
+@dataclass
+class Pace:
+    """How fast it goes, in words."""
+
+    n_tuples: float
+    started: float = field(default_factory=lambda: time.perf_counter())
+    done: float = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.started
+
+    @property
+    def share(self) -> float:
+        return self.done / self.n_tuples if self.n_tuples else 1.0
+
+    def rate(self) -> str:
+        """Return tuples a second."""
+        return f"{self.done / max(self.elapsed, 1e-9):.3g} tuples/s"
+
+    def left(self) -> str:
+        """Return the time left, or nothing before and after."""
+        if not 0 < self.done < self.n_tuples:
+            return ""
+        return f"{_duration(self.elapsed * (self.n_tuples - self.done) / self.done)} left"
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in the two units that matter.
+
+    Examples
+    --------
+    >>> _duration(7.2), _duration(330), _duration(3700), _duration(200_000)
+    ('7 s', '5 min 30 s', '1 h 1 min', '2 d 7 h')
+    """
+    seconds = round(seconds)
+    for (unit, length), (smaller, part) in pairwise(_UNITS):
+        if seconds >= length:
+            return f"{seconds // length} {unit} {seconds % length // part} {smaller}"
+    return f"{seconds} s"
+
+
+_UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def _in_words(best: BestFinds | None) -> str:
+    """Return the best finds, or nothing where they are not known."""
+    finds = [] if best is None else best()
+    return "" if not finds else "best so far " + ", ".join(f"{_short(name)} {gain:.4g}" for name, gain in finds)
+
+
+def _short(name: str) -> str:
+    return printable(name, _LONGEST_NAME)
+
+
+def _stderr_is_terminal() -> bool:
+    """Ask a stderr that may be missing (services), closed, or not quite a file."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+@contextmanager
+def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
+    from rich.console import Console, RenderableType
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class BarAndFinds(Bar):
+        """The bar, and the best finds on a line of their own: they would not fit beside it."""
+
+        finds = ""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            # As Text: names of variables are the user's, and their brackets are not markup.
+            if self.finds:
+                yield Text(self.finds, style="dim", overflow="ellipsis", no_wrap=True)
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[pace]}"),
+    )
+    pace = Pace(n_tuples)
+    next_finds = _SECONDS_BETWEEN_UPDATES
+    with BarAndFinds(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
+        task = bar.add_task(what, total=n_tuples, pace="")
+
+        def show(done: float, best: BestFinds | None = None, /) -> None:
+            nonlocal next_finds
+            pace.done = done
+            if pace.elapsed >= next_finds:
+                next_finds = pace.elapsed + _SECONDS_BETWEEN_UPDATES
+                bar.finds = _in_words(best)
+            bar.update(task, completed=done, pace=" · ".join(filter(None, [pace.rate(), pace.left()])))
+
+        yield show
+
+
+def _box(n_tuples: float, what: str) -> ShowDone:
+    """Show it in a notebook, with what every notebook has; rich would need ipywidgets."""
+    display: Any = import_module("IPython.display").display
+    pace = Pace(n_tuples)
+    handle: Any = None
+    next_update = 0.0
+
+    def show(done: float, best: BestFinds | None = None, /) -> None:
+        nonlocal handle, next_update
+        pace.done = done
+        if pace.elapsed < next_update and done < n_tuples:
+            return
+        next_update = pace.elapsed + _SECONDS_BETWEEN_UPDATES
+        text = " · ".join(filter(None, [what, f"{pace.share:.1%}", pace.rate(), pace.left(), _in_words(best)]))
+        content = {
+            "text/plain": text,
+            "text/html": f"<progress value='{pace.share:.4f}' max='1'></progress> <small>{html.escape(text)}</small>",
+        }
+        if handle is None:
+            handle = display(content, raw=True, display_id=True)
+        else:
+            handle.update(content, raw=True)
+
+    return show
+
+
+def _lines(n_tuples: float, what: str) -> ShowDone:
+    pace = Pace(n_tuples)
+    next_line = 0.0
+
+    def show(done: float, best: BestFinds | None = None, /) -> None:
+        nonlocal next_line
+        pace.done = done
+        if pace.elapsed < next_line and done < n_tuples:
+            return
+        next_line = pace.elapsed + _SECONDS_BETWEEN_LINES
+        said = [f"{what}: {pace.share:.1%}", pace.rate(), pace.left(), _in_words(best)]
+        print(", ".join(filter(None, said)), file=sys.stderr, flush=True)
+
+    return show

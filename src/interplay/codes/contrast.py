@@ -1,0 +1,141 @@
+"""Contrast variables: permuted copies of columns, which can say nothing about the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import MAX_CONTRAST, IntArray
+from interplay.base.checks import check_int
+from interplay.base.seeds import Purpose, random_stream, resolve_seed
+from interplay.codes.group_orders import GroupOrders
+from interplay.study.named_columns import take_columns
+from interplay.study.strata import make_strata
+from interplay.study.table import Table, Which
+
+Values = npt.NDArray[Any]
+
+
+class ContrastTable(Table):
+    """A table of permuted columns of another one, made when they are asked for.
+
+    Contrast variable j has a stream of its own, so its values do not depend on blocks or threads.
+
+    Attributes
+    ----------
+    sources : (n_vars,) int64
+        The column of the original table that each contrast variable permutes.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        sources: IntArray,
+        seed: int,
+        strata: IntArray | None = None,
+        groups: IntArray | None = None,
+    ) -> None:
+        names = [f"contrast_{j}" for j in range(len(sources))]
+        super().__init__(table.n_samples, names, table.kinds[sources], table.dtype)
+        self.sources = sources
+        self._table = table
+        self._seed = seed
+        self._strata = strata
+        self._group_orders = None if groups is None else GroupOrders(groups, strata)
+
+    def columns(self, which: Which) -> Values:
+        """Return the chosen columns; see `Table.columns`."""
+        numbers = np.arange(self.n_vars)[which]
+        originals = self._table.columns(_as_slice(self.sources[which]))
+        permuted = np.empty_like(originals, order="C")
+        for row, j in enumerate(numbers):
+            stream = random_stream(self._seed, Purpose.CONTRAST_PERMUTATION, int(j))
+            permuted[row] = originals[row][self._permutation(stream)]
+        return permuted
+
+    def _permutation(self, stream: np.random.RandomState) -> IntArray:
+        """Return a random order of the samples; with strata, one that moves none from one stratum to another.
+
+        With groups, whole groups are moved.
+        """
+        if self._group_orders is not None:
+            return self._group_orders.draw(stream)
+        if self._strata is None:
+            return np.asarray(stream.permutation(self.n_samples))
+        order = np.empty(self.n_samples, dtype=np.int64)
+        order[np.argsort(self._strata, kind="stable")] = np.lexsort(
+            (stream.random_sample(self.n_samples), self._strata)
+        )
+        return order
+
+
+def contrast_table(
+    table: Table, n: int, *, seed: int, strata: IntArray | None = None, groups: IntArray | None = None
+) -> ContrastTable:
+    """Return `n` contrast variables of `table`, as a table; with `strata`, (n_samples,), permuted within each.
+
+    With `groups`, (n_samples,), values of whole groups are moved (`GroupOrders`).
+
+    Their source columns are drawn without replacement; once every column has been used, all are free again. Within
+    each round they are in ascending order, so that neighbours are read together.
+    """
+    n = check_int("n", n, low=1, high=MAX_CONTRAST)
+    stream = random_stream(seed, Purpose.CONTRAST_CHOICE)
+    rounds = [np.sort(stream.permutation(table.n_vars)[: n - start]) for start in range(0, n, table.n_vars)]
+    return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed, strata, groups)
+
+
+def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any = 0) -> tuple[Values, IntArray]:
+    """Make contrast variables: random permutations of randomly chosen columns.
+
+    Parameters
+    ----------
+    X : table-like, (n_samples, n_vars)
+    n : int
+        Number of contrast variables. Columns are chosen without replacement until all have been used.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population. Values are permuted only within these groups, so that
+        differences between the groups are preserved. A string names a column of `X`.
+    random_state : int, None, RandomState or Generator, default 0
+
+    Returns
+    -------
+    columns : (n_samples, n) array
+        The contrast variables. Labels are replaced by the numbers of their levels.
+    sources : (n,) int64
+        The column of `X` that each contrast variable permutes.
+
+    Examples
+    --------
+    >>> columns, sources = contrast_variables([[1, 10], [2, 20], [3, 30]], 2)
+    >>> columns.shape, sources
+    ((3, 2), array([0, 1]))
+    >>> sorted(columns[:, 1].tolist())
+    [10, 20, 30]
+    """
+    n = check_int("n", n, low=1, high=MAX_CONTRAST)
+    seed = resolve_seed(random_state)
+    table, _, strata = take_columns(X, None, strata)
+    groups = make_strata(strata, n_samples=table.n_samples)
+    contrast = contrast_table(table, n, seed=seed, strata=None if groups is None else groups.codes)
+    return contrast.block(0, n).T, contrast.sources
+
+
+@contextmanager
+def naming_contrast() -> Iterator[None]:
+    """Say in errors about contrast variables that it is these which are meant."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"contrast: {error}") from None
+
+
+def _as_slice(numbers: IntArray) -> Which:
+    """Return consecutive numbers as a slice, which is read faster; others as they are."""
+    if len(numbers) and bool((np.diff(numbers) == 1).all()):
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers

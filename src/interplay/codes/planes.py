@@ -1,0 +1,86 @@
+"""codes → bit planes, split by decision class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from interplay import _core
+from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
+from interplay.base.jobs import map_in_threads
+
+#: Up to this many classes, bits are made of values straight away; with more it is quicker to put codes in their order.
+MAX_CLASSES_CUT = 8
+
+
+def make_bit_planes(
+    parts: Sequence[CodeBlocks], classes: DecisionClasses, *, n_vars: int | None = None, n_jobs: int = 1
+) -> BitPlanes:
+    """Pack codes into bit planes, block by block: of the codes, only the blocks at work are in memory.
+
+    Parameters
+    ----------
+    parts : sequence of CodeBlocks
+        The real variables, then, if there are any, the contrast variables. A stratum comes before both.
+    classes : DecisionClasses
+        Samples of one class come together, so that a count per class is a plain popcount.
+    n_vars : int, optional
+        Rows that are not contrast variables; those of the first part if not given.
+    n_jobs : int
+        Threads.
+    """
+    # A column with one value counts as two levels, one of them empty.
+    n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
+    planes = planes_to_come(n_levels, classes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
+    words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
+    layout = (_sample_order(classes), classes.sizes, planes.class_word_start)
+
+    first_row = 0
+    for part in parts:
+        start = planes.plane_start[first_row : first_row + part.n_vars + 1]
+        map_in_threads(partial(_pack_block, part, layout, start, words), part.blocks(n_jobs), n_jobs)
+        first_row += part.n_vars
+    return replace(planes, words=words)
+
+
+def planes_to_come(n_levels: IntArray, classes: DecisionClasses, *, n_vars: int) -> BitPlanes:
+    """Return how planes of variables with so many levels, two at least, will lie: none of their words is there."""
+    class_word_start = _class_word_start(classes.sizes)
+    return BitPlanes(
+        words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
+        plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
+        n_levels=n_levels,
+        class_word_start=class_word_start,
+        class_sizes=classes.sizes,
+        n_vars=n_vars,
+    )
+
+
+def _pack_block(
+    part: CodeBlocks, layout: tuple[IntArray, IntArray, IntArray], plane_start: IntArray, words: WordArray, rows: slice
+) -> None:
+    """Read one block of codes and write its planes to `words`; `plane_start` are the first planes of all its part."""
+    start = plane_start[rows.start : rows.stop + 1]
+    block_words = words[start[0] : start[-1]]
+    cut = part.read_cut(rows) if len(layout[1]) <= MAX_CLASSES_CUT else None
+    if cut is not None:
+        _core.pack_value_planes(cut.values, cut.thresholds, *layout, words=block_words)
+        return
+    codes = part.read(rows)
+    _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
+
+
+def _sample_order(classes: DecisionClasses) -> IntArray:
+    """Return the samples of class 0, then of class 1, …, ascending in each."""
+    # Short numbers have a radix sort.
+    codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
+    return np.argsort(codes, kind="stable")
+
+
+def _class_word_start(class_sizes: IntArray) -> IntArray:
+    """Give each class whole blocks of words, so that no register straddles two classes."""
+    blocks = -(-class_sizes // (64 * WORDS_PER_BLOCK))
+    return np.concatenate([[0], np.cumsum(blocks * WORDS_PER_BLOCK)]).astype(np.int64)

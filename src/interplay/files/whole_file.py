@@ -1,0 +1,166 @@
+"""Files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from interplay.base.checks import check_path
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a name leads to, so that a link stays one and what it leads to is written."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def whole_path(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[Path]:
+    """Give a name beside `path` to write to; when the block ends well, what was written there takes its place.
+
+    An existing file is replaced at that moment and not before, and lives on as `previous` if that is given. If anything
+    goes wrong, it stays what it was, and nothing is left behind. What is written has reached the disk before it gets
+    its name. Devices and pipes have nothing to replace: they are written to directly.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "answer.txt"
+    >>> with whole_path(file) as unfinished:
+    ...     _ = unfinished.write_text("42")
+    ...     file.exists()
+    False
+    >>> file.read_text()
+    '42'
+    """
+    target = real_path(check_path("path", path))
+    if is_special(target):
+        yield target
+        return
+    with naming(path):
+        check_writable(path)
+        # The ending stays, for writers that look at it.
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".interplay-", suffix=f".part{target.suffix}")
+        os.close(handle)
+    unfinished = Path(name)
+    try:
+        with naming(path):
+            yield unfinished
+            put_in_place(unfinished, target, previous=previous)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[IO[bytes]]:
+    """Open `path` for writing bytes, to appear complete or not at all; see `whole_path`."""
+    with whole_path(path, previous=previous) as unfinished, naming(path), open(unfinished, "wb") as file:
+        yield file
+
+
+def put_in_place(unfinished: Path, target: Path, *, previous: Path | None = None) -> None:
+    """Let a finished file take the place of `target`, with its owner and permissions; that becomes `previous`."""
+    with open(unfinished, "rb+") as file:
+        os.fsync(file.fileno())
+    _make_like(unfinished, [target] if previous is None else [target, previous])
+    if previous is not None:
+        # Between the two moves only the previous file is there.
+        with suppress(FileNotFoundError):
+            os.replace(target, previous)
+    os.replace(unfinished, target)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise the OSError that writing `path` would end in, as far as it can be known before.
+
+    For a long search, the time to learn about a wrong folder is at its start.
+    """
+    target = real_path(check_path("path", path))
+    with naming(path):
+        if is_special(target):
+            return
+        if target.is_dir():
+            raise IsADirectoryError(21, "it is a folder: name a file")
+        if not target.parent.is_dir():
+            raise FileNotFoundError(2, f"there is no folder {os.fspath(target.parent)!r}: make it first")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(13, "it exists and is read-only")
+        # Rights depend on more than the mode; a try tells.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an error name the file the user asked for: that of the one written meanwhile would tell nobody anything."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.strerror is None:  # said already
+            raise
+        told = type(error)(f"cannot write {os.fspath(path)!r}: {error.strerror}")
+        told.errno = error.errno
+        raise told from None
+
+
+def is_special(target: Path) -> bool:
+    """Say whether something other than a file or folder is there: a device, a pipe."""
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _make_like(new: Path, files: Iterable[Path]) -> None:
+    """Give a file the owner and permissions of the first of some others that is there, or else those of a new file."""
+    for file in files:
+        try:
+            before = file.stat()
+        except FileNotFoundError:
+            continue
+        if hasattr(os, "chown"):
+            with suppress(PermissionError):  # only root may give files away; a group of one's own may be had
+                os.chown(new, before.st_uid, before.st_gid)
+        os.chmod(new, stat.S_IMODE(before.st_mode))
+        return
+    os.chmod(new, _mode_of_a_new_file(new))  # temporary files are private
+
+
+def _mode_of_a_new_file(beside: Path) -> int:
+    """Return the permissions that the system gives to a new file in the folder of another.
+
+    `os.umask` reads the mask of permissions only by setting it, and it is the mask of the whole process: a file that
+    another thread makes meanwhile, in this package or not, would be open to everybody. A file made for a moment tells
+    the same, and what the folder adds to it.
+    """
+    if os.name == "nt":  # there are no such permissions
+        return 0o666
+    trial = beside.with_name(f"{beside.name}.mode")
+    handle = os.open(trial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        return stat.S_IMODE(os.fstat(handle).st_mode)
+    finally:
+        os.close(handle)
+        trial.unlink()
+
+
+def one_line(error: OSError) -> str:
+    """Say what went wrong with which file, without the number.
+
+    Examples
+    --------
+    >>> one_line(FileNotFoundError(2, "No such file or directory", "data.csv"))
+    "'data.csv': No such file or directory"
+    """
+    if error.strerror is None:
+        return " ".join(str(error).split())
+    reason: Any = error.strerror
+    return f"{error.filename!r}: {reason}" if error.filename is not None else str(reason)

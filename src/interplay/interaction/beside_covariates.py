@@ -1,0 +1,96 @@
+"""Significant tuples → a second test of each, with covariates in the model of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.codes.coders import Coders
+from interplay.codes.interaction_tables import has_missing_level
+from interplay.interaction.data import InteractionData
+from interplay.interaction.p_value_caps import PValueCaps
+from interplay.statistics.covariate_test import covariate_interaction_test
+from interplay.statistics.interaction.covariate_tests import CovariateTests
+from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.study.covariates import Covariates
+
+#: Tests of the search, likelihood ratios beside covariates and their degrees of freedom → p-values, adjusted ones.
+Judge = Callable[[TestedTuples, FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+
+
+def beside_covariates(
+    data: InteractionData,
+    coders: Coders,
+    covariates: Covariates,
+    tested: TestedTuples,
+    *,
+    level: float,
+    omit_missing: bool,
+    judge: Judge,
+) -> CovariateTests:
+    """Test the significant ones of `tested`, whose numbers are those of searched variables.
+
+    `judge` gives p-values and adjusted p-values for these tests, their statistics and degrees of freedom.
+    """
+    comparison = data.comparison
+    rows = np.flatnonzero(tested.is_significant(level))
+    again = tested.chosen(rows)
+    coder = coders.of(comparison.table, np.unique(again.tuples))
+    has_gaps = has_missing_level(coder) & omit_missing
+    chi2, df = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    codes_of: dict[tuple[int, int], IntArray] = {}
+    for place, members in enumerate(again.tuples.tolist()):
+        d = int(again.discretization[place])
+        for v in members:
+            if (v, d) not in codes_of:
+                block = np.empty((1, comparison.table.n_samples), dtype=np.uint8)
+                coder.write_block(d, slice(v, v + 1), block)
+                codes_of[v, d] = block[0].astype(np.int64)
+        levels = np.stack([codes_of[v, d] for v in members])
+        gaps = [(levels[i] == coder.n_levels[v] - 1) & has_gaps[v] for i, v in enumerate(members)]
+        known = ~np.any(gaps, axis=0)
+        stratum = [] if comparison.strata is None else [comparison.strata.codes[known]]
+        parts = [_cells([*stratum, *part]) for part in combinations(levels[:, known], len(members) - 1)]
+        chi2[place], df[place] = covariate_interaction_test(
+            comparison.classes.codes[known],
+            _cells([*stratum, *levels[:, known]]),
+            parts,
+            covariates.design[known],
+        )
+    p_value, p_adjusted = judge(again, chi2, df)
+    of_all = {name: np.full(len(tested), np.nan) for name in ("chi2", "p_value", "p_adjusted")}
+    of_all["chi2"][rows], of_all["p_value"][rows], of_all["p_adjusted"][rows] = chi2, p_value, p_adjusted
+    all_df = np.zeros(len(tested), dtype=np.int64)
+    all_df[rows] = df
+    return CovariateTests(covariates.names, df=all_df, **of_all)
+
+
+def as_the_search(caps: PValueCaps, discretizations: int) -> Judge:
+    """Judge as the search of independent samples does: G² is corrected as it was there, p adjusted for all tuples."""
+
+    def judge(again: TestedTuples, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+        from scipy.special import chdtri
+
+        p_in_one = np.exp(again.log_p) / discretizations
+        # What exact test or bootstrap make of G², as a G² of χ²'s distribution; p-values that underflow stay.
+        corrected = chdtri(np.maximum(again.df, 1), np.minimum(p_in_one, 1.0))
+        factor = np.where(np.isfinite(corrected) & (again.chi2 > 0), corrected / np.maximum(again.chi2, 1e-300), 1.0)
+        p = np.minimum(np.exp(chi2_log_tail(chi2 * np.minimum(factor, 1.0), df)) * discretizations, 1.0)
+        return p, adjust_listed(p, caps.method, n_tests=caps.n_tests)
+
+    return judge
+
+
+def chi2_log_tail(chi2: FloatArray, df: IntArray) -> FloatArray:
+    """Return the logarithms of χ²'s p-values; 0 without degrees of freedom."""
+    return np.where(df > 0, log_chi2_tail(chi2, np.maximum(df, 1)), 0.0)
+
+
+def _cells(codes: list[IntArray]) -> IntArray:
+    """Number the combinations of levels."""
+    return np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)

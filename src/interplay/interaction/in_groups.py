@@ -1,0 +1,266 @@
+"""Interactions of samples that belong to groups: p-values from permutations of whole groups' labels.
+
+Samples of one group are alike, so that no χ² distribution and no exact test of independent samples holds. Here χ² only
+ranks tuples. A tuple's adjusted p-value is the share of relabelings in which *any* tuple of the search ranks as high
+(Westfall and Young's single-step minP), its own p-value the share in which the tuple itself does.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import exp, log
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
+from interplay.base.checks import check_int, shown
+from interplay.base.progress import BestFinds, Progress, ShowDone, show_progress
+from interplay.codes.coders import Coders
+from interplay.codes.interaction_tables import TupleTables
+from interplay.engines.base import SearchInterrupted
+from interplay.engines.choice import EngineChoice
+from interplay.interaction.beside_covariates import beside_covariates, chi2_log_tail
+from interplay.interaction.data import InteractionData
+from interplay.interaction.find import named_result
+from interplay.interaction.p_value_caps import PValueCaps
+from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
+from interplay.interaction.tests import chi2_log_p_of, make_tuple_tests
+from interplay.results.interactions import Interactions
+from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes, shown_after
+from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings
+from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
+from interplay.statistics.permutations.reach import check_reach
+from interplay.study.comparisons import Comparison
+from interplay.study.covariates import Covariates
+from interplay.study.provenance import versions
+
+#: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
+#: classes are, but for what their fits leave.
+_TOLERANCE = 1e-8
+
+#: Tuples that can be listed: each is counted again in every relabeling, for its own p-value.
+_MAX_LISTED = 10_000
+
+
+def check_groups(data: InteractionData, caps: PValueCaps, *, n_permutations: int, given: dict[str, Any]) -> int:
+    """Refuse what does not go with groups, and significance levels that no p-value can reach, before any work.
+
+    `given` are arguments that have no meaning with groups; those that are None were not given.
+    """
+    n_permutations = check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
+    instead = {
+        "max_p": "p-values of single tuples are known for listed ones only: give top",
+        "holdout": "tests in new samples take these as independent: leave it out",
+        "shard": "permutations need the smallest p-value of the whole search: leave it out",
+        "checkpoint": "a search that is repeated for all permutations cannot be kept: leave it out",
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name}={shown(value)} does not go with groups: {instead[name]}")
+    if caps.method != "holm":
+        raise ValueError(
+            f"p_adjust={shown(caps.method)} does not go with groups: permutations adjust p-values by themselves "
+            "(Westfall and Young, family-wise error): leave it out"
+        )
+    if caps.top is not None and caps.top > _MAX_LISTED:
+        raise ValueError(f"top must be at most {_MAX_LISTED} with groups, not {shown(caps.top)}")
+    check_reach(allowed_relabelings(data.comparison), level=caps.level, n_permutations=n_permutations)
+    return n_permutations
+
+
+def find_in_groups(
+    data: InteractionData,
+    settings: SearchSettings,
+    caps: PValueCaps,
+    choice: EngineChoice,
+    *,
+    n_permutations: int,
+    asked: dict[str, Any],
+    progress: Progress,
+    covariates: Covariates | None = None,
+) -> Interactions:
+    """Search all tuples of the family, in the data and in each relabeling of them, and list what is wanted."""
+    started = time.perf_counter()
+    recorded, settings = settings, replace(settings, discrete=data.discrete(settings.discrete))
+    coders = Coders(settings, n_threads=choice.n_threads)
+    omit_missing = asked["missing"] == "omit"
+    screen = RelabeledScreen(data.comparison, settings, coders, choice, family=data.family, omit_missing=omit_missing)
+    relabeled = _Relabeled(data, caps.level, n_permutations=n_permutations, seed=settings.random_state)
+    n_screens = relabeled.n_planned + 2
+    what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
+    observed: RankedTuples | None = None
+    with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as shown_done:
+        show = _never_back(shown_done)
+        try:
+            observed = screen.smallest(data.classes, caps.top or 1, show=show)
+            smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
+            if caps.top is None:
+                observed = _significant(screen, data.classes, smallest, caps.level)
+            counter = _Counter(data.comparison, settings, coders, observed.tuples, omit_missing=omit_missing)
+            listed = counter.tested(observed)
+            own = relabeled.own_p_values(counter, observed.tuples)
+            if show is not None:
+                show(n_screens * screen.n_tuples)
+        except KeyboardInterrupt:
+            raise SearchInterrupted(observed, relabeled.n_done / n_screens) from None
+    tested = replace(
+        listed,
+        log_p=np.log(own),
+        # Where the search of relabelings stopped early, these are of fewer.
+        p_adjusted=np.maximum(_share_reached(smallest, observed.log_p), own),
+        method=np.full(len(listed), METHODS.index("permutations"), dtype=np.int64),
+        # Intervals are those of independent samples.
+        ci_low=np.full(len(listed), np.nan),
+        ci_high=np.full(len(listed), np.nan),
+    )
+    # As gains are: what remains of a G² is compared with the smallest p-values of relabelings.
+    again = None
+    if covariates is not None:
+
+        def judge(_: TestedTuples, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+            log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
+            p = _share_reached(smallest, log_p)
+            return p, p
+
+        again = beside_covariates(
+            data, coders, covariates, tested, level=caps.level, omit_missing=omit_missing, judge=judge
+        )
+    about = about_relabelings(data.comparison, data.groups, n_permutations=n_permutations)
+    return named_result(
+        data,
+        tested,
+        coders,
+        caps,
+        with_covariates=again,
+        settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"}
+        | asked
+        | {"n_permutations": n_permutations},
+        provenance={
+            **data.record(data.fingerprint(n_threads=choice.n_threads)),
+            "groups": about | {"permutations_done": len(smallest)},
+            "engine": screen.engine.describe(),
+            "searchers": screen.searched,
+            "seconds": round(time.perf_counter() - started, 3),
+            "versions": versions(),
+        },
+    )
+
+
+class _Relabeled:
+    """The relabelings of the samples, and what they say of tuples."""
+
+    def __init__(self, data: InteractionData, level: float, *, n_permutations: int, seed: int) -> None:
+        self._comparison, self._level = data.comparison, level
+        self._drawn = {"n_permutations": n_permutations, "seed": seed}
+        self.n_planned = allowed_relabelings(data.comparison).n_used(n_permutations)
+        self.n_done = 0
+
+    def smallest_log_p(self, screen: RelabeledScreen, observed: FloatArray, show: ShowDone | None) -> FloatArray:
+        """Return the smallest p-value of each relabeling, as logarithms; fewer where nothing can be significant.
+
+        Each screen begins with a cap that all before would have needed.
+        """
+        found = np.empty(0)
+        for number, classes in enumerate(permuted_classes(self._comparison, **self._drawn)):
+            n_reached = _reached(found, observed).sum()
+            if len(observed) == 0 or (1 + n_reached) / (self.n_planned + 1) >= self._level:
+                break
+            best = screen.smallest(
+                classes,
+                begin=exp(found.max()) if len(found) else 1.0,
+                show=shown_after(show, (number + 1) * screen.n_tuples),
+            )
+            found = np.append(found, best.log_p if len(best.log_p) else 0.0)
+            self.n_done = number + 2
+        return found
+
+    def own_p_values(self, counter: _Counter, tuples: IntArray) -> FloatArray:
+        """Return the share of all relabelings in which each of these tuples has as small a p-value."""
+        if len(tuples) == 0:
+            return np.empty(0)
+        observed = counter.log_p(self._comparison.classes, tuples)
+        n_reached = np.zeros(len(tuples), dtype=np.int64)
+        for classes in permuted_classes(self._comparison, **self._drawn):
+            n_reached += _reached(counter.log_p(classes, tuples), observed)
+        return np.asarray((1 + n_reached) / (1 + self.n_planned))
+
+
+class _Counter:
+    """Counts some tuples again, for any classes of the samples."""
+
+    def __init__(
+        self, comparison: Comparison, settings: SearchSettings, coders: Coders, tuples: IntArray, *, omit_missing: bool
+    ) -> None:
+        self._comparison, self._settings, self._omit_missing = comparison, settings, omit_missing
+        self._variables = np.unique(tuples)
+        self._coder = coders.of(comparison.table, self._variables)
+
+    def tables(self, classes: DecisionClasses) -> list[TupleTables]:
+        """Return what counts them, for each discretisation."""
+        return [
+            TupleTables(
+                self._coder,
+                classes,
+                strata=self._comparison.strata,
+                discretization=d,
+                variables=self._variables,
+                omit_missing=self._omit_missing,
+            )
+            for d in range(self._settings.discretizations)
+        ]
+
+    def log_p(self, classes: DecisionClasses, tuples: IntArray) -> FloatArray:
+        """Return the smallest p-value of χ² over the discretisations, as logarithms."""
+        return np.asarray(np.min([chi2_log_p_of(one, tuples) for one in self.tables(classes)], axis=0))
+
+    def tested(self, ranked: RankedTuples) -> TestedTuples:
+        """Test tuples as if samples were independent, for G², effects and gains; in their order."""
+        settings = self._settings
+        if len(ranked.tuples) == 0:
+            return TestedTuples.none(settings.dimensions)
+        tested = make_tuple_tests(
+            self.tables(self._comparison.classes),
+            [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
+            max_p=1.0,
+            bootstrap_below=0.0,
+            seed=settings.random_state,
+            has_strata=self._comparison.strata is not None,
+        )
+        return tested.chosen(tested.rows_of(ranked.tuples))
+
+
+def _never_back(show: ShowDone | None) -> ShowDone | None:
+    """Let a screen that is made again with a wider cap tell nothing until it is as far as before."""
+    if show is None:
+        return None
+    most = 0.0
+
+    def tell(done: float, best: BestFinds | None = None, /) -> None:
+        nonlocal most
+        most = max(most, done)
+        show(most, best)
+
+    return tell
+
+
+def _reached(relabeled: FloatArray, observed: FloatArray) -> BoolArray:
+    """Say where p-values of relabelings are as small as the observed ones; all are logarithms."""
+    return np.asarray(relabeled <= observed + _TOLERANCE * np.maximum(1.0, np.abs(observed)))
+
+
+def _share_reached(smallest: FloatArray, log_p: FloatArray) -> FloatArray:
+    """Return adjusted p-values: the share of labelings, the observed one among them, with one as small anywhere."""
+    n_reached = np.array([_reached(smallest, np.array(one)).sum() for one in log_p], dtype=np.int64)
+    return np.asarray((1 + n_reached) / (1 + len(smallest)))
+
+
+def _significant(screen: RelabeledScreen, classes: DecisionClasses, smallest: FloatArray, level: float) -> RankedTuples:
+    """Return all tuples whose adjusted p-value is below the significance level."""
+    n_allowed = int(np.sum((1 + np.arange(len(smallest) + 1)) / (1 + len(smallest)) < level)) - 1
+    # With none allowed, the first few were enough to see that nothing is significant.
+    caps = np.concatenate([[0.0], np.exp(np.sort(smallest)), [1.0]])
+    found = screen.up_to(classes, float(caps[n_allowed + 1]))
+    kept = _share_reached(smallest, found.log_p) < level
+    return RankedTuples(found.tuples[kept], found.discretization[kept], found.log_p[kept])

@@ -1,0 +1,122 @@
+"""Interactions of all shards of a search → those of the whole search."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from interplay.base.checks import shown
+from interplay.codes.tuple_counts import MAX_KEPT
+from interplay.engines.searcher_counts import summed_counts
+from interplay.interaction.find import wanted_tuples
+from interplay.interaction.p_value_caps import PValueCaps
+from interplay.results.interactions import Interactions
+from interplay.results.saved import load
+from interplay.search.checkpoint import describe_difference
+from interplay.search.loop import Shard
+from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.study.fingerprint import has_earlier_form
+
+
+def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
+    """Merge the parts of all shards of a search for interactions.
+
+    Parameters
+    ----------
+    parts : iterable of Interactions or path-like
+        What `interactions` returned for each `shard`, or the files it was saved to, in any order. Each shard must be
+        given exactly once, and all must be of the same search.
+
+    Returns
+    -------
+    Interactions
+        The same as from one call without `shard`. (Where more than a tenth of all tuples are significant, or more than
+        200 by "BH" or "BY", it may call fewer of them significant.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import interplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 20))
+    >>> y = (X[:, 3] > 0) ^ (X[:, 11] > 0)
+    >>> parts = [interplay.interactions(X, y, shard=(i, 3)) for i in (1, 2, 3)]
+    >>> interplay.merge_interactions(parts).significant
+    [('x3', 'x11')]
+    """
+    if isinstance(parts, Interactions | str | os.PathLike):
+        raise TypeError(f"parts must be a list of parts or their files, not one of them: write [{shown(parts)}]")
+    read = [_read(part) for part in parts]
+    if not read:
+        raise ValueError("parts is empty: give at least one part")
+    first_name, first = read[0]
+    name_of: dict[int, str] = {}
+    for name, part in read:
+        hashes = [each.provenance["data_fingerprint"] for each in (first, part)]
+        if has_earlier_form(hashes[0]) != has_earlier_form(hashes[1]):
+            raise ValueError(
+                f"parts: {first_name} and {name} were made by different versions of interplay: search all parts with "
+                "one version"
+            )
+        if difference := describe_difference(_about(first), _about(part)):
+            raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
+        shard = Shard.parse(part.settings["shard"])
+        if shard.number in name_of:
+            raise ValueError(f"parts: {shard} is given twice, as {name_of[shard.number]} and as {name}: leave one out")
+        name_of[shard.number] = name
+    n_shards = Shard.parse(first.settings["shard"]).of
+    if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
+        listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
+        raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
+    return _merged([part for _, part in read])
+
+
+def _merged(parts: list[Interactions]) -> Interactions:
+    first = parts[0]
+    s = first.settings
+    caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])
+    everything = TestedTuples.joined([part.tested for part in parts]).by_p_value()
+    found = wanted_tuples(everything.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
+    inside, variables = set(map(tuple, found.tuples.tolist())), set(found.tuples.ravel().tolist())
+    cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
+    counts = {tuple(one.members.tolist()): one for part in parts for one in part.counts}
+    kept = [counts[members] for members in map(tuple, found.tuples.tolist()) if members in counts]
+    provenance = first.provenance | {
+        "engine": {
+            "name": ", ".join(sorted({part.provenance["engine"]["name"] for part in parts})),
+            "shards": len(parts),
+        },
+        "searchers": summed_counts(part.provenance["searchers"] for part in parts),
+        "tested": sum(part.provenance["tested"] for part in parts),
+        "seconds": round(sum(part.provenance["seconds"] for part in parts), 3),
+    }
+    return replace(
+        first,
+        tested=found,
+        cuts=tuple(cuts[v] for v in sorted(cuts)),
+        counts=tuple(one for one in kept if tuple(one.members.tolist()) in inside)[:MAX_KEPT],
+        settings=s | {"shard": None},
+        provenance=provenance,
+    )
+
+
+def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interactions]:
+    read: Any = part if isinstance(part, Interactions) else load(part)
+    name = "an entry" if isinstance(part, Interactions) else repr(os.fspath(part))
+    if not isinstance(read, Interactions) or read.settings.get("shard") is None:
+        raise ValueError(
+            f"parts: {name} is not a part of a search for interactions: make it with interactions(shard=…)"
+        )
+    return (f"part {read.settings['shard']}" if read is part else name), read
+
+
+def _about(part: Interactions) -> dict[str, Any]:
+    """Return what parts of one search have in common."""
+    shard = Shard.parse(part.settings["shard"])
+    decides = {name: value for name, value in part.settings.items() if name != "shard"}
+    layout = {"data fingerprint": part.provenance["data_fingerprint"], "tiles": part.provenance["layout"]}
+    return {"shards": shard.of, "tuples": part.n_tests, **decides, **layout}

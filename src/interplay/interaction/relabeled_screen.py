@@ -1,0 +1,210 @@
+"""One table, many labelings of its samples → the tuples with the smallest p-values of each, by exhaustive screens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import exp, inf, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import BitPlanes, DecisionClasses, FloatArray, IntArray, TupleTiles
+from interplay.base.progress import ShowDone
+from interplay.codes.coders import Coders
+from interplay.codes.interaction_tables import has_missing_level
+from interplay.engines.base import Engine
+from interplay.engines.choice import EngineChoice
+from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.tile_chunks import screen_in_chunks
+from interplay.engines.tuple_tables import count_tables
+from interplay.interaction.family import TupleFamily
+from interplay.interaction.p_value_caps import PValueCaps
+from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
+from interplay.search.permutations import KeptCodes, shown_after
+from interplay.search.plan import prepare_search
+from interplay.search.screen_loop import CHUNK_SECONDS
+from interplay.search.settings import SearchSettings
+from interplay.statistics.interaction.interaction_test import chi2_log_p
+from interplay.statistics.interaction.survivors import may_be_significant
+from interplay.study.comparisons import Comparison
+
+#: A cap beyond which floating point has no numbers; logarithms of p-values go on.
+_SMALLEST_CAP = 1e-300
+
+
+class RankedTuples(NamedTuple):
+    """Tuples by p-value, smallest first.
+
+    Attributes
+    ----------
+    tuples : (n, k) int64
+    discretization : (n,) int64
+        The one in which χ² gives the tuple the smallest p-value.
+    log_p : (n,) float64
+        Natural logarithm of that p-value, times the number of discretisations.
+    """
+
+    tuples: IntArray
+    discretization: IntArray
+    log_p: FloatArray
+
+
+class RelabeledScreen:
+    """Screens all tuples of a family for one labeling of the samples after the other.
+
+    Codes and tiles are made once; only classes change. p-values are those of χ² at the effective degrees of freedom,
+    a statistic to compare labelings by.
+
+    Attributes
+    ----------
+    n_tuples : float
+        Of one screen.
+    searched : SearcherCounts
+        Who screened, all screens together.
+    """
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        settings: SearchSettings,
+        coders: Coders,
+        choice: EngineChoice,
+        *,
+        family: TupleFamily,
+        omit_missing: bool,
+    ) -> None:
+        self._comparison, self._settings, self._family = comparison, settings, family
+        self._coder = coders.of(comparison.table)
+        self._search = prepare_search(
+            self._coder,
+            comparison.classes,
+            replace(settings, pseudocount=PSEUDOCOUNT),
+            choice,
+            asked_for=family.asked_for,
+            require=family.require,
+            strata=comparison.strata,
+        )
+        self._codes = KeptCodes(self._search, settings.discretizations)
+        self._omit_missing = omit_missing
+        self._has_gaps = has_missing_level(self._coder) & omit_missing
+        self._n_tests = family.n_tuples()
+        self.n_tuples = sum(float(self._tiles(d).n_tuples.sum()) for d in range(settings.discretizations))
+        self.searched: SearcherCounts = {}
+
+    @property
+    def engine(self) -> Engine:
+        return self._search.engine
+
+    def smallest(
+        self, classes: DecisionClasses, n_wanted: int = 1, *, begin: float = inf, show: ShowDone | None = None
+    ) -> RankedTuples:
+        """Return the tuples with the `n_wanted` smallest p-values, all where they are fewer.
+
+        Screens go up to a cap, `begin` at first, and again with a wider one where they find too few.
+        """
+        usual = PValueCaps("none", 0.5, self._n_tests, None, n_wanted).first()
+        cap = max(min(begin, usual), _SMALLEST_CAP)
+        while True:
+            found = self.up_to(classes, cap, n_wanted=n_wanted, show=show)
+            if len(found.tuples) >= n_wanted or cap >= 1:
+                return found
+            cap = min(sqrt(cap), usual) if cap < usual else min(1.0, 16 * cap)
+
+    def up_to(
+        self, classes: DecisionClasses, cap: float, *, n_wanted: int | None = None, show: ShowDone | None = None
+    ) -> RankedTuples:
+        """Return all tuples with p ≤ `cap`; with `n_wanted`, so many of the smallest."""
+        n_each = self._settings.discretizations
+        # Of several discretisations, one tuple may be among the smallest more than once.
+        n_distinct = n_wanted if 1 in (n_each, n_wanted) else None
+        bar = _Bar(log(max(cap, _SMALLEST_CAP) / n_each) if cap < 1 else 0.0, n_distinct)
+        rows, values, before = [np.empty((0, 1 + self._settings.dimensions), dtype=np.int64)], [np.empty(0)], 0.0
+        for d in range(n_each):
+            for tuples, log_p in self._screened(classes, d, bar, show, before):
+                rows.append(np.column_stack([np.full(len(tuples), d, dtype=np.int64), tuples]))
+                values.append(log_p)
+            before += float(self._tiles(d).n_tuples.sum())
+        return _ranked(np.concatenate(rows), np.concatenate(values), n_each, n_wanted)
+
+    def _tiles(self, d: int) -> TupleTiles:
+        return self._search.loop.tiles_at(d)
+
+    def _screened(
+        self, classes: DecisionClasses, d: int, bar: _Bar, show: ShowDone | None, before: float
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield the tuples of one discretisation that come up to the bar, and their p-values."""
+        comparison, dimensions = replace(self._comparison, classes=classes), self._settings.dimensions
+        has_stratum = comparison.strata is not None
+        cap = bar.cap
+        if self._omit_missing:
+            cap = cap_beside_gaps(cap, comparison, self._coder, dimensions)
+        planes = self._search.planes(d, classes=classes, parts=self._codes.parts(d))
+        chunks = screen_in_chunks(
+            self.engine,
+            planes,
+            self._tiles(d),
+            seconds=CHUNK_SECONDS,
+            pseudocount=PSEUDOCOUNT,
+            min_gain=screen_bars(comparison, self._coder, dimensions, cap)[1],
+            on_progress=shown_after(show, before),
+        )
+        for chunk in chunks:
+            add_counts(self.searched, chunk.searched)
+            rows = chunk.rows.tuples.astype(np.int64)
+            tuples = rows[:, 1:] - 1 if has_stratum else rows
+            inside = self._family.holds(tuples)
+            rows, tuples = rows[inside], tuples[inside]
+            for places, tables in self._tables(planes, rows, tuples):
+                if bar.cap < 1:
+                    thresholds = screen_bars(comparison, self._coder, dimensions, bar.cap)[0]
+                    may_be = may_be_significant(tables, thresholds, strata=has_stratum)
+                    places, tables = places[may_be], tables[may_be]
+                log_p = chi2_log_p(tables, strata=has_stratum)
+                kept = log_p <= bar.log_p
+                bar.see(log_p[kept])
+                yield tuples[places[kept]], log_p[kept]
+
+    def _tables(self, planes: BitPlanes, rows: IntArray, tuples: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Count tuples; samples that lack a value of a member are left out where that is asked for."""
+        for places, tables in count_tables(planes, rows):
+            if not self._has_gaps.any():
+                yield places, tables
+                continue
+            gaps = self._has_gaps[tuples[places]]
+            for pattern in np.unique(gaps, axis=0):
+                some = np.flatnonzero((gaps == pattern).all(axis=1))
+                first = tables.ndim - 1 - len(pattern)  # the axis of the first member
+                known = [slice(None)] * first + [slice(-1 if has_gap else None) for has_gap in pattern.tolist()]
+                yield places[some], np.ascontiguousarray(tables[some][tuple(known)])
+
+
+class _Bar:
+    """The p-value that a tuple must not exceed: lower with every `n_wanted` tuples that are better."""
+
+    def __init__(self, log_p: float, n_wanted: int | None) -> None:
+        self.log_p = log_p
+        self._n_wanted = n_wanted
+        self._best = np.empty(0)
+
+    @property
+    def cap(self) -> float:
+        return max(exp(self.log_p), _SMALLEST_CAP)
+
+    def see(self, log_p: FloatArray) -> None:
+        if self._n_wanted is None:
+            return
+        self._best = np.sort(np.concatenate([self._best, log_p]))[: self._n_wanted]
+        if len(self._best) == self._n_wanted:
+            self.log_p = min(self.log_p, float(self._best[-1]))
+
+
+def _ranked(rows: IntArray, log_p: FloatArray, n_discretizations: int, n_wanted: int | None) -> RankedTuples:
+    """Keep the best discretisation of every tuple, the first of equal ones, and sort: p-value, then members."""
+    order = np.lexsort((rows[:, 0], log_p, *rows.T[:0:-1]))
+    rows, log_p = rows[order], log_p[order]
+    is_first = np.ones(len(rows), dtype=bool)
+    is_first[1:] = (rows[1:, 1:] != rows[:-1, 1:]).any(axis=1)
+    rows, log_p = rows[is_first], log_p[is_first]
+    order = np.argsort(log_p, kind="stable")[:n_wanted]
+    return RankedTuples(rows[order, 1:], rows[order, 0], np.minimum(log_p[order] + log(n_discretizations), 0.0))

@@ -1,0 +1,243 @@
+"""All tuples of a table → those whose interaction may be significant: an exhaustive search, on any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import log, prod
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.checks import check_int, check_real
+from interplay.base.progress import Progress
+from interplay.codes.coder import Coder
+from interplay.codes.coders import Coders
+from interplay.codes.interaction_tables import has_missing_level
+from interplay.engines.base import SearchInterrupted
+from interplay.engines.choice import EngineChoice, count_tuples
+from interplay.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.search.checkpoint import Checkpoint
+from interplay.search.loop import Shard
+from interplay.search.plan import prepare_search
+from interplay.search.screen_loop import ScreenLoop
+from interplay.search.settings import SearchSettings
+from interplay.statistics.interaction.interaction_test import g2_thresholds
+from interplay.study.comparisons import Comparison
+
+#: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
+#: cell would make these divide by zero.
+PSEUDOCOUNT = 1e-6
+
+#: Thresholds are lowered by this share: far more than what rounding does to gains.
+_ROUNDING = 1e-9
+
+#: More degrees of freedom are asked for what these are asked for, which is less.
+_MAX_DF = 100_000
+
+#: Tuples that one screen may list.
+MAX_LISTED = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ScreenedTuples:
+    """What a screen left: every tuple that is significant, and few others.
+
+    Attributes
+    ----------
+    tuples : (n_listed, k) int64
+        Members, ascending; sorted by discretisation, then tuple.
+    discretization : (n_listed,) int64
+    n_tuples : int
+        Tuples of the whole search, over all discretisations: as many tests as their p-values are to be adjusted for.
+    searched : SearcherCounts
+        Who screened them.
+    engine : dict
+        What the engine says of itself.
+    layout : str
+        Tells one way of cutting the search from others: shards of one search agree in it.
+    """
+
+    tuples: IntArray
+    discretization: IntArray
+    n_tuples: int
+    searched: SearcherCounts
+    engine: dict[str, Any]
+    layout: str = ""
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    @classmethod
+    def merged(cls, parts: Iterable[ScreenedTuples]) -> ScreenedTuples:
+        """Return what the shards of one search found together."""
+        parts = list(parts)
+        if len({(part.layout, part.n_tuples, part.tuples.shape[1]) for part in parts}) != 1:
+            raise ValueError("only shards of one screen can be merged: these are of several, or there is none")
+        tuples = np.concatenate([part.tuples for part in parts])
+        discretization = np.concatenate([part.discretization for part in parts])
+        order = np.lexsort((*tuples.T[::-1], discretization))
+        return replace(
+            parts[0],
+            tuples=tuples[order],
+            discretization=discretization[order],
+            searched=summed_counts(part.searched for part in parts),
+        )
+
+
+def n_tests(
+    n_vars: int,
+    dimensions: int,
+    *,
+    discretizations: int = 1,
+    asked_for: BoolArray | None = None,
+    require: str = "any",
+) -> int:
+    """Return how many tuples a screen looks at, over all discretisations.
+
+    Examples
+    --------
+    >>> n_tests(100, 2)
+    4950
+    """
+    n_asked = n_vars if asked_for is None else int(asked_for.sum())
+    return discretizations * count_tuples(n_vars, n_asked, dimensions, require)
+
+
+def screen_tuples(
+    comparison: Comparison,
+    settings: SearchSettings,
+    coders: Coders,
+    choice: EngineChoice,
+    *,
+    max_p: float,
+    asked_for: BoolArray | None = None,
+    require: str = "any",
+    shard: Shard | None = None,
+    checkpoint: Checkpoint | None = None,
+    name: str = "screen",
+    progress: Progress = None,
+    max_listed: int = MAX_LISTED,
+) -> ScreenedTuples:
+    """Look at every tuple; return those whose interaction may have a p-value of at most `max_p`.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Table, classes and strata.
+    settings : SearchSettings
+        Their pseudocount is not used: the test is of plain counts.
+    coders : Coders
+    choice : EngineChoice
+        Of an engine that can screen.
+    max_p : float
+        No tuple is missing whose p-value by `interaction_test` is at most this.
+    asked_for, require
+        As in `make_tuple_tiles`.
+    shard : Shard, optional
+        Screen only this part of the tuples.
+    checkpoint : Checkpoint, optional
+        Where to keep the state, under `name`; it must be held (`Checkpoint.keeping`).
+    max_listed : int
+        More tuples are refused.
+
+    Raises
+    ------
+    SearchInterrupted
+        On Ctrl-C; ``.partial`` are the tuples listed so far.
+    """
+    check_int("dimensions", settings.dimensions, low=2)
+    max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
+    table, classes, strata = comparison.table, comparison.classes, comparison.strata
+    coder = coders.of(table)
+    thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
+    search = prepare_search(
+        coder,
+        classes,
+        replace(settings, pseudocount=PSEUDOCOUNT),
+        choice,
+        asked_for=asked_for,
+        require=require,
+        strata=strata,
+        shard=shard,
+        checkpoint=checkpoint,
+        name=name,
+        make_loop=partial(
+            ScreenLoop,
+            thresholds=thresholds,
+            min_gain=min_gain,
+            max_listed=check_int("max_listed", max_listed, low=1),
+        ),
+    )
+    loop = search.loop
+    assert isinstance(loop, ScreenLoop)
+
+    def listed(rows: IntArray) -> ScreenedTuples:
+        return ScreenedTuples(
+            tuples=rows[:, 1:],
+            discretization=rows[:, 0],
+            n_tuples=n_tests(
+                table.n_vars,
+                settings.dimensions,
+                discretizations=settings.discretizations,
+                asked_for=asked_for,
+                require=require,
+            ),
+            searched=loop.searched,
+            engine=loop.engine.describe(),
+            layout=loop.layout,
+        )
+
+    try:
+        search.run(progress)
+    except SearchInterrupted as interrupt:
+        partial_list = listed(interrupt.partial)
+        raise SearchInterrupted(partial_list, interrupt.done, interrupt.kept_in, interrupt.not_kept) from None
+    return listed(loop.listed)
+
+
+def screen_bars(comparison: Comparison, coder: Coder, dimensions: int, max_p: float) -> tuple[FloatArray, FloatArray]:
+    """Return what a tuple needs for p ≤ `max_p`, by degrees of freedom: G², and the gain of every member in bits."""
+    n_levels = np.maximum(coder.n_levels, 2)
+    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
+    max_df = _most_df(n_levels, comparison.classes.n_classes, n_strata, dimensions)
+    thresholds = g2_thresholds(max_p, min(max_df, _MAX_DF))
+    n_cells = n_strata * float(np.prod(np.sort(n_levels)[-dimensions:].astype(float)))
+    return thresholds, _least_gains(thresholds, class_sizes=comparison.classes.sizes, n_cells=n_cells)
+
+
+def cap_beside_gaps(cap: float, comparison: Comparison, coder: Coder, dimensions: int) -> float:
+    """Return the cap of a screen that counts missing values as a level, where the tests leave them out.
+
+    G² of the samples without gaps is never larger than that of all, but its p-value is at fewer degrees of freedom.
+    """
+    from scipy.special import chdtrc
+
+    if not has_missing_level(coder).any():
+        return cap
+    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
+    most_df = _most_df(np.maximum(coder.n_levels, 2), comparison.classes.n_classes, n_strata, dimensions)
+    return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
+
+
+def _most_df(n_levels: IntArray, n_classes: int, n_strata: int, dimensions: int) -> int:
+    """Return the most degrees of freedom that a tuple can have."""
+    return max(1, n_strata * (n_classes - 1) * prod(int(c) - 1 for c in np.sort(n_levels)[-dimensions:]))
+
+
+def _least_gains(thresholds: FloatArray, *, class_sizes: IntArray, n_cells: float) -> FloatArray:
+    """Return what every member of a tuple gains at least, in bits times samples, where G² reaches the thresholds.
+
+    G² is at most 2 ln 2 times the smallest gain from plain counts. Engines add pseudocounts δ_q, in proportion to the
+    class sizes N_q. In a cell of n samples, n_q of class q, they lower the information about the classes, and by at
+    most Σ_q δ_q (1/s_q + ln(1 + N_q/δ_q)) nats, s_q = N_q/N: with r = (n_q + δ)/(n s_q + δ), which lies between
+    δ/(N_q + δ) and 1/s_q, the derivative of that by δ is r − 1 − ln r. So a gain, the information of the tuple less
+    that of a part of it, falls by no more than this times the cells that have samples.
+    """
+    sizes = class_sizes.astype(np.float64)
+    delta = PSEUDOCOUNT * sizes / sizes.min()
+    of_cell = float((delta * (sizes.sum() / sizes + 1 + np.log1p(sizes / delta))).sum())
+    lost = of_cell * min(n_cells, float(sizes.sum()))
+    return np.asarray((thresholds * (1 - _ROUNDING) / 2 - lost) / log(2))

@@ -1,0 +1,177 @@
+"""A search that is done → the same search for relabeled samples: codes and tiles are shared, only classes change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import CodeBlocks, DecisionClasses, DiscreteCodes, FloatArray, MaxGains
+from interplay.base.jobs import map_in_threads
+from interplay.base.progress import Progress, ShowDone, show_progress
+from interplay.base.seeds import Purpose, random_stream
+from interplay.engines.base import SearchInterrupted
+from interplay.search.checkpoint import Checkpoint, kept_at_interrupt
+from interplay.search.plan import PreparedSearch
+from interplay.search.settings import SelectionSettings
+from interplay.statistics.permutations import Exchangeability, StepDown, exchangeability
+from interplay.statistics.permutations.step_down import comparable_gains
+from interplay.study.comparisons import Comparison
+from interplay.study.groups import Groups
+
+#: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
+_MAX_KEPT_BYTES = 1 << 30
+
+
+def allowed_relabelings(comparison: Comparison) -> Exchangeability:
+    """Find out which relabelings of a comparison's samples are allowed, within its groups and strata."""
+    groups, strata = comparison.groups, comparison.strata
+    return exchangeability(
+        comparison.classes.codes,
+        groups=None if groups is None else groups.codes,
+        strata=None if strata is None else strata.codes,
+    )
+
+
+def about_relabelings(
+    comparison: Comparison, groups: Groups | None, *, n_permutations: int | None, n_runs: int = 1
+) -> dict[str, Any]:
+    """Return what a record should say of groups and permutations; None: groups, but no permutations."""
+    allowed = allowed_relabelings(comparison)
+    about: dict[str, Any] = {"exchanged": allowed.in_words()}
+    if groups is not None:
+        sizes = groups.sizes
+        about |= {"n_groups": len(sizes), "smallest_group": int(sizes.min()), "largest_group": int(sizes.max())}
+    if n_permutations is None:
+        return about | {"method": "group contrast variables"}
+    n_used = allowed.n_used(n_permutations)
+    return about | {
+        "method": "permutations",
+        "n_permutations": n_used,
+        "all_permutations": allowed.n_relabelings - 1 == n_used,
+        "smallest_p": allowed.smallest_p(n_permutations) * n_runs,
+    }
+
+
+def permuted_classes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[DecisionClasses]:
+    """Return the classes of one relabeling after the other; all that are allowed, where they are no more.
+
+    Number b is the same whatever `n_permutations` is, unless all are gone through.
+    """
+    classes = comparison.classes
+    relabelings = allowed_relabelings(comparison).relabelings(
+        n_permutations, partial(random_stream, seed, Purpose.RELABELING)
+    )
+    for codes in relabelings:
+        yield DecisionClasses(codes, classes.labels, classes.kind)
+
+
+def search_permuted(
+    search: PreparedSearch,
+    comparison: Comparison,
+    settings: SelectionSettings,
+    *,
+    observed: MaxGains,
+    progress: Progress = None,
+    may_stop: bool = True,
+    checkpoint: Checkpoint | None = None,
+    name: str = "search",
+) -> FloatArray:
+    """Return the maxima, (n_permutations, n_vars, n_groups), of the variables of a search under relabelings.
+
+    Fewer where none of the variables can become significant any more, if that `may_stop` them: not in a shard, which
+    does not know the maxima of the others.
+    """
+    n_planned = allowed_relabelings(comparison).n_used(settings.n_permutations)
+    found: list[FloatArray] = []
+    if checkpoint is not None:
+        found = checkpoint.rows(f"{name}.permuted", shape=observed.gain_by_group.shape, at_most=n_planned)
+    n_kept = len(found)
+    counts = StepDown(comparable_gains(observed.gain_by_group, observed.df_by_group))
+    for gains in found:
+        counts.see(comparable_gains(gains, observed.df_by_group))
+    codes = KeptCodes(search, settings.discretizations)
+    n_tuples = sum(float(search.loop.tiles_at(d).n_tuples.sum()) for d in range(settings.discretizations))
+    relabeled = permuted_classes(comparison, n_permutations=settings.n_permutations, seed=settings.random_state)
+    what = f"{settings.dimensions}D, {n_planned} permutations"
+    try:
+        with show_progress(progress, n_tuples=max(n_tuples * n_planned, 1.0), what=what) as show:
+            for number, classes in enumerate(relabeled):
+                if number < n_kept:
+                    continue
+                if may_stop and counts.cannot_reach(settings.level, n_planned):
+                    break
+                began = time.monotonic()
+                gains = _search_once(search, settings, codes, classes, show, before=number * n_tuples)
+                found.append(gains)
+                counts.see(comparable_gains(gains, observed.df_by_group))
+                if show is not None:
+                    show((number + 1) * n_tuples)
+                if checkpoint is not None:
+                    checkpoint.write_if_due(next_in=time.monotonic() - began)
+    except KeyboardInterrupt:
+        done = (1 + len(found)) / (1 + n_planned)
+        kept_in, not_kept = kept_at_interrupt(checkpoint)
+        raise SearchInterrupted(observed, done, kept_in, not_kept) from None
+    return np.stack(found) if found else np.empty((0, *observed.gain_by_group.shape))
+
+
+def _search_once(
+    search: PreparedSearch,
+    settings: SelectionSettings,
+    codes: KeptCodes,
+    classes: DecisionClasses,
+    show: ShowDone | None,
+    *,
+    before: float,
+) -> FloatArray:
+    """Search all discretisations for these classes; returns (n_vars, n_groups). So many tuples were done `before`."""
+    gains = None
+    for d in range(settings.discretizations):
+        tiles = search.loop.tiles_at(d)
+        planes = search.planes(d, classes=classes, parts=codes.parts(d))
+        gains = search.engine.max_gains(
+            planes,
+            tiles,
+            pseudocount=settings.pseudocount,
+            discretization=d,
+            known=gains,
+            on_progress=shown_after(show, before),
+        )
+        before += float(tiles.n_tuples.sum())
+    assert gains is not None
+    return gains.without_stratum(search.searches[0]).gain_by_group
+
+
+class KeptCodes:
+    """Codes of the discretisations, in memory where they fit: making them takes longer than a short search."""
+
+    def __init__(self, search: PreparedSearch, discretizations: int) -> None:
+        self._search = search
+        self._discretizations = discretizations
+        self._kept: dict[int, list[CodeBlocks]] = {}
+
+    def parts(self, d: int) -> list[CodeBlocks]:
+        if d in self._kept:
+            return self._kept[d]
+        parts = self._search.parts(d)
+        n_bytes = sum(part.n_vars for part in parts) * self._search.n_samples * self._discretizations
+        if n_bytes > _MAX_KEPT_BYTES:
+            return parts
+        self._kept[d] = [_in_memory(part, self._search.n_jobs) for part in parts]
+        return self._kept[d]
+
+
+def _in_memory(part: CodeBlocks, n_jobs: int) -> CodeBlocks:
+    if isinstance(part, DiscreteCodes):
+        return part
+    blocks = map_in_threads(part.read, part.blocks(n_jobs), n_jobs)
+    return DiscreteCodes(np.ascontiguousarray(np.concatenate(blocks)), part.n_levels)
+
+
+def shown_after(show: ShowDone | None, before: float) -> Callable[..., None] | None:
+    """Let a search tell what is done, where so many tuples were done `before` it."""
+    return None if show is None else lambda done, found=None, /: show(before + done)

@@ -1,0 +1,178 @@
+"""What was searched and found → cautions about some of the variables, and a warning that names them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import IntArray
+from interplay.base.checks import shown
+from interplay.codes.survey import column_blocks
+from interplay.codes.tuple_counts import TupleCounts
+from interplay.search.settings import SelectionSettings
+from interplay.statistics.leaks import (
+    gains_by_missing_values_alone,
+    has_id_name,
+    looks_like_identifier,
+    missing_values_tell_apart,
+    tells_classes_apart,
+)
+from interplay.study.columns import ColumnKind
+from interplay.study.comparisons import Comparison
+from interplay.study.named_columns import say_the_same
+from interplay.study.outcome import decision_column
+from interplay.study.table import Table
+
+#: So many of the most significant variables are compared with the outcome, value by value.
+_MAX_COMPARED = 20
+#: And of so many it is asked whether their gains come from missing values.
+_MAX_WITH_GAPS = 300
+#: Identifiers are looked for among all variables of a table of up to this size; in larger ones among relevant ones.
+_MAX_VARS_LOOKED_AT = 2000
+_MAX_CELLS_LOOKED_AT = 10**7
+#: From so many samples it is seen that most variables are no identifiers.
+_FIRST_SAMPLES = 40
+
+#: So many columns of each kind are named in the warning.
+_COLUMNS_NAMED = 5
+
+_APART = "determines y completely"
+_MISSING_APART = "its missing values determine y completely"
+_MISSING_ALONE = "its gain comes from its missing values alone"
+_IDENTIFIER = "looks like an identifier"
+
+#: Cautions, what is said of one column in the warning, and of several.
+_WORDS = {
+    _APART: (
+        "determines y completely (none of its values occurs in two classes): if it encodes the outcome or follows from "
+        "it",
+        "determine y completely (none of their values occurs in two classes): if they encode the outcome or follow "
+        "from it",
+    ),
+    _MISSING_APART: (
+        "has missing values that determine y completely: if these depend on the outcome",
+        "have missing values that determine y completely: if these depend on the outcome",
+    ),
+    _MISSING_ALONE: (
+        "has a gain that comes from its missing values alone: if these depend on the outcome or on how the data were "
+        "collected",
+        "have gains that come from their missing values alone: if these depend on the outcome or on how the data were "
+        "collected",
+    ),
+    _IDENTIFIER: (
+        "looks like an identifier (whole numbers, nearly all different): if it is one",
+        "look like identifiers (whole numbers, nearly all different): if they are",
+    ),
+}
+
+
+def find_cautions(
+    table: Table,
+    comparisons: Sequence[Comparison],
+    *,
+    best_run: IntArray,
+    ranked: IntArray,
+    counted: Iterable[TupleCounts],
+    settings: SelectionSettings,
+    y: Any = None,
+) -> dict[str, str]:
+    """Return a caution for each variable that calls for one, by name.
+
+    Parameters
+    ----------
+    table : Table
+    comparisons : sequence of Comparison
+        One per run.
+    best_run : (n_vars,) int64
+        The run in which each variable is most significant.
+    ranked : (n_relevant,) int64
+        The relevant variables, the most significant first.
+    counted : iterable of TupleCounts
+        Of their best tuples.
+    settings : SelectionSettings
+    y : array-like, optional
+        The outcome as it was given, if it is known.
+    """
+    found: dict[int, list[str]] = {}
+    # Who makes y from a column of a plain array knows it: columns with names of their own only.
+    named = [v for v in ranked.tolist() if table.names[v] != f"x{v}"]
+    outcome = None if y is None else decision_column(y)
+    for v in named[:_MAX_COMPARED]:
+        comparison = comparisons[best_run[v]]
+        values = comparison.table.column(v).read()
+        is_label = table.kinds[v] == ColumnKind.LABEL
+        if tells_classes_apart(values, comparison.classes.codes, is_label=is_label) or (
+            outcome is not None and say_the_same(outcome, table.column(v))
+        ):
+            found.setdefault(v, []).append(_APART)
+    if settings.missing == "level":
+        for v, caution in _about_missing_values(comparisons, best_run, ranked, list(counted), settings):
+            found.setdefault(v, []).append(caution)
+    for v in _identifiers(table, named):
+        found.setdefault(v, []).append(_IDENTIFIER)
+    return {table.names[v]: "; ".join(dict.fromkeys(found[v])) for v in sorted(found)}
+
+
+def warn_of_cautions(cautions: dict[str, str]) -> None:
+    """Warn of the columns with each caution, and say how to leave them out."""
+    for caution, (one, several) in _WORDS.items():
+        names = [name for name, words in cautions.items() if caution in words.split("; ")]
+        if not names:
+            continue
+        listed = ", ".join(shown(name) for name in names[:_COLUMNS_NAMED])
+        more = f" and {len(names) - _COLUMNS_NAMED} more" if len(names) > _COLUMNS_NAMED else ""
+        what = f"column {listed} of X {one}" if len(names) == 1 else f"columns {listed}{more} of X {several}"
+        them = "it" if len(names) == 1 else "them"
+        warnings.warn(
+            f"{what}, leave {them} out (on the command line with --drop {shown(names[0])})", UserWarning, stacklevel=4
+        )
+
+
+def _about_missing_values(
+    comparisons: Sequence[Comparison],
+    best_run: IntArray,
+    ranked: IntArray,
+    counted: list[TupleCounts],
+    settings: SelectionSettings,
+) -> Iterable[tuple[int, str]]:
+    n_tuples = comb(comparisons[0].table.n_vars - 1, settings.dimensions - 1) * settings.discretizations
+    for v in ranked[:_MAX_WITH_GAPS].tolist():
+        comparison = comparisons[best_run[v]]
+        values = comparison.table.column(v).read()
+        is_missing = values != values
+        if not is_missing.any() or is_missing.all():
+            continue
+        if missing_values_tell_apart(is_missing, comparison.classes.codes):
+            yield v, _MISSING_APART
+            continue
+        own = [counts for counts in counted if v in counts.members.tolist() and counts.run == best_run[v]]
+        if own and all(gains_by_missing_values_alone(counts, v, n_tuples=n_tuples) for counts in own):
+            yield v, _MISSING_ALONE
+
+
+def _identifiers(table: Table, named: list[int]) -> Iterable[int]:
+    candidates = set(named[:_MAX_WITH_GAPS])
+    if table.n_vars <= _MAX_VARS_LOOKED_AT and table.n_vars * table.n_samples <= _MAX_CELLS_LOOKED_AT:
+        candidates |= {v for v, name in enumerate(table.names) if has_id_name(name)}
+        candidates |= set(_maybe_numbered(table))
+    for v in sorted(candidates):
+        is_number = table.kinds[v] == ColumnKind.NUMBER and table.names[v] != f"x{v}"
+        if is_number and looks_like_identifier(table.names[v], table.column(v).read()):
+            yield v
+
+
+def _maybe_numbered(table: Table) -> Iterable[int]:
+    """Give the variables whose first samples are whole numbers, nearly all different."""
+    if all(name == f"x{v}" for v, name in enumerate(table.names)):
+        return
+    for block in column_blocks(table, 256):
+        first = table.columns(block)[:, :_FIRST_SAMPLES]
+        with np.errstate(invalid="ignore"):
+            whole = ((first == np.floor(first)) | (first != first)).all(axis=1)
+        in_order = np.sort(first[whole], axis=1)
+        n_distinct = 1 + np.count_nonzero(in_order[:, 1:] > in_order[:, :-1], axis=1)
+        yield from (block.start + np.flatnonzero(whole)[n_distinct > first.shape[1] / 2]).tolist()

@@ -1,0 +1,41 @@
+"""The bit planes of a search in 1D → exact p-values of all variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from interplay.base.arrays import BitPlanes, FloatArray
+from interplay.engines.level_counts import level_counts
+from interplay.statistics.conditional_test import conditional_log_p
+
+
+class ExactPValues:
+    """p-values of single variables from their counts, gathered from one discretisation after the other.
+
+    Of several discretisations each is a test, and the smallest p-value counts, times their number (union bound).
+    Contrast variables are left out unless they are asked for: only the gains of these are needed by other searches.
+    """
+
+    def __init__(self, *, pseudocount: float, has_strata: bool, with_contrast: bool = True) -> None:
+        self._pseudocount = pseudocount
+        self._has_strata = has_strata
+        self._with_contrast = with_contrast
+        self._smallest: FloatArray | None = None
+        self._n_tests = 0
+
+    def see_planes(self, planes: BitPlanes) -> None:
+        """Test all variables as one discretisation has them."""
+        n_rows = (planes.n_rows if self._with_contrast else planes.n_vars) - self._has_strata
+        log_p = np.zeros(n_rows)
+        for rows, counts in level_counts(planes, has_strata=self._has_strata):
+            tested = rows < n_rows
+            log_p[rows[tested]] = conditional_log_p(counts[tested], pseudocount=self._pseudocount)
+        self._smallest = log_p if self._smallest is None else np.minimum(self._smallest, log_p)
+        self._n_tests += 1
+
+    @property
+    def log_p(self) -> FloatArray | None:
+        """Natural logarithms, of the variables and then of the contrast ones if these count; None before any planes."""
+        if self._smallest is None:
+            return None
+        return np.asarray(np.minimum(self._smallest + np.log(self._n_tests), 0.0))

@@ -1,0 +1,177 @@
+"""A comparison of classes + rank scores of its table → tests of single variables, and the strongest products."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.jobs import map_in_threads, one_blas_thread
+from interplay.codes.rank_scores import RankScores
+from interplay.statistics.given_test import GivenOthers, choose_strong
+from interplay.statistics.level_score_test import level_score_log_p, level_scores
+from interplay.statistics.product_maxima import ProductMaxima, int_scores, is_small_enough, product_maxima
+from interplay.statistics.score_test import class_targets, score_log_p
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTests:
+    """What rank scores say about each variable.
+
+    Attributes
+    ----------
+    rank, spread, given : (n_vars,) float64
+        Natural logarithms of p-values: a shift between classes, a difference in spread (a U shape), a shift given other
+        variables. NaN where a test does not apply.
+    product : ProductMaxima, optional
+        None where pairs were not asked for, are too many, or have no column that was cut.
+    """
+
+    rank: FloatArray
+    spread: FloatArray
+    given: FloatArray
+    product: ProductMaxima | None
+
+    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all numbers by name, for a file."""
+        arrays: dict[str, npt.NDArray[Any]] = {"rank": self.rank, "spread": self.spread, "given": self.given}
+        if self.product is not None:
+            arrays |= {
+                "product": self.product.statistic,
+                "partner": self.product.partner,
+                "df": np.array([self.product.df]),
+            }
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> ScoreTests | None:
+        """Take them from what a file has under names that begin with `prefix`; None if there is nothing."""
+        if f"{prefix}rank" not in arrays:
+            return None
+        product = None
+        if f"{prefix}product" in arrays:
+            df = int(arrays[f"{prefix}df"][0])
+            product = ProductMaxima(arrays[f"{prefix}product"], arrays[f"{prefix}partner"], df)
+        rank, spread, given = (arrays[f"{prefix}{name}"] for name in ("rank", "spread", "given"))
+        return cls(rank, spread, given, product)
+
+    def is_consistent(self, n_vars: int, n_contrast: int) -> bool:
+        """Say whether the arrays are of so many variables: a file may say anything."""
+        product = self.product
+        return all(
+            log_p.shape == (n_vars,) and not bool((log_p > 0).any()) for log_p in (self.rank, self.spread, self.given)
+        ) and (
+            product is None
+            or (
+                product.statistic.shape == (n_vars + n_contrast,)
+                and product.partner.shape == (n_vars,)
+                and bool(((product.partner >= -1) & (product.partner < n_vars)).all())
+                and product.df > 0
+            )
+        )
+
+
+def run_score_tests(
+    scores: RankScores,
+    classes: DecisionClasses,
+    *,
+    names: Collection[str],
+    contrast: RankScores | None = None,
+) -> ScoreTests:
+    """Test every variable by its scores, as far as the tests in `names` need it.
+
+    `contrast` are the scores of the contrast variables, for products.
+    """
+    coder = scores.coder
+    n_vars, n_samples = coder.table.n_vars, coder.table.n_samples
+    classes = _in_order_of_appearance(classes)
+    targets = class_targets(classes.codes, classes.n_classes)
+    blocks = list(scores.blocks())
+
+    def alone(rows: slice) -> tuple[FloatArray, FloatArray]:
+        return _alone(scores, rows, classes, targets)
+
+    n_contrast = 0 if contrast is None else contrast.coder.table.n_vars
+    wants_product = (
+        "product 2" in names and not coder.is_discrete.all() and is_small_enough(n_vars, n_contrast, n_samples)
+    )
+    nothing = np.full(n_vars, np.nan)
+    if not ({"rank", "spread", "given"} & set(names) or wants_product):
+        return ScoreTests(nothing, nothing, nothing, None)
+    parts = map_in_threads(alone, blocks, coder.n_jobs)
+    rank, spread = (np.concatenate([part[i] for part in parts]) for i in range(2))
+    strong = choose_strong(rank, n_samples)
+    strong_scores = [scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()]
+    with one_blas_thread():
+        given_others = GivenOthers.of(np.array(strong_scores).reshape(len(strong), n_samples), targets, scores.strata)
+        given = nothing
+        if "given" in names:
+            parts_given = map_in_threads(
+                lambda rows: given_others.log_p(scores.read_normal(rows)), blocks, coder.n_jobs
+            )
+            given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
+            given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
+    product = None
+    if wants_product:
+        sources = [scores] if contrast is None else [scores, contrast]
+        rows_of_all = [int_scores(source.read(rows)) for source in sources for rows in source.blocks()]
+        product = product_maxima(
+            np.concatenate(rows_of_all),
+            given_others.residuals,
+            n_vars=n_vars,
+            n_fitted=given_others.n_fitted,
+            n_threads=coder.n_jobs,
+        )
+    return ScoreTests(rank, spread, given, product)
+
+
+def _in_order_of_appearance(classes: DecisionClasses) -> DecisionClasses:
+    """Number the classes by their first samples: what they are called then does not decide the last bits of p."""
+    _, first = np.unique(classes.codes, return_index=True)
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return DecisionClasses(place[classes.codes], [classes.labels[q] for q in np.argsort(first)], classes.kind)
+
+
+def _alone(
+    scores: RankScores, rows: slice, classes: DecisionClasses, targets: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return ln p of a shift and of a difference in spread, of some variables."""
+    coder = scores.coder
+    n_rows = rows.stop - rows.start
+    rank, spread = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
+    ordered, n_levels = scores.is_ordered[rows], coder.n_levels[rows]
+    by_levels = ordered & coder.is_discrete[rows] & (coder.n_missing[rows] == 0)
+    by_samples = np.flatnonzero(ordered & ~by_levels)
+    if len(by_samples):
+        values = scores.read(rows)[by_samples]
+        # The statistic goes in steps of one rank.
+        rank[by_samples] = score_log_p(values, targets, strata=scores.strata, step=2.0 / values.shape[1])
+        spread[by_samples] = score_log_p(values**2, targets, strata=scores.strata)
+    for number in np.unique(n_levels[by_levels]).tolist():
+        same = np.flatnonzero(by_levels & (n_levels == number))
+        counts = _counts(scores, rows.start + same, number, classes)
+        of_levels = level_scores(counts)
+        rank[same] = level_score_log_p(counts, of_levels)
+        if number > 2:  # of two levels there is but one difference
+            spread[same] = level_score_log_p(counts, of_levels**2)
+    return rank, spread
+
+
+def _counts(scores: RankScores, variables: IntArray, n_levels: int, classes: DecisionClasses) -> IntArray:
+    """Count the samples of some few-valued variables by level, class and stratum."""
+    strata = scores.strata
+    n_strata = 1 if strata is None else int(strata.max(initial=0)) + 1
+    group = classes.codes * n_strata + (0 if strata is None else strata)
+    n_groups = classes.n_classes * n_strata
+    counts = np.empty((len(variables), n_levels, classes.n_classes, n_strata), dtype=np.int64)
+    codes = np.empty((1, scores.coder.table.n_samples), dtype=np.uint8)
+    for row, v in enumerate(variables.tolist()):
+        scores.coder.write_block(0, slice(v, v + 1), codes)
+        flat = np.bincount(codes[0].astype(np.int64) * n_groups + group, minlength=n_levels * n_groups)
+        counts[row] = flat.reshape(n_levels, classes.n_classes, n_strata)
+    return counts

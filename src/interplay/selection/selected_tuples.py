@@ -1,0 +1,117 @@
+"""The tuples that a selection shows → tests of their interactions, adjusted for all tuples of its search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from interplay.base.arrays import IntArray
+from interplay.codes.coders import Coders
+from interplay.codes.interaction_tables import TupleTables
+from interplay.interaction.p_value_caps import PValueCaps, listed_method
+from interplay.interaction.tests import make_tuple_tests
+from interplay.results.run import Run
+from interplay.search.settings import SelectionSettings
+from interplay.statistics.interaction.listed_p_values import adjust_listed
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.study.comparisons import Comparison
+
+#: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
+MAX_TESTED = 3000
+
+#: Tables of more numbers than this, cells times classes and strata, are not counted: few of their cells have samples.
+_MAX_NUMBERS = 2**16
+
+
+def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
+    """Return how many tests p-values are adjusted for: one for each tuple of a size, of each family.
+
+    Families are the comparisons of classes, times the sizes of tuples that were searched: each size gets an equal share
+    of the error rate (Bonferroni), so that pairs do not pay for the number of triples.
+    """
+    return comb(n_vars, dimensions) * n_families
+
+
+def make_selected_tests(
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
+) -> tuple[TestedTuples, ...]:
+    """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
+
+    Parameters
+    ----------
+    tuples : (n, k) int64
+        Those of the most significant variables first; the same may be there more than once, and ones that are not all
+        there (−1).
+
+    Returns
+    -------
+    tuple of TestedTuples
+        Those of two members, of three, … and of k; nothing where tuples have one member.
+    """
+    known = tuples[(tuples >= 0).all(axis=1)]
+    sizes = range(2, settings.dimensions + 1)
+    return tuple(
+        _tests_of_size(comparison, settings, coders, _parts(known, size), n_families=n_families) for size in sizes
+    )
+
+
+def _parts(tuples: IntArray, size: int) -> IntArray:
+    """Return all tuples of so many members that the tuples hold, those of the first of them first."""
+    places = list(combinations(range(tuples.shape[1]), size))
+    return np.stack([tuples[:, list(place)] for place in places], axis=1).reshape(-1, size)
+
+
+def _tests_of_size(
+    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
+) -> TestedTuples:
+    n_vars, size = comparison.table.n_vars, tuples.shape[1]
+    _, first = np.unique(tuples, axis=0, return_index=True)
+    chosen = tuples[np.sort(first)[:MAX_TESTED]]
+    if len(chosen) == 0:
+        return TestedTuples.none(size)
+    variables = np.unique(chosen)
+    coder = coders.of(comparison.table, variables)
+    n_numbers = np.maximum(coder.n_levels, 2)[chosen].astype(float).prod(axis=1) * comparison.classes.n_classes
+    n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
+    chosen = chosen[n_numbers <= _MAX_NUMBERS]
+    tables = [
+        TupleTables(coder, comparison.classes, strata=comparison.strata, discretization=d, variables=variables)
+        for d in range(settings.discretizations)
+    ]
+    caps = PValueCaps(
+        listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
+    )
+    return make_tuple_tests(
+        tables,
+        [chosen] * settings.discretizations,
+        max_p=1.0,
+        bootstrap_below=caps.significant_up_to(),
+        seed=settings.random_state,
+        has_strata=comparison.strata is not None,
+    )
+
+
+def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int) -> list[Run]:
+    """Adjust p-values for all tuples of as many members, of all comparisons, with an equal share for each size."""
+    n_sizes = max(run.dimensions for run in runs) - 1
+    adjusted = list(runs)
+    for k in {run.dimensions for run in runs}:
+        numbers = [number for number, run in enumerate(runs) if run.dimensions == k and run.tested]
+        for size in range(2, k + 1) if numbers else ():
+            some = [runs[number].tested[size - 2] for number in numbers]
+            n_comparisons = sum(run.dimensions == k for run in runs)
+            p_adjusted = adjust_listed(
+                np.concatenate([tested.p_value for tested in some]),
+                listed_method(settings.p_adjust),
+                n_tests=n_tests_of(n_vars, size, n_comparisons * n_sizes),
+            )
+            ends = np.cumsum([len(tested) for tested in some])
+            for number, tested, of_run in zip(numbers, some, np.split(p_adjusted, ends[:-1]), strict=True):
+                by_size = list(adjusted[number].tested)
+                by_size[size - 2] = replace(tested, p_adjusted=of_run)
+                adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
+    return adjusted

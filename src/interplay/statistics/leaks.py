@@ -1,0 +1,148 @@
+"""Variables to be looked at before they are believed: leaks of the outcome, and identifiers.
+
+A column that follows from the outcome (the date of death of those who died), or that numbers the samples in an order
+that knows it, is the most significant of all and tells nothing. Such columns are recognised by their values alone, so
+each caution is a question to the user, who knows what the column is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import BoolArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
+
+if TYPE_CHECKING:
+    from interplay.codes.tuple_counts import TupleCounts
+
+Values = npt.NDArray[Any]
+
+#: Fewer samples in a class than this are told apart by chance too often; and by ranges of a good measurement.
+_MIN_CLASS_SIZE = 5
+_MIN_CLASS_SIZE_OF_RANGES = 20
+
+#: Levels count as such if they have as many samples as this on average; otherwise the order of values is looked at.
+_MIN_LEVEL_SIZE = 5
+
+#: Of so many samples and more, almost all with values of their own, a whole number may be an identifier.
+_MIN_SAMPLES = 20
+_UNIQUE_SHARE = 0.95
+
+#: Running numbers leave out less than every other number.
+_LARGEST_STEP = 2.0
+
+#: What people call identifiers.
+_ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uid|uuid|nr|no|num|number|index|idx|key|rowid|mrn|ssn|barcode)s?$|^unnamed")
+_CAMEL_ID = re.compile(r"[a-z](ID|Id)$")
+
+#: A gain is that of missing values alone if what the others add is no more than chance, and theirs is more.
+_CHANCE = 0.05
+
+
+def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) -> bool:
+    """Say whether the values of a variable determine the class of every sample.
+
+    Values of which each has several samples do if none occurs in two classes; other numbers do if each class has a
+    range of its own.
+
+    Examples
+    --------
+    >>> classes = np.repeat([0, 1], 10)
+    >>> tells_classes_apart(np.repeat([3, 7, 5, 7], 5), classes, is_label=True)
+    False
+    >>> tells_classes_apart(np.repeat([3, 7, 5, 4], 5), classes, is_label=True)
+    True
+    >>> tells_classes_apart(np.arange(40.0), np.repeat([0, 1], 20), is_label=False)
+    True
+    """
+    sizes = np.bincount(classes)
+    if len(sizes) < 2 or sizes.min() < _MIN_CLASS_SIZE:
+        return False
+    codes = np.unique(values, return_inverse=True)[1].reshape(-1)  # all NaN are one value
+    n_levels = int(codes.max()) + 1
+    if n_levels < 2:
+        return False
+    if len(np.unique(codes * len(sizes) + classes)) > n_levels:
+        return False  # a value in two classes
+    if n_levels * _MIN_LEVEL_SIZE <= len(values):
+        return True
+    is_missing = values != values
+    if is_label or is_missing.any() or sizes.min() < _MIN_CLASS_SIZE_OF_RANGES:
+        return False
+    in_order = classes[np.argsort(codes, kind="stable")]
+    return int(np.count_nonzero(in_order[1:] != in_order[:-1])) == len(sizes) - 1
+
+
+def missing_values_tell_apart(is_missing: BoolArray, classes: IntArray) -> bool:
+    """Say whether values are missing in all samples of some classes, and in none of the others."""
+    sizes = np.bincount(classes)
+    n_missing = np.bincount(classes, weights=is_missing, minlength=len(sizes))
+    whole = n_missing == sizes
+    return bool(sizes.min() >= _MIN_CLASS_SIZE and whole.any() and not whole.all() and ((n_missing == 0) | whole).all())
+
+
+def looks_like_identifier(name: str, values: Values) -> bool:
+    """Say whether a variable may number the samples: whole numbers, nearly all different, and named so or running.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> [looks_like_identifier("n", values) for values in (rng.permutation(50), rng.integers(0, 10**6, 50))]
+    [True, False]
+    >>> looks_like_identifier("patient_id", rng.integers(0, 10**6, 50))
+    True
+    """
+    observed = values[values == values]
+    if len(observed) < max(_MIN_SAMPLES, len(values) / 2):
+        return False
+    if observed.dtype.kind == "f" and not (np.isfinite(observed).all() and (observed == np.floor(observed)).all()):
+        return False
+    # Most columns of a table end here: few different values, or fractions.
+    if len(np.unique(observed[: 4 * _MIN_SAMPLES])) < _UNIQUE_SHARE * len(observed[: 4 * _MIN_SAMPLES]):
+        return False
+    n_distinct = len(np.unique(observed))
+    if n_distinct < _UNIQUE_SHARE * len(observed):
+        return False
+    is_running = float(observed.max()) - float(observed.min()) < _LARGEST_STEP * len(observed)
+    return is_running or has_id_name(name)
+
+
+def has_id_name(name: str) -> bool:
+    """Say whether a name is one that people give to identifiers.
+
+    Examples
+    --------
+    >>> [has_id_name(name) for name in ("id", "Patient ID", "sampleId", "sample_nr", "lipid", "no2")]
+    [True, True, True, True, False, False]
+    """
+    return _ID_NAME.search(name.lower()) is not None or _CAMEL_ID.search(name) is not None
+
+
+def gains_by_missing_values_alone(counts: TupleCounts, variable: int, *, n_tuples: float) -> bool:
+    """Say whether a variable, whose last level is "missing", tells no more in its tuple than which values are missing.
+
+    The gain given the other members is split in two: of missing against observed, and between the observed levels. The
+    tuple is the best of `n_tuples`, by which p-values of both parts are multiplied.
+    """
+    by_level = np.moveaxis(counts.counts, counts.members.tolist().index(variable), 0)
+    table = by_level.reshape(len(by_level), -1, by_level.shape[-1]).astype(np.float64)
+    halves = np.stack([table[:-1].sum(axis=0), table[-1]])
+    missing_part, observed_part = _log_p(halves), _log_p(table[:-1])
+    more = np.log(n_tuples)
+    return bool(missing_part + more < np.log(_CHANCE) <= observed_part + more)
+
+
+def _log_p(table: npt.NDArray[np.float64]) -> float:
+    """Return ln p of a likelihood-ratio test of levels against classes, within the cells of the other members."""
+    in_cell = table.sum(axis=(0, 2))
+    of_level, of_class = table.sum(axis=2), table.sum(axis=0)
+    expected = of_level[:, :, None] * of_class[None] / np.maximum(in_cell, 1)[None, :, None]
+    ratio = np.divide(table, expected, out=np.ones_like(table), where=table > 0)
+    statistic = 2 * float((table * np.log(ratio)).sum())
+    n_levels, n_classes = np.count_nonzero(of_level, axis=0), np.count_nonzero(of_class, axis=1)
+    df = float((np.maximum(n_levels - 1, 0) * np.maximum(n_classes - 1, 0)).sum())
+    return float(log_chi2_tail(statistic, df)) if df > 0 else 0.0

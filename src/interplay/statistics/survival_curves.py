@@ -1,0 +1,95 @@
+"""Kaplan and Meier's curves of the cells of a tuple, kept with the result to be looked at without the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.statistics.log_rank import kaplan_meier
+
+if TYPE_CHECKING:
+    from interplay.codes.tuple_counts import TupleCounts
+
+#: A curve has no more steps than this: more cannot be seen.
+MAX_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalCurves:
+    """The share of samples without the event, over time, in each cell of one tuple.
+
+    Attributes
+    ----------
+    members : (k,) int64
+        Numbers of the variables, ascending.
+    run, discretization : int
+        As in the `TupleCounts` of the tuple.
+    cell : (n_curves,) int64
+        Number of each curve's cell among those of the tuple, the last member running fastest; empty cells have none.
+    n_samples, n_events : (n_curves,) int64
+    start : (n_curves + 1,) int64
+        Steps of curve i are ``start[i] : start[i + 1]``.
+    time, survival : (n_steps,) float64
+        Times of steps, the first at 0 and the last where the last sample was seen, and the share from there on.
+    """
+
+    members: IntArray
+    run: int
+    discretization: int
+    cell: IntArray
+    n_samples: IntArray
+    n_events: IntArray
+    start: IntArray
+    time: FloatArray
+    survival: FloatArray
+
+    def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
+        """Say whether this is the tuple asked for."""
+        same = self.run == run and self.discretization == discretization
+        return bool(same and np.array_equal(self.members, members))
+
+    def is_consistent(self) -> bool:
+        """Say whether the arrays belong together: a file may say anything."""
+        n = len(self.cell)
+        return (
+            self.n_samples.shape == self.n_events.shape == (n,)
+            and self.start.shape == (n + 1,)
+            and bool((np.diff(self.start) >= 0).all())
+            and self.time.shape == self.survival.shape == (int(self.start[-1]),)
+            and int(self.start[0]) == 0
+            and bool(np.isfinite(self.time).all())
+            and bool(((self.survival >= 0) & (self.survival <= 1)).all())
+        )
+
+
+def survival_curves(time: FloatArray, event: BoolArray, cells: IntArray, counts: TupleCounts) -> SurvivalCurves:
+    """Make the curves of the cells of a tuple that was counted; `cells` are numbered as these counts are."""
+    used = np.unique(cells)
+    times: list[FloatArray] = []
+    shares: list[FloatArray] = []
+    starts, sizes, n_events = [0], [], []
+    for cell in used:
+        members = cells == cell
+        curve = kaplan_meier(time[members], event[members])
+        n_steps = min(len(curve.time), MAX_STEPS)
+        steps = np.linspace(0, max(len(curve.time) - 1, 0), n_steps).astype(np.int64)
+        times.append(np.concatenate([[0.0], curve.time[steps], [curve.last]]))
+        end = curve.survival[-1] if len(curve.survival) else 1.0
+        shares.append(np.concatenate([[1.0], curve.survival[steps], [end]]))
+        starts.append(starts[-1] + len(times[-1]))
+        sizes.append(int(members.sum()))
+        n_events.append(int(event[members].sum()))
+    return SurvivalCurves(
+        members=counts.members,
+        run=counts.run,
+        discretization=counts.discretization,
+        cell=used.astype(np.int64),
+        n_samples=np.array(sizes, dtype=np.int64),
+        n_events=np.array(n_events, dtype=np.int64),
+        start=np.array(starts, dtype=np.int64),
+        time=np.concatenate(times),
+        survival=np.concatenate(shares),
+    )

@@ -1,0 +1,135 @@
+"""What a tuple of a selection is: an interaction, effects that add up, or not known."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from interplay.base.arrays import BoolArray, IntArray
+from interplay.base.chi_squared import log_chi2_tail
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+
+if TYPE_CHECKING:
+    from interplay.results.selection import Selection
+
+#: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
+INTERACTION = "interaction"
+#: No interaction was found, and every member is relevant and tells something by itself: their effects add up.
+ADDITIVE = "additive"
+#: No interaction was found, but not every member tells something by itself: a partner by chance, or an interaction too
+#: weak to be shown.
+UNCLEAR = "unclear"
+#: Not tested: cells were not kept, or there were too many tuples.
+UNTESTED = "untested"
+
+
+class Verdict(NamedTuple):
+    """What is known of one tuple.
+
+    Attributes
+    ----------
+    verdict : str
+        One of "interaction", "additive", "unclear", "untested".
+    members : tuple of int
+        Numbers of the members that interact: of all, or of a part of the tuple. Empty without an interaction.
+    p_value, p_adjusted : float
+        Of the interaction, before and after adjustment for all tuples of the search; NaN where not tested.
+    log_or, ci_low, ci_high : float
+        Its log odds ratio and 95 % interval, for two levels and two classes, else NaN.
+    """
+
+    verdict: str = UNTESTED
+    members: tuple[int, ...] = ()
+    p_value: float = math.nan
+    p_adjusted: float = math.nan
+    log_or: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+
+
+def verdicts_of_variables(selection: Selection) -> list[Verdict]:
+    """Return what the best tuples of all variables are; only those of relevant variables were tested."""
+    verdicts = [Verdict()] * len(selection.names)
+    for number, run in enumerate(selection.runs):
+        variables = selection.ranked[selection.best_run[selection.ranked] == number].tolist()
+        if run.dimensions == 1 or not variables:
+            continue
+        tuples = selection.best_tuples(np.array(variables), run.dimensions)
+        for v, verdict in zip(variables, verdicts_of(selection, number, tuples), strict=True):
+            verdicts[v] = verdict
+    return verdicts
+
+
+def verdicts_of(selection: Selection, run: int, tuples: IntArray) -> list[Verdict]:
+    """Return what is known of some tuples of a run, by the numbers of their members, ascending.
+
+    An interaction is that of the whole tuple, if it is significant, or else of its part with the smallest adjusted
+    p-value. Without one, p-values are those of the whole tuple.
+    """
+    by_size = selection.runs[run].tested
+    if not by_size:
+        return [Verdict()] * len(tuples)
+    level = selection.settings["level"]
+    tested = by_size[-1]
+    parts = [_Lookup(of_size, of_size.is_significant(level)) for of_size in by_size[:-1]]
+    significant, words = tested.is_significant(level), _words(selection, tested)
+    verdicts = []
+    for members, row in zip(tuples.tolist(), tested.rows_of(tuples).tolist(), strict=True):
+        if row < 0:
+            verdicts.append(Verdict())
+            continue
+        found = None if significant[row] else _best_part(parts, members)
+        if significant[row]:
+            verdicts.append(_verdict(INTERACTION, tested, row, tuple(members)))
+        elif found is not None:
+            part, at = found
+            verdicts.append(_verdict(INTERACTION, part, at, tuple(part.tuples[at].tolist())))
+        else:
+            verdicts.append(_verdict(words[row], tested, row, ()))
+    return verdicts
+
+
+class _Lookup:
+    """The significant ones among tests of tuples, by their members."""
+
+    def __init__(self, tested: TestedTuples, significant: BoolArray) -> None:
+        self.tested = tested
+        rows = np.flatnonzero(significant).tolist()
+        self.row_of = {tuple(tested.tuples[row].tolist()): row for row in rows}
+
+
+def _best_part(parts: list[_Lookup], members: list[int]) -> tuple[TestedTuples, int] | None:
+    found = [
+        (float(one.tested.p_adjusted[row]), one.tested, row)
+        for one in parts
+        if one.row_of
+        for part in combinations(members, one.tested.tuples.shape[1])
+        if (row := one.row_of.get(part)) is not None
+    ]
+    if not found:
+        return None
+    _, tested, row = min(found, key=lambda entry: entry[0])
+    return tested, row
+
+
+def _verdict(word: str, tested: TestedTuples, row: int, members: tuple[int, ...]) -> Verdict:
+    return Verdict(
+        word,
+        members,
+        float(tested.p_value[row]),
+        float(tested.p_adjusted[row]),
+        float(tested.log_or[row]),
+        float(tested.ci_low[row]),
+        float(tested.ci_high[row]),
+    )
+
+
+def _words(selection: Selection, tested: TestedTuples) -> list[str]:
+    """Say of tuples what they are if they do not interact."""
+    log_p_alone = log_chi2_tail(2 * math.log(2) * tested.gain_alone, np.maximum(tested.df_alone, 1))
+    matters = (tested.df_alone > 0) & (log_p_alone < math.log(selection.settings["level"]))
+    matters &= selection.is_relevant[tested.tuples]
+    return [ADDITIVE if row.all() else UNCLEAR for row in matters]

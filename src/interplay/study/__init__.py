@@ -1,0 +1,1 @@
+"""Table, outcome and all that is known of the samples, checked."""

@@ -1,0 +1,109 @@
+"""Covariates: what is known of each sample beside the variables (age, sex, components) → columns of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import shown
+from interplay.study.columns import Column, ColumnKind
+from interplay.study.outcome import decision_column
+from interplay.study.table import Table, as_table
+
+#: More columns than this are variables, not covariates: a model of them would describe the samples one by one.
+MAX_COLUMNS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """Covariates as columns of a model.
+
+    Attributes
+    ----------
+    names : list of str
+        What the user calls each covariate.
+    design : (n_samples, n_columns) float64
+        Numbers, with mean 0 and standard deviation 1; of labels, one column of 0 and 1 for each but the first.
+    """
+
+    names: list[str]
+    design: FloatArray
+
+    def of_samples(self, rows: IntArray) -> Covariates:
+        """Return the covariates of some samples."""
+        return Covariates(self.names, self.design[rows])
+
+
+def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:
+    """Return covariates as columns of a model.
+
+    Parameters
+    ----------
+    covariates : (n_samples,) array-like, table-like, list of Column, or None
+        Numbers count as they are, bool, categorical and text columns by their levels.
+    n_samples : int
+        Samples of X, which `covariates` must match.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> known = pd.DataFrame({"age": [30, 50] * 3, "sex": ["f", "m"] * 3})
+    >>> found = make_covariates(known, n_samples=6)
+    >>> found.names, found.design[:2].tolist()
+    (['age', 'sex'], [[-1.0, 0.0], [1.0, 1.0]])
+    """
+    if covariates is None or isinstance(covariates, Covariates):
+        return covariates
+    columns = _columns(covariates)
+    parts: list[FloatArray] = []
+    for name, column in columns.items():
+        values = column.read()
+        if len(values) != n_samples:
+            raise ValueError(
+                f"covariates must have one value per sample of X: {len(values)} values, {n_samples} samples"
+            )
+        parts.append(_design(name, column, values))
+    design = np.column_stack(parts)
+    if design.shape[1] > min(MAX_COLUMNS, n_samples // 3):
+        raise ValueError(
+            f"covariates give a model with {design.shape[1]} columns (one for each level of a label but the first), "
+            f"too many for {n_samples} samples: give fewer, or merge levels"
+        )
+    return Covariates(list(columns), design)
+
+
+def _columns(covariates: Any) -> dict[str, Column]:
+    if isinstance(covariates, dict):
+        return {str(name): decision_column(values, "covariates") for name, values in covariates.items()}
+    shape: tuple[int, ...] = getattr(covariates, "shape", ())
+    is_rows = isinstance(covariates, list | tuple) and any(isinstance(row, list | tuple) for row in covariates)
+    if len(shape) == 2 or is_rows:
+        try:
+            table: Table = as_table(covariates)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"covariates: {error}") from None
+        return {name: table.column(v) for v, name in enumerate(table.names)}
+    name = getattr(covariates, "name", None)
+    return {name if isinstance(name, str) else "covariate": decision_column(covariates, "covariates")}
+
+
+def _design(name: str, column: Column, values: Any) -> FloatArray:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        first = int(np.argmin(np.isfinite(values)))
+        raise ValueError(
+            f"covariates: column {shown(name)} has missing or infinite values (the first at sample {first}): leave "
+            "those samples out, or fill in the values"
+        )
+    if column.kind == ColumnKind.NUMBER:
+        numbers = values.astype(np.float64)
+        spread = numbers.std()
+        if spread == 0:
+            raise ValueError(f"covariates: column {shown(name)} has one value only: leave it out")
+        return np.asarray((numbers - numbers.mean()) / spread)[:, np.newaxis]
+    levels, codes = np.unique(values, return_inverse=True)
+    if len(levels) < 2:
+        raise ValueError(f"covariates: column {shown(name)} has one value only: leave it out")
+    return np.asarray(codes.reshape(-1)[:, np.newaxis] == np.arange(1, len(levels)), dtype=np.float64)

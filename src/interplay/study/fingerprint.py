@@ -1,0 +1,184 @@
+"""table and outcome → a hash of their values, by which checkpoints, shards and results know each other."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import DecisionClasses
+from interplay.base.jobs import map_in_threads
+from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
+from interplay.study.groups import Groups
+from interplay.study.strata import Strata
+from interplay.study.table import Table
+
+Values = npt.NDArray[Any]
+
+#: Fingerprints of this form begin so; earlier ones have no such beginning.
+_FORM = "2:"
+
+#: Each hash is of so many columns; the hashes of all blocks are hashed again, so that threads can share the work.
+_COLUMNS_AT_ONCE = 64
+
+#: A gap among small whole numbers. They themselves are -127 to 127.
+_MISSING = -128
+
+#: Columns whose first values are no small whole numbers are not looked at as such.
+_FIRST_VALUES = 32
+
+
+def data_fingerprint(
+    table: Table,
+    classes: DecisionClasses,
+    strata: Strata | None = None,
+    groups: Groups | None = None,
+    *,
+    like: str | None = None,
+    n_threads: int = 1,
+) -> str:
+    """Return a hash of names, values, decision, strata and groups.
+
+    The same values in another container or dtype have the same one; values that differ have another, however large.
+    `like` is a recorded fingerprint to compare with. Where an earlier version wrote it, that version's is returned.
+    """
+    if like is not None and has_earlier_form(like):
+        return _earlier_fingerprint(table, classes, strata, groups)
+    digest = hashlib.blake2b(digest_size=16)
+    for content in ("\0".join(table.names).encode(), classes.codes.tobytes()):
+        digest.update(len(content).to_bytes(8, "little") + content)
+    if strata is not None:
+        digest.update(b"strata" + strata.codes.tobytes())
+    if groups is not None:
+        digest.update(b"groups" + groups.codes.tobytes())
+    for block in map_in_threads(partial(_block_digest, table), _blocks(table), n_threads):
+        digest.update(block)
+    return _FORM + digest.hexdigest()
+
+
+def has_earlier_form(fingerprint: str) -> bool:
+    """Say whether an earlier version made a fingerprint: it can only be compared with others of that form."""
+    return not fingerprint.startswith(_FORM)
+
+
+def _blocks(table: Table) -> list[tuple[int, int]]:
+    starts = range(0, table.n_vars, _COLUMNS_AT_ONCE)
+    return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]
+
+
+def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
+    """Hash each column as small whole numbers, an eighth of the bytes, where it has no others; else as float64s."""
+    block = table.block(*columns)
+    digest = hashlib.blake2b(digest_size=16)
+    is_small, small = _small_whole_numbers(block)
+    digest.update(np.packbits(is_small).tobytes() + small.tobytes())
+    if not is_small.all():
+        digest.update(_float64s(block[~is_small]).tobytes())
+    is_label = table.kinds[slice(*columns)] == ColumnKind.LABEL
+    # Most tables have no such columns: nothing is done for each of the others, which threads would wait for.
+    may_exceed = block.dtype.itemsize >= 8 and block.dtype != np.float64
+    for row in np.flatnonzero(is_label | ~is_small if may_exceed else is_label).tolist():
+        content = b"" if is_small[row] else _beyond_float64(block[row])
+        if is_label[row] and _has_many_values(block[row]):
+            content += b"label"
+        if content:
+            digest.update((columns[0] + row).to_bytes(8, "little") + content)
+    return digest.digest()
+
+
+def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int8]]:
+    """Return which rows have only whole numbers from -127 to 127 and gaps, and these rows as such."""
+    if block.dtype == np.bool_:
+        return np.ones(len(block), dtype=bool), block.view(np.int8)
+    if block.dtype.kind in "iu":
+        is_small = (block.min(axis=1, initial=0) > _MISSING) & (block.max(axis=1, initial=0) < -_MISSING)
+        return is_small, block[is_small].astype(np.int8)
+    first = block[:, :_FIRST_VALUES]
+    is_small = (np.isnan(first) | (np.abs(first) < -_MISSING) & (first == np.rint(first))).all(axis=1)
+    rows = block if is_small.all() else block[is_small]
+    with np.errstate(invalid="ignore"):  # gaps and numbers that are too large become some number or other
+        codes = rows.astype(np.int8)
+    # -128 and a gap would look the same, and what is out of range may become any code.
+    wrong = codes != rows
+    wrong |= codes == _MISSING
+    if wrong.any():
+        gaps = np.isnan(rows)
+        codes[gaps] = _MISSING
+        whole = ~(wrong & ~gaps).any(axis=1)
+        is_small[is_small] = whole
+        codes = codes[whole]
+    return is_small, codes
+
+
+def _float64s(block: Values) -> npt.NDArray[np.float64]:
+    with np.errstate(over="ignore"):  # of long doubles; the exponent follows
+        values = block.astype(np.float64)
+    values += 0.0  # −0 and 0 are the same value
+    values[np.isnan(values)] = np.nan  # and so are all NaNs
+    return values
+
+
+def _has_many_values(codes: Values) -> bool:
+    """Say whether a column of labels has so many that numbers as many are not taken as labels too."""
+    return bool(np.nanmax(codes, initial=0) >= FEW_VALUES)
+
+
+def _earlier_fingerprint(
+    table: Table, classes: DecisionClasses, strata: Strata | None = None, groups: Groups | None = None
+) -> str:
+    """Return the fingerprint as version 0.1.0 made it, whose checkpoints and parts so stay good.
+
+    First comes every value as a float64. What a float64 cannot tell (whole numbers beyond 2**53, the last digits of a
+    long double, labels from numbers) follows, where there is such a thing.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    beyond = hashlib.blake2b(digest_size=16)
+    nothing_beyond = beyond.digest()
+    digest.update("\0".join(table.names).encode())
+    digest.update(classes.codes.tobytes())
+    if strata is not None:
+        digest.update(strata.codes.tobytes())
+    if groups is not None:
+        digest.update(b"groups" + groups.codes.tobytes())
+    for start, stop in _blocks(table):
+        block = table.block(start, stop)
+        digest.update(_float64s(block).tobytes())
+        for row, v in enumerate(range(start, stop)):
+            if content := _beyond_float64(block[row]):
+                beyond.update(v.to_bytes(8, "little") + content)
+            if table.kinds[v] == ColumnKind.LABEL and _has_many_values(block[row]):
+                beyond.update(v.to_bytes(8, "little") + b"label")
+    if beyond.digest() != nothing_beyond:
+        digest.update(beyond.digest())
+    return digest.hexdigest()
+
+
+def _beyond_float64(column: Values) -> bytes:
+    """Return what tells a column from others that are the same as float64; nothing if there are none."""
+    if column.dtype.kind in "iu" and column.dtype.itemsize == 8:
+        if column.max() <= EXACT_FLOAT_LIMIT and column.min() >= -EXACT_FLOAT_LIMIT:
+            return b""
+        # The distance to the float64. That may be 2**63 or 2**64, which the dtype lacks: modulo 2**64 all is well.
+        floats = column.astype(np.float64)
+        limit = 2.0 ** (63 if column.dtype.kind == "i" else 64)
+        is_limit = floats == limit
+        nearest = np.where(is_limit, 0.0, floats).astype(column.dtype).view(np.uint64)
+        nearest[is_limit] = int(limit) % 2**64
+        distances = column.view(np.uint64) - nearest
+        return distances.tobytes() if distances.any() else b""
+    if column.dtype.kind == "f" and column.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            if np.array_equal(column.astype(np.float64), column, equal_nan=True):
+                return b""
+        mantissa, exponent = np.frexp(column)
+        parts = [exponent.astype(np.int64).tobytes()]
+        for _ in range(3):  # of 53 bits each: more than any long double has
+            part = mantissa.astype(np.float64) + 0.0
+            part[np.isnan(part)] = np.nan
+            parts.append(part.tobytes())
+            mantissa = mantissa - part
+        return b"".join(parts)
+    return b""

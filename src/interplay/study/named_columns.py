@@ -1,0 +1,150 @@
+"""X, y and strata, of which y and strata may be names of columns → a table without these, and their values."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import MAX_LEVELS
+from interplay.base.checks import shown
+from interplay.study.column_subset import ColumnSubset
+from interplay.study.columns import Column
+from interplay.study.outcome import decision_column
+from interplay.study.sample_labels import warn_of_another_order
+from interplay.study.table import Table, as_table
+
+#: So many columns get a warning of their own; the rest are listed in one.
+_COLUMNS_NAMED = 5
+
+
+class _WithoutNamed(ColumnSubset):
+    """What is left of X when y and strata are taken out of it."""
+
+    def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
+        """Turn names and numbers into numbers, but refuse a number that is another column's in X than here."""
+        given = list(columns)
+        numbers = super().numbers_of(given, argument)
+        for column, number in zip(given, numbers, strict=True):
+            if not isinstance(column, str) and self._kept[number] != number:
+                raise ValueError(
+                    f"{argument} gives the column number {column}, which is ambiguous because earlier columns of X are "
+                    "used for y or strata: give its name"
+                )
+        return numbers
+
+
+def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
+    """Return `X` as a table, and `y` and `strata` as values; see `take_named`.
+
+    A text for `y` or `strata` is the name of what is known of each sample (a column of `.obs` of an AnnData, of the
+    .fam file of a .bed), or of a column of X, which is then no longer one of the variables.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table, y, strata = take_columns(pd.DataFrame({"a": [1, 2, 3], "ill": [True, False, True]}), "ill")
+    >>> table.names, y.read().tolist(), strata
+    (['a'], [1, 0, 1], None)
+    """
+    table, (y, strata) = take_named(X, y=y, strata=strata)
+    return table, y, strata
+
+
+def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
+    """Return `X` as a table, and what is `given`, `y` first, as values, in its order.
+
+    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`. A list of such names,
+    for covariates, becomes a dict of columns.
+    """
+    warn_of_another_order(X, **given)
+    table, values = without_named(as_table(X), **given)
+    refuse_decision_in_table(table, values[0])
+    _warn_of_doubts(table)
+    return table, values
+
+
+def without_named(table: Table, **given: Any) -> tuple[Table, tuple[Any, ...]]:
+    """Do the same with a table, without a word on what is in it."""
+    taken: list[int] = []
+    values = tuple(
+        {name: _value(table, name, argument, taken) for name in ([entry] if isinstance(entry, str) else entry)}
+        if argument == "covariates" and _are_names(entry, table)
+        else _value(table, entry, argument, taken)
+        for argument, entry in given.items()
+    )
+    if taken:
+        kept = np.setdiff1d(np.arange(table.n_vars), taken)
+        if not len(kept):
+            raise ValueError("X has no variables left beside y and strata: give at least one more column")
+        known_of_samples = table.sample_columns
+        table = _WithoutNamed(table, kept)
+        table.sample_columns = known_of_samples
+    return table, values
+
+
+def _warn_of_doubts(table: Table) -> None:
+    """Warn of text variables that may be meant as something else than labels."""
+    found = table.doubts
+    named = list(found)[:_COLUMNS_NAMED]
+    for name in named:
+        warnings.warn(
+            f"column {shown(name)} of X is text and taken as labels, although {found[name].reason}: convert it to "
+            "numbers (in pandas with pd.to_numeric(column, errors='coerce')) or leave it out; if labels are meant, "
+            "make it categorical",
+            UserWarning,
+            stacklevel=5,
+        )
+    if len(found) > len(named):
+        more = [shown(name) for name in list(found)[len(named) :]]
+        listed = ", ".join(more[:_COLUMNS_NAMED]) + (", …" if len(more) > _COLUMNS_NAMED else "")
+        warnings.warn(
+            f"{len(more)} more text columns of X may not be meant as labels: {listed}", UserWarning, stacklevel=5
+        )
+
+
+def refuse_decision_in_table(table: Table, y: Any) -> None:
+    """Refuse an X with a column that has the name and the values of `y`: it would explain y and hide all else."""
+    name = getattr(y, "name", None)
+    if not isinstance(name, str) or name not in table.names:
+        return
+    if say_the_same(decision_column(y), table.column(table.names.index(name))):
+        raise ValueError(f"column {shown(name)} of X is y itself: leave it out of X, or give its name as y")
+
+
+def say_the_same(one: Column, other: Column) -> bool:
+    """Say whether each value of a column stands for one value of the other, and the other way round."""
+    values = [column.read() for column in (one, other)]
+    if len(values[0]) != len(values[1]):
+        return False  # refused elsewhere, for that
+    codes = np.stack([np.unique(part, return_inverse=True)[1] for part in values])
+    n_levels = codes.max(axis=1) + 1
+    if (codes[0] == codes[1]).all() or (codes[0] == n_levels[1] - 1 - codes[1]).all():
+        return True
+    # Where hardly any value repeats, any two columns would do.
+    if n_levels[0] != n_levels[1] or n_levels[0] > min(MAX_LEVELS, len(values[0]) // 2):
+        return False
+    return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
+
+
+def _are_names(given: Any, table: Table) -> bool:
+    """Say whether this is a name of a column or a list of such, rather than a text for each sample."""
+    if isinstance(given, str):
+        return True
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(entry, str) for entry in given):
+        return False
+    return len(given) != table.n_samples or all(name in table.sample_columns or name in table.names for name in given)
+
+
+def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
+    if not isinstance(given, str):
+        return given
+    if given in table.sample_columns:
+        return table.sample_columns[given]
+    if given in table.names:
+        taken.append(table.names.index(given))
+        return table.column(taken[-1])
+    known = "neither a column of X nor known of its samples" if len(table.sample_columns) else "not a column of X"
+    raise ValueError(f"{argument} names {shown(given)}, which is {known}")

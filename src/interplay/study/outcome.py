@@ -1,0 +1,240 @@
+"""The decision, from labels or numbers of any kind to classes numbered from 0."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.checks import check_choice, check_encodable, check_int, shown
+from interplay.study.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
+from interplay.study.number_texts import stands_for_missing, tidy
+from interplay.study.rank_thresholds import threshold_ranks
+
+DECISION_CHOICES = ("auto", "classes", "continuous")
+
+#: Under "auto", whole numbers with more distinct values than this are continuous.
+MAX_AUTO_CLASSES = 20
+
+#: Whole numbers that lie this close together are numbered without sorting: flags, and classes numbered already.
+MAX_SPAN_COUNTED = 1024
+
+#: A class with fewer samples than this says nothing about variation within it.
+MIN_CLASS_SIZE = 2
+
+
+def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision_divisions: int = 1) -> DecisionClasses:
+    """Return the decision as classes numbered from 0.
+
+    Parameters
+    ----------
+    y : array-like, (n_samples,) or (n_samples, 1)
+        Labels or numbers: bool, whole numbers, floats, text or categorical, in an array, list, or any series that
+        narwhals knows.
+    n_samples : int
+        Samples of X, which `y` must match.
+    decision : "auto", "classes" or "continuous", default "auto"
+        Whether values are classes, or numbers to be split by rank into `decision_divisions` + 1 classes. "auto":
+        numbers with fractional parts, and whole numbers with more than 20 distinct values, are continuous, unless there
+        are only two distinct values.
+    decision_divisions : int, default 1
+
+    Returns
+    -------
+    DecisionClasses
+        Classes in the order of their values, or of the categories.
+
+    Examples
+    --------
+    >>> decision_classes(["well", "ill", "ill", "well"], n_samples=4)
+    DecisionClasses(codes=array([1, 0, 0, 1]), labels=['ill', 'well'], kind='classes')
+    >>> decision_classes([0.3, 2.5, 1.5, 0.1, 7.0, 2.0], n_samples=6).labels
+    ['y <= 2', 'y > 2']
+    """
+    check_choice("decision", decision, DECISION_CHOICES)
+    decision_divisions = check_int("decision_divisions", decision_divisions, low=1, high=255)
+    column = decision_column(y)
+    values = column.read()
+    if len(values) != n_samples:
+        raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
+    _check_not_missing(values)
+    _warn_of_odd_classes(column)
+    if decision == "continuous" and column.kind == ColumnKind.LABEL:
+        raise ValueError("decision='continuous' needs numbers in y, not labels: use decision='classes'")
+    if decision == "continuous" or (decision == "auto" and column.kind == ColumnKind.NUMBER and is_continuous(values)):
+        classes = _classes_by_rank(values, decision_divisions)
+    else:
+        classes = _classes_by_value(values, column.levels)
+    _check_classes(classes)
+    if classes.kind == "continuous" and classes.n_classes <= decision_divisions:
+        warnings.warn(
+            f"decision_divisions: equal values in y leave {classes.n_classes} of {decision_divisions + 1} classes: "
+            "use a smaller decision_divisions, or decision='classes'",
+            UserWarning,
+            stacklevel=2,
+        )
+    return classes
+
+
+def decision_column(y: Any, argument: str = "y") -> Column:
+    """Return `y` (or what else `argument` names) as one column."""
+    if isinstance(y, Column):
+        return y
+    if y is None:
+        raise TypeError(f"{argument} must hold one value per sample, not None")
+    if not isinstance(y, np.ndarray | list | tuple):
+        import narwhals.stable.v2 as nw
+
+        native = nw.from_native(_as_pandas_series(y), pass_through=True, allow_series=True)
+        if isinstance(native, nw.LazyFrame):
+            native = native.collect()
+        if isinstance(native, nw.DataFrame):
+            _check_shape(native.shape, argument)
+            native = native.get_column(native.columns[0])
+        if isinstance(native, nw.Series):
+            series = native
+            return column_from_series(lambda: series, argument)
+    array = _as_array(y, argument)
+    _check_shape(array.shape, argument)
+    if isinstance(array, np.ma.MaskedArray):
+        array = objects_from_masked(array) if np.ma.is_masked(array) else np.asarray(array.data)
+    return column_from_array(np.ascontiguousarray(array).reshape(-1), argument)
+
+
+def _as_array(y: Any, argument: str) -> npt.NDArray[Any]:
+    if isinstance(y, np.ndarray):
+        return y
+    try:
+        array = np.asanyarray(y)
+    except ValueError:
+        raise ValueError(f"{argument} must be one-dimensional: its entries have different lengths") from None
+    # NumPy turns [1, "a"] into two texts; as objects, the mixture is seen and refused.
+    return np.array(y, dtype=object) if array.dtype.kind in "UST" and isinstance(y, list | tuple) else array
+
+
+def _as_pandas_series(y: Any) -> Any:
+    """Wrap a pandas Index or array (a Categorical, say), which narwhals does not know."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(y, pandas.Index | pandas.api.extensions.ExtensionArray):
+        return pandas.Series(y)
+    return y
+
+
+def _check_shape(shape: tuple[int, ...], argument: str) -> None:
+    if len(shape) == 1 or (len(shape) == 2 and shape[1] == 1):
+        return
+    if len(shape) == 2:
+        advice = f"choose one, or one-hot columns as {argument}.argmax(axis=1)"
+        raise ValueError(f"{argument} must be one column, not {shape[1]}: {advice}")
+    raise ValueError(f"{argument} must be one-dimensional (one value per sample), not {len(shape)}-dimensional")
+
+
+def _check_not_missing(values: npt.NDArray[Any]) -> None:
+    if values.dtype.kind != "f":
+        return
+    missing = np.flatnonzero(np.isnan(values))
+    if len(missing):
+        plural = "s" * (len(missing) > 1)
+        raise ValueError(
+            f"y has {len(missing)} missing value{plural} (the first at sample {missing[0]}): leave those samples out"
+        )
+
+
+def _warn_of_odd_classes(column: Column) -> None:
+    """Warn of classes such as "?", and of numbers that are classes because of a slip among them."""
+    if column.kind != ColumnKind.LABEL or column.levels is None:
+        return
+    odd = [level for level in column.levels if stands_for_missing(tidy(level), among_numbers=False)]
+    if odd:
+        warnings.warn(
+            f"y has a class {shown(odd[0])}, which usually stands for a missing value: if so, leave those samples out",
+            UserWarning,
+            stacklevel=3,
+        )
+    elif column.doubt is not None and column.doubt.strays:
+        warnings.warn(
+            f"y is text and taken as classes, although {column.doubt.reason}: convert it to numbers if it is a "
+            "measurement",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def is_continuous(values: npt.NDArray[Any]) -> bool:
+    """Say whether "auto" takes numbers as continuous: fractions, or many different whole numbers."""
+    if values.dtype.kind in "biu" and (not len(values) or int(values.max()) - int(values.min()) < MAX_AUTO_CLASSES):
+        return False
+    # Counted, so that numpy sorts: its hashing (from 2.3 on) aborts a program that ends while a daemon thread is in it.
+    distinct = np.unique(values, return_counts=True)[0]
+    # Two values are two classes however they are written; a split by rank could only give the same, or fail.
+    if len(distinct) <= 2:
+        return False
+    if values.dtype.kind == "f":
+        finite = distinct[np.isfinite(distinct)]
+        if bool((finite != np.floor(finite)).any()):
+            return True
+    return len(distinct) > MAX_AUTO_CLASSES
+
+
+def _classes_by_value(values: npt.NDArray[Any], levels: list[Any] | None) -> DecisionClasses:
+    used, codes = _numbered(values)
+    labels = used.tolist() if levels is None else [levels[int(number)] for number in used]
+    check_encodable("a label of y", labels)
+    return DecisionClasses(codes.astype(np.int64), labels)
+
+
+def _numbered(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
+    """Return the distinct values in order, and each value's number among them."""
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < MAX_SPAN_COUNTED and abs(high) < 2**62:
+            above_low = values.astype(np.int64) - low
+            is_used = np.bincount(above_low) > 0
+            used = np.flatnonzero(is_used) + low
+            return used.astype(values.dtype), np.cumsum(is_used)[above_low] - 1
+    used, codes = np.unique(values, return_inverse=True)
+    return used, codes
+
+
+def _classes_by_rank(values: npt.NDArray[Any], divisions: int) -> DecisionClasses:
+    """Split numbers by rank into classes of equal size, as a variable with range 0; equal values stay together."""
+    n_samples = np.array([len(values)])
+    ranks = threshold_ranks(
+        np.zeros(1, np.int64), n_samples, divisions=divisions, discretizations=1, range_=0.0, seed=0
+    )
+    thresholds = np.sort(values)[ranks[0, 0]]
+    levels: IntArray = np.searchsorted(thresholds, values, side="left").astype(np.int64)
+    used, codes = np.unique(levels, return_inverse=True)
+    # Only the thresholds between classes that occur bound them.
+    bounds = thresholds[used[:-1]].astype(np.float64)
+    return DecisionClasses(codes.astype(np.int64), _range_labels(bounds), "continuous")
+
+
+def _range_labels(bounds: FloatArray) -> list[str]:
+    if not len(bounds):
+        return ["y"]
+    middle = [f"{low:g} < y <= {high:g}" for low, high in pairwise(bounds)]
+    return [f"y <= {bounds[0]:g}", *middle, f"y > {bounds[-1]:g}"]
+
+
+def _check_classes(classes: DecisionClasses) -> None:
+    continuous = classes.kind == "continuous"
+    if classes.n_classes < 2:
+        if continuous:
+            reason = "too many samples share the highest value to split it by rank: use decision='classes'"
+        else:
+            reason = f"every sample is {shown(classes.labels[0])}: two or more classes are needed"
+        raise ValueError(f"y has one class only: {reason}")
+    small = np.flatnonzero(classes.sizes < MIN_CLASS_SIZE)
+    if len(small):
+        advice = "use a smaller decision_divisions" if continuous else "leave it out, merge it with another"
+        if not continuous and len(small) > classes.n_classes // 2:
+            advice += ", or use decision='continuous' if y is a measurement"
+        raise ValueError(
+            f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(classes.labels[small[0]])}: {advice}"
+        )

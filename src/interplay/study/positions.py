@@ -1,0 +1,111 @@
+"""Where variables lie: chromosome and position of each, from a .bim file, a table, or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import shown
+from interplay.study.table import Table
+
+#: The chromosome of a variable that lies nowhere: it is far from all others.
+NOWHERE = -1
+
+_WANTED = (
+    "one number, or one pair (chromosome, position), per variable of X; a dict of these by name; or a table with the "
+    "columns variable, position and, where there are several, chromosome"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Where the variables of a table lie.
+
+    Attributes
+    ----------
+    chromosome : (n_vars,) int64
+        Numbers of chromosomes, in any order; `NOWHERE` for variables without a position.
+    position : (n_vars,) float64
+    """
+
+    chromosome: IntArray
+    position: FloatArray
+
+    def of(self, variables: IntArray) -> Positions:
+        """Return those of some variables."""
+        return Positions(self.chromosome[variables], self.position[variables])
+
+
+def make_positions(positions: Any, table: Table) -> Positions:
+    """Return the positions of a table's variables, given in one of several ways.
+
+    Examples
+    --------
+    >>> from interplay.study.table import as_table
+    >>> table = as_table([[1, 2, 3], [4, 5, 6]], names=["a", "b", "c"])
+    >>> make_positions({"a": ("1", 100), "c": ("2", 300)}, table).chromosome.tolist()
+    [0, -1, 1]
+    """
+    if positions is None:
+        positions = table.positions
+        if positions is None:
+            raise ValueError(f"positions of the variables are not known: give positions, {_WANTED}")
+    if isinstance(positions, Positions):
+        return positions
+    if isinstance(positions, Mapping):
+        by_name = dict(positions)
+    elif _is_frame(positions):
+        by_name = _from_frame(positions)
+    else:
+        entries = list(positions) if hasattr(positions, "__iter__") and not isinstance(positions, str) else None
+        if entries is None or len(entries) != table.n_vars:
+            raise ValueError(f"positions must be {_WANTED}; not {shown(positions)}")
+        by_name = dict(zip(table.names, entries, strict=True))
+    unknown = [name for name in by_name if name not in set(table.names)]
+    if len(unknown) == len(by_name):
+        raise ValueError(f"positions names none of the variables of X (the first is {shown(unknown[0])})")
+    return _numbered([by_name.get(name) for name in table.names])
+
+
+def _is_frame(positions: Any) -> bool:
+    import narwhals.stable.v2 as nw
+
+    return isinstance(nw.from_native(positions, pass_through=True), nw.DataFrame)
+
+
+def _from_frame(frame: Any) -> dict[str, Any]:
+    import narwhals.stable.v2 as nw
+
+    native = nw.from_native(frame, eager_only=True)
+    columns = {str(name).lower(): name for name in native.columns}
+    if "variable" not in columns or "position" not in columns:
+        raise ValueError(
+            f"positions, as a table, must have the columns variable and position, not {shown(native.columns)}"
+        )
+    names = [str(name) for name in native[columns["variable"]].to_list()]
+    position = native[columns["position"]].to_list()
+    if "chromosome" not in columns:
+        return dict(zip(names, position, strict=True))
+    return dict(zip(names, zip(native[columns["chromosome"]].to_list(), position, strict=True), strict=True))
+
+
+def _numbered(entries: list[Any]) -> Positions:
+    number_of: dict[str, int] = {}
+    chromosome = np.full(len(entries), NOWHERE, dtype=np.int64)
+    position = np.zeros(len(entries))
+    for v, entry in enumerate(entries):
+        if entry is None:
+            continue
+        try:
+            name, value = entry if isinstance(entry, tuple | list | np.ndarray) else ("", entry)
+            place = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"positions must be {_WANTED}; not {shown(entry)} for one of them") from None
+        if np.isfinite(place):
+            chromosome[v] = number_of.setdefault(str(name), len(number_of))
+            position[v] = place
+    return Positions(chromosome, position)

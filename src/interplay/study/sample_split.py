@@ -1,0 +1,55 @@
+"""Samples → some to search in and some to test in, drawn within classes and strata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.checks import check_int, check_real, shown
+from interplay.study.outcome import MIN_CLASS_SIZE
+from interplay.study.strata import Strata
+
+
+def split_samples(
+    holdout: Any, classes: DecisionClasses, strata: Strata | None, *, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Return the numbers of the samples to search in and of those held out, each ascending.
+
+    Parameters
+    ----------
+    holdout : float or int
+        Share, or number, of samples to hold out.
+    classes, strata
+        The share is the same in each, but for rounding.
+
+    Examples
+    --------
+    >>> classes = DecisionClasses(np.repeat([0, 1], [80, 40]), ["a", "b"])
+    >>> searched, held_out = split_samples(0.25, classes, None, seed=0)
+    >>> np.bincount(classes.codes[held_out]).tolist()
+    [20, 10]
+    """
+    n_samples = len(classes.codes)
+    if isinstance(holdout, float | np.floating):
+        share = check_real("holdout", float(holdout), low=0.0, high=1.0, low_open=True, high_open=True)
+    else:
+        share = check_int("holdout", holdout, low=1, high=n_samples - 1) / n_samples
+    groups = classes.codes if strata is None else strata.codes * classes.n_classes + classes.codes
+    rng = np.random.RandomState(seed % 2**32)
+    order = rng.permutation(n_samples)
+    order = order[np.argsort(groups[order], kind="stable")]
+    # Every sample whose place in the line of all passes a whole number of the share: as many of each group as of all.
+    place = np.floor((np.arange(n_samples) + 1) * share) - np.floor(np.arange(n_samples) * share)
+    held_out = np.sort(order[place > 0])
+    searched = np.setdiff1d(np.arange(n_samples), held_out)
+    for rows, what in ((searched, "search in"), (held_out, "test in")):
+        sizes = np.bincount(classes.codes[rows], minlength=classes.n_classes)
+        if sizes.min() < MIN_CLASS_SIZE:
+            label = shown(classes.labels[int(sizes.argmin())])
+            raise ValueError(
+                f"holdout={shown(holdout)} leaves fewer than {MIN_CLASS_SIZE} samples of class {label} to {what}: use "
+                "another share"
+            )
+    return searched, held_out

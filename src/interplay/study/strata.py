@@ -1,0 +1,105 @@
+"""Strata: groups of samples (batch, sex, population) within which the decision is to be explained."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
+from interplay.base.checks import shown
+from interplay.study.labelled_samples import numbered_labels
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Which stratum each sample is in.
+
+    Attributes
+    ----------
+    codes : (n_samples,) int64
+        Stratum of each sample, 0 … n_strata − 1; none is empty.
+    labels : list of str
+        What the user calls each stratum.
+    """
+
+    codes: IntArray
+    labels: list[str]
+
+    @property
+    def n_strata(self) -> int:
+        return len(self.labels)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Samples in each stratum, (n_strata,)."""
+        return np.bincount(self.codes, minlength=self.n_strata).astype(np.int64)
+
+    def as_codes(self) -> DiscreteCodes:
+        """Return the strata as one variable: the member that every tuple has."""
+        return DiscreteCodes(self.codes.astype(np.uint8)[np.newaxis], np.array([self.n_strata]))
+
+    def of_samples(self, rows: IntArray) -> Strata | None:
+        """Return the strata of some samples, without those that have none of them; None if one is left."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        return _unless_one(Strata(codes.astype(np.int64), [self.labels[stratum] for stratum in used]))
+
+
+def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = str) -> Strata | None:
+    """Return the strata that a column of labels, or the combinations of several columns, make; None if there is one.
+
+    Parameters
+    ----------
+    strata : (n_samples,) array-like, table-like, Column, or None
+        Labels or numbers of any kind; each different value is a stratum. Of a table, each combination of values is.
+    n_samples : int
+        Samples of X, which `strata` must match.
+    place : callable
+        Says where a sample is: `Table.place`.
+
+    Examples
+    --------
+    >>> make_strata(["b", "a", "b"], n_samples=3)
+    Strata(codes=array([1, 0, 1]), labels=['a', 'b'])
+    >>> make_strata([[1, "x"], [1, "y"], [2, "x"]], n_samples=3).labels
+    ['1, x', '1, y', '2, x']
+    """
+    if strata is None or isinstance(strata, Strata):
+        return strata
+    codes, labels = numbered_labels(strata, "strata", n_samples=n_samples, one="stratum", place=place)
+    if len(labels) > MAX_LEVELS:
+        raise ValueError(
+            f"strata has {len(labels)} different values, more than {MAX_LEVELS}: cut numbers into a few ranges "
+            "(for example with pandas.qcut), or merge small strata"
+        )
+    return _unless_one(Strata(codes, labels))
+
+
+def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
+    """Refuse strata that leave nothing to be found; warn of those that say nothing. `what` has these classes."""
+    counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
+    np.add.at(counts, (strata.codes, classes.codes), 1)
+    pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
+    if len(pure) == strata.n_strata:
+        raise ValueError(
+            f"strata determines the classes of {what}: no stratum has samples of two classes, so that the effects of "
+            "stratum and outcome cannot be separated; if the strata are donors or families, give them as groups=, "
+            "which permutes the labels of whole groups, otherwise use other strata"
+        )
+    if len(pure):
+        where = "" if what == "y" else f", {what}"
+        listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
+        warnings.warn(
+            f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
+            "carry no information and reduce the power: leave these samples out, or merge strata",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _unless_one(strata: Strata) -> Strata | None:
+    """Everything in one stratum is no stratification: an empty second level would only weaken the gains."""
+    return None if strata.n_strata < 2 else strata

@@ -1,0 +1,107 @@
+"""Ctrl-C where Python forgets it, and where it would do harm."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from interplay.base.interrupts import noticing_interrupts
+from interplay.engines.cuda import engine as cuda_engine
+
+
+class PressesAtItsEnd:
+    """Python prints and forgets what is raised while an object ends."""
+
+    def __del__(self) -> None:
+        press()
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.01)  # the exception strikes here
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def test_a_forgotten_one_is_noticed() -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    with noticing_interrupts() as check:
+        check()
+        PressesAtItsEnd()
+        with pytest.raises(KeyboardInterrupt):
+            check()
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_one_is_held_and_another_strikes() -> None:
+    with noticing_interrupts() as check:
+        with check.held(), check.held():
+            press()
+        assert check.pressed
+        with check.held():
+            press()
+            with pytest.raises(KeyboardInterrupt):
+                press()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+
+
+@pytest.mark.parametrize("n_devices", [1, 2])
+def test_devices_stop_at_one_that_python_forgets(n_devices: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With devices that do nothing but tell how far they are."""
+    fake = SimpleNamespace(cuda=SimpleNamespace(Device=lambda number: nullcontext()))
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr(cuda_engine.CudaEngine, "__post_init__", lambda self: None)
+    pressed_at: list[float] = []
+
+    def press_once() -> None:
+        if not pressed_at:
+            pressed_at.append(time.monotonic())
+            PressesAtItsEnd()
+
+    wait = cuda_engine.wait
+
+    def press_and_wait(*args, **options):
+        press_once()
+        return wait(*args, **options)
+
+    def work(share: int, on_done) -> None:
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            on_done(1.0)
+            time.sleep(0.01)
+            if n_devices == 1:
+                press_once()
+
+    monkeypatch.setattr(cuda_engine, "wait", press_and_wait)
+    engine = cuda_engine.CudaEngine(devices=tuple(range(n_devices)))
+    with pytest.raises(KeyboardInterrupt):
+        engine._on_all_devices(work, cuda_engine._Report(None))
+    assert time.monotonic() - pressed_at[0] < 3
+
+
+def test_devices_stop_when_one_of_them_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = SimpleNamespace(cuda=SimpleNamespace(Device=lambda number: nullcontext()))
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr(cuda_engine.CudaEngine, "__post_init__", lambda self: None)
+    started = time.monotonic()
+
+    def work(share: int, on_done) -> None:
+        time.sleep(0.2)
+        if share == 1:
+            raise ValueError("share 1")
+        while time.monotonic() < started + 5:
+            on_done(1.0)
+            time.sleep(0.01)
+
+    engine = cuda_engine.CudaEngine(devices=(0, 1))
+    with pytest.raises(ValueError, match="share 1"):
+        engine._on_all_devices(work, cuda_engine._Report(None))
+    assert time.monotonic() - started < 3

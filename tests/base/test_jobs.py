@@ -1,0 +1,87 @@
+"""Work in threads, as many as the system gives."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.base.jobs import map_in_threads
+from interplay.cli.errors import exit_code_of
+
+
+@pytest.fixture
+def threads_left(monkeypatch):
+    """Call with the number of threads that the system still gives."""
+
+    def leave(number: int) -> None:
+        start, left = threading.Thread.start, [number]
+
+        def start_or_not(thread: threading.Thread) -> None:
+            if left[0] == 0:
+                raise RuntimeError("can't start new thread")
+            left[0] -= 1
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_or_not)
+
+    return leave
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 8, 64])
+@pytest.mark.parametrize("n_items", [0, 1, 5, 100])
+def test_results_come_in_the_order_of_the_items(n_threads: int, n_items: int) -> None:
+    def work(i: int) -> int:
+        time.sleep(0.001 * (i % 3))
+        return i * i
+
+    assert map_in_threads(work, range(n_items), n_threads) == [i * i for i in range(n_items)]
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_fewer_threads_do(threads_left, left: int) -> None:
+    threads_left(left)
+    assert map_in_threads(lambda i: i + 1, range(20), 64) == list(range(1, 21))
+
+
+@pytest.mark.parametrize("left", [0, 2])
+def test_a_search_goes_on_with_fewer_threads(threads_left, left: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 200)), rng.integers(0, 2, 300)
+    plain = interplay.max_information_gain(X, y)
+    threads_left(left)
+    assert np.array_equal(interplay.max_information_gain(X, y, n_jobs=64).gain, plain.gain)
+
+
+def test_the_error_of_the_first_item_is_raised_and_no_thread_is_left() -> None:
+    def work(i: int) -> int:
+        if i >= 2:
+            time.sleep(0.02 if i == 2 else 0)
+            raise ValueError(f"item {i}")
+        return i
+
+    n_before = threading.active_count()
+    for _ in range(5):
+        with pytest.raises(ValueError, match=r"^item 2$"):
+            map_in_threads(work, range(50), 4)
+    assert threading.active_count() == n_before
+
+
+def test_an_interrupt_goes_before_errors() -> None:
+    def work(i: int) -> int:
+        raise KeyboardInterrupt if threading.current_thread() is threading.main_thread() else ValueError
+
+    with pytest.raises((KeyboardInterrupt, ValueError)):
+        map_in_threads(work, range(50), 4)
+
+
+@pytest.mark.parametrize("said", ["can't start new thread", "Resource temporarily unavailable"])
+def test_no_thread_at_all_is_one_line(capsys, said: str) -> None:
+    def command() -> None:
+        raise RuntimeError(said)
+
+    assert exit_code_of(command) == 3
+    assert "the system gives no thread: lower --jobs" in capsys.readouterr().err

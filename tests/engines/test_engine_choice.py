@@ -1,0 +1,249 @@
+"""What may be an engine, which one "auto" is, and what `--dry-run` says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_screen import run_screen
+
+import interplay
+from interplay.cli.expected_work import expected_work
+from interplay.engines import choice
+from interplay.engines.base import USUAL_TILES, Engine, TileShape
+from interplay.engines.choice import SearchWork, check_engine, choose_engine
+from interplay.engines.cpu import CpuEngine
+from interplay.search.loop import Shard
+
+SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 60))
+    return X, (X[:, 3] > 0) ^ (X[:, 11] > 0)
+
+
+class OnlyMaxima:
+    """The least that an engine may be."""
+
+    def max_gains(self, *args: Any, **options: Any) -> Any:
+        return CpuEngine().max_gains(*args, **options)
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": "least"}
+
+
+class HasMore(OnlyMaxima):
+    """Other methods of an engine, as they were before there was a class to inherit from."""
+
+    name = "more"
+
+    def tile_shape(self, dimensions: int) -> dict[str, Any]:
+        return {"block_size": 8, "middle_size": 8, "n_lanes": 16, "even": False}
+
+    def interesting_tuples(self, *args: Any, **options: Any) -> Any:
+        return CpuEngine().interesting_tuples(*args, **options)
+
+
+def test_an_object_with_two_methods_is_an_engine(data, tmp_path) -> None:
+    plain = interplay.select(*data, dimensions=2, random_state=0)
+    for engine in (OnlyMaxima(), HasMore()):
+        found = interplay.select(
+            *data, dimensions=2, random_state=0, engine=engine, checkpoint=tmp_path / type(engine).__name__
+        )
+        assert np.array_equal(found.log_p, plain.log_p)
+        assert found.synergies().equals(plain.synergies())  # on the processor, if need be
+        assert found.provenance["engine"] == {"name": "least"}
+        assert (
+            interplay.MDFSSelector(dimensions=2, random_state=0, engine=engine).fit(*data).result_.relevant
+            == plain.relevant
+        )
+
+
+def test_what_an_engine_can_do_is_declared() -> None:
+    least, more = check_engine(OnlyMaxima()).engine, check_engine(HasMore()).engine
+    assert (least.name, least.can_list, least.can_stream, least.tile_shape(3)) == (
+        "OnlyMaxima",
+        False,
+        False,
+        USUAL_TILES,
+    )
+    assert (more.name, more.can_list, more.can_stream) == ("more", True, False)
+    assert more.tile_shape(3) == TileShape(block_size=8, middle_size=8, n_lanes=16, even=False)
+    assert isinstance(CpuEngine(), Engine)
+    assert not CpuEngine().can_stream
+    with pytest.raises(NotImplementedError, match="'cpu' does not stream"):
+        CpuEngine().stream_max_gains(None, None, pseudocount=0.25)
+
+
+def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
+    """An engine that compiles or connects first does so while the table is read."""
+    calls = []
+
+    class Begins(OnlyMaxima):
+        def begin(self, planes, tiles, *, pseudocount):
+            calls.append(("begin", planes.words.size, tiles.dimensions, int(tiles.n_tuples.sum()), pseudocount))
+
+        def max_gains(self, planes, tiles, *, pseudocount, **options):
+            calls.append(("max_gains", planes.words.size > 0, tiles.dimensions, None, pseudocount))
+            return super().max_gains(planes, tiles, pseudocount=pseudocount, **options)
+
+    found = interplay.max_information_gain(*data, dimensions=2, pseudocount=0.5, engine=Begins())
+    assert np.array_equal(found.gain, interplay.max_information_gain(*data, dimensions=2, pseudocount=0.5).gain)
+    assert calls[0] == ("begin", 0, 2, 60 * 59 // 2, 0.5)
+    assert set(calls[1:]) == {("max_gains", True, 2, None, 0.5)}
+    check_engine(OnlyMaxima()).engine.begin(None, None, pseudocount=0.25)  # nothing to tell
+
+
+def test_an_object_that_wraps_an_engine_can_do_what_that_can(data) -> None:
+    """It has all methods of an Engine, also those that the wrapped one does not support."""
+
+    class Wraps:
+        def __init__(self) -> None:
+            self.calls: list[str] = []
+
+        def __getattr__(self, name: str) -> Any:
+            self.calls.append(name)
+            return getattr(CpuEngine(), name)
+
+    wrapper = Wraps()
+    worker = check_engine(wrapper, to_list=True, to_screen=True).engine
+    assert (worker.name, worker.can_list, worker.can_screen) == ("cpu", True, True)
+    assert not worker.can_stream
+    assert not worker.streams_screened
+    wrapper.calls.clear()
+    found = interplay.max_information_gain(*data, dimensions=2, engine=wrapper)
+    assert np.array_equal(found.gain, interplay.max_information_gain(*data, dimensions=2).gain)
+    assert {"begin", "max_gains"} <= set(wrapper.calls)
+    pairs = interplay.interactions(*data, engine=wrapper)
+    assert pairs.significant == [("x3", "x11")]
+    assert "screen_tiles" in wrapper.calls
+
+
+def test_lists_need_an_engine_that_lists(data, monkeypatch) -> None:
+    with pytest.raises(ValueError, match="engine 'OnlyMaxima' cannot list tuples: use engine='cpu'"):
+        interplay.interesting_tuples(*data, engine=OnlyMaxima())
+    table = interplay.interesting_tuples(*data, engine=HasMore(), min_gain=50)
+    assert table.tuples.tolist() == [[3, 11], [3, 11]]
+    # What the environment says is a wish.
+    monkeypatch.setattr(choice, "_engine_of_name", lambda *_: check_engine(OnlyMaxima()).engine)
+    assert check_engine("auto", to_list=True).engine.name == "cpu"
+    with pytest.raises(ValueError, match="cannot list tuples"):
+        check_engine("cuda", to_list=True)
+
+
+def test_screens_need_an_engine_that_screens(monkeypatch) -> None:
+    with pytest.raises(
+        ValueError, match="engine 'OnlyMaxima' cannot screen tuples: use engine='cpu', 'cuda' or 'dask'"
+    ):
+        check_engine(OnlyMaxima(), to_screen=True)
+
+    class Screens(OnlyMaxima):
+        def screen_tiles(self, planes, tiles, **options):
+            return CpuEngine().screen_tiles(planes, tiles, **options)
+
+    worker = check_engine(Screens(), to_screen=True).engine
+    assert (worker.can_screen, worker.streams_screened, worker.can_list) == (True, False, False)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 12))
+    found = run_screen(X, X[:, 3] ^ X[:, 11], engine=Screens())
+    assert found.tuples.tolist() == [[3, 11]]
+    monkeypatch.setattr(choice, "_engine_of_name", lambda *_: check_engine(OnlyMaxima()).engine)
+    assert check_engine("auto", to_screen=True).engine.name == "cpu"
+    with pytest.raises(NotImplementedError, match="'cpu' does not stream what it screens"):
+        CpuEngine().stream_screened(None, None, pseudocount=1e-6, min_gain=None)
+
+
+@pytest.mark.parametrize("engine", [None, 7, object(), "abacus"])
+def test_what_is_no_engine_is_refused(engine) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"engine must be .*'auto', 'cpu', 'cuda', 'dask'") as caught:
+        check_engine(engine)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_work_decides_only_for_auto(monkeypatch) -> None:
+    monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
+    assert check_engine("auto", n_jobs=2) == choice.EngineChoice(None, 2)
+    assert choose_engine(check_engine("auto", n_jobs=2), SOME_WORK) == CpuEngine(n_threads=2)
+    given = CpuEngine(simd_level="serial")
+    assert choose_engine(check_engine(given), SOME_WORK) is given
+    monkeypatch.setenv("INTERPLAY_ENGINE", "cpu")
+    assert check_engine("auto").engine == CpuEngine()
+    monkeypatch.setenv("INTERPLAY_ENGINE", "abacus")
+    with pytest.raises(ValueError, match="environment variable INTERPLAY_ENGINE must be one of"):
+        check_engine("auto")
+
+
+class FakeGpu(CpuEngine):
+    """Says it is a GPU and cuts as one, on the processor; notes the blocks of the tiles it is given."""
+
+    seen: list[tuple[int, int]]
+
+    def tile_shape(self, dimensions: int) -> TileShape:
+        return TileShape(block_size=7, middle_size=11, n_lanes=23, even=False)
+
+    def max_gains(self, planes, tiles, **options):
+        self.seen.append((int(np.diff(tiles.middle_start).max()), int(np.diff(tiles.lane_start).max())))
+        return super().max_gains(planes, tiles, **options)
+
+    def describe(self) -> dict[str, Any]:
+        return {"name": "cuda", "devices": ["made up"]}
+
+
+@pytest.fixture
+def gpu(monkeypatch) -> type[FakeGpu]:
+    """A machine with a GPU that pays from a thousand tuples on."""
+    monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
+    monkeypatch.setattr(FakeGpu, "seen", [], raising=False)
+    monkeypatch.setattr(choice, "_gpu_is_worth_it", lambda work, n_threads: work.n_tuples >= 1000)
+    monkeypatch.setattr("interplay.engines.cuda.CudaEngine", FakeGpu)
+    return FakeGpu
+
+
+def test_a_dry_run_measures_the_engine_that_would_run(data, gpu: type[FakeGpu]) -> None:
+    settings = {"dimensions": 2, "n_contrast": 30, "random_state": 0}
+    work = expected_work(*data, **settings)
+    assert work.engine == {"name": "cuda", "devices": ["made up"]}
+    assert "engine   cuda, devices" in work.summary()
+    assert work.n_tuples == 60 * 59 / 2 + 30 * 60
+    measured = set(gpu.seen)
+    gpu.seen.clear()
+    found = interplay.select(*data, **settings)
+    assert found.provenance["engine"] == work.engine
+    assert gpu.seen[0] in measured
+    assert measured == {(11, 23)}
+
+
+def test_a_dry_run_of_little_work_measures_the_processor(data, gpu: type[FakeGpu]) -> None:
+    X, y = data
+    work = expected_work(X, y, dimensions=1, n_contrast=0)
+    assert work.engine["name"] == interplay.select(X, y, dimensions=1).provenance["engine"]["name"] == "cpu"
+    assert gpu.seen == []
+
+
+def test_a_dry_run_of_a_shard_measures_the_tiles_that_shards_share(data, gpu: type[FakeGpu]) -> None:
+    work = expected_work(*data, dimensions=2, shard=Shard(1, 3), n_contrast=30, random_state=0)
+    assert work.engine["name"] == "cuda"
+    assert work.n_tuples == 60 * 59 / 2 + 30 * 60
+    measured = set(gpu.seen)
+    gpu.seen.clear()
+    interplay.search_shard(*data, dimensions=2, shard=(1, 3), n_contrast=30)
+    assert measured == {gpu.seen[0]} != {(11, 23)}
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 8), (1, 1), (3, 3)])
+def test_columns_are_read_by_more_threads_where_a_gpu_will_search(
+    monkeypatch: pytest.MonkeyPatch, n_jobs: int | None, expected: int
+) -> None:
+    """Unless a number of threads is asked for."""
+    monkeypatch.delenv("INTERPLAY_ENGINE", raising=False)
+    monkeypatch.setattr(choice, "_free_cores", lambda: 16)
+    monkeypatch.setattr(choice, "_gpu_is_worth_it", lambda work, n_threads: work.n_tuples >= 1e9)
+    large, middling = (SearchWork(n_tuples=n, n_samples=2000, n_cells=8) for n in (1e9, 5e8))
+    asked = check_engine("auto", n_jobs=n_jobs)
+    assert asked.reading_threads(large) == expected
+    assert asked.reading_threads(middling) == asked.reading_threads(SOME_WORK) == (n_jobs or 1)
+    assert asked.n_threads == (n_jobs or 1)  # of the engine, should it be the processor after all

@@ -1,0 +1,59 @@
+"""The tutorials run, and show what their words say of the table they use."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "docs" / "examples"
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]  # some tables are odd on purpose
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch):
+    """Run a tutorial by the beginning of its name, without a window, and return its variables."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+
+    def run_file(name: str) -> dict[str, Any]:
+        (file,) = FOLDER.glob(f"{name}*.py")
+        return runpy.run_path(str(file))
+
+    yield run_file
+    plt.close("all")
+
+
+# 04 downloads Madelon.
+@pytest.mark.parametrize("name", ["plot_01", "plot_02", "plot_03", "plot_05", "plot_06"])
+def test_it_runs(run, name: str) -> None:
+    run(name)
+
+
+def test_only_the_pairs_that_interact_are_found(run, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("plot_07")
+    printed = capsys.readouterr().out
+    assert "additive  []\n" in printed
+    for kind in ("modifier", "xor", "threshold"):
+        assert f"{kind:9s} [('{kind}_1', '{kind}_2')]\n" in printed
+    p_values = {kind: test.table["p_value"].iloc[0] for kind, test in found["tests"].items()}
+    assert p_values.pop("additive") > 0.05
+    assert max(p_values.values()) < 1e-6
+
+
+def test_the_true_pairs_replicate(run, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("plot_08")
+    true = {("rs8", "rs25"), ("rs30", "rs52")}
+    assert true <= set(found["found"].significant)
+    assert set(found["again"].significant) == true
+    assert found["again"].table["same_direction"][found["again"].table["significant"]].all()
+    # The winner's curse: too large where it was found, not in new samples.
+    estimates, repeated = found["estimates"], found["repeated"]
+    assert sum(estimates) / len(estimates) > 2 > sum(repeated) / len(repeated)
+    assert "the truth is 1.5" in capsys.readouterr().out

@@ -1,0 +1,174 @@
+"""Settings are written once, checked once and handed on; what costs time happens once in a selection."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections import Counter
+
+import click
+import numpy as np
+import pytest
+
+import interplay
+from interplay.cli.options import SELECT_OPTIONS
+from interplay.codes import coder as discrete_codes
+from interplay.codes.coders import Coders
+from interplay.engines import choice
+from interplay.search.settings import SearchSettings, SelectionSettings
+from interplay.selection.call import task_of
+from interplay.selector.selector import MDFSSelector
+from interplay.study import comparisons
+from interplay.study.table import as_table
+
+
+def defaults(function) -> dict:
+    parameters = inspect.signature(function).parameters.values()
+    return {entry.name: entry.default for entry in parameters if entry.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+SELECT = defaults(interplay.select)
+
+
+def test_the_selector_has_the_defaults_of_select() -> None:
+    selector = defaults(MDFSSelector.__init__)
+    assert selector.pop("null_fit") == SELECT["fit"]
+    assert selector.pop("min_features") == 0
+    assert selector.pop("max_features") is None
+    assert selector.pop("redundancy") is None
+    assert selector == {name: SELECT[name] for name in selector}
+    # A client cannot be copied, strata, groups and covariates are data, and a search for parameters has no use for a
+    # checkpoint.
+    assert set(SELECT) - set(selector) == {"fit", "strata", "groups", "covariates", "checkpoint"}
+
+
+def test_the_command_line_has_the_defaults_of_select() -> None:
+    @click.command()
+    def command() -> None: ...
+
+    for option in SELECT_OPTIONS:
+        option(command)
+    options = {option.name: option.to_info_dict()["default"] for option in command.params}
+    assert options.pop("discrete") == [SELECT["discrete"]]
+    assert options.pop("n_jobs") == -1  # a command has the machine to itself; a call may be one of many
+    assert options == {name: SELECT[name] for name in options}
+    assert set(SELECT) == {*options, "discrete", "n_jobs"}
+
+
+@pytest.mark.parametrize("function", [interplay.max_information_gain, interplay.interesting_tuples])
+def test_other_functions_have_the_defaults_of_select(function) -> None:
+    shared = {name: value for name, value in defaults(function).items() if name in SELECT}
+    assert shared.pop("random_state") == 0  # they draw thresholds only, as R does
+    assert shared.pop("dimensions") == 2  # gains of tuples of several sizes are not comparable
+    assert shared == {name: SELECT[name] for name in shared}
+
+
+@pytest.fixture
+def data() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    return X, np.where(rng.random(300) < 0.3, 2, (X[:, 3] > 0) ^ (X[:, 7] > 0))
+
+
+def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
+    assert issubclass(SelectionSettings, SearchSettings)
+    settings = task_of(*data, dimensions=2, random_state=3).settings
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.dimensions = 3
+    assert SelectionSettings.of(settings.to_dict()) == settings
+    found = interplay.select(*data, dimensions=2, random_state=3).settings
+    assert type(found) is dict
+    assert found | {"fit": "auto"} == settings.to_dict()
+    # Whatever decides the result can be given again.
+    decides = set(SELECT) - {"strata", "groups", "covariates", "engine", "n_jobs", "progress", "checkpoint"}
+    of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
+    assert set(found) == decides - of_permutations - {"arms"}  # which are of several dimensions
+    permuted = interplay.select(*data, dimensions=2, permutations=True, random_state=3).settings
+    assert set(permuted) == decides - {"arms"}
+    several = task_of(*data, random_state=3).settings
+    assert SelectionSettings.of(several.to_dict()) == several
+    assert set(several.to_dict()) == decides - of_permutations
+
+
+def test_an_argument_that_select_has_not_is_refused(data) -> None:
+    with pytest.raises(
+        TypeError, match=r"select\(\) got an unexpected keyword argument 'dimension': it has dimensions, div"
+    ):
+        interplay.search_shard(*data, dimensions=2, shard="1/2", dimension=2)
+
+
+@pytest.fixture
+def happened(monkeypatch) -> Counter[str]:
+    """How often a table was surveyed, an engine looked for, and the decision split into comparisons."""
+    count: Counter[str] = Counter()
+
+    def counted(module, name: str, label) -> None:
+        original = getattr(module, name)
+
+        def counting(*args, **kwargs):
+            count[label(*args)] += 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(module, name, counting)
+
+    counted(discrete_codes, "ColumnSurvey", lambda table, *_: f"survey of {type(table).__name__}")
+    counted(choice, "_engine_of_name", lambda *_: "check of the engine")
+    counted(choice, "_gpu_is_worth_it", lambda *_: "choice of an engine")
+    counted(comparisons, "_comparisons", lambda *_: "comparisons")
+    return count
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "ovr"])
+def test_a_table_is_surveyed_once(data, happened: Counter[str], multiclass: str) -> None:
+    """For searches, counts of tuples and explanations alike."""
+    found = interplay.select(*data, dimensions=2, multiclass=multiclass, random_state=0)
+    assert set(found.relevant) == {"x3", "x7"}
+    assert len(found.tuple_counts) > 0
+    assert all(len(run.explanations.tuples) for run in found.runs)
+    n_runs = len(found.runs)
+    contrast = happened.pop("survey of ContrastTable")
+    assert contrast == n_runs
+    tables = [what for what in happened if what.startswith("survey")]
+    assert [happened[what] for what in tables] == [1]
+    assert happened["check of the engine"] == happened["comparisons"] == 1
+    assert happened["choice of an engine"] == n_runs
+
+
+def test_tables_of_pairs_are_surveyed_for_the_search_and_once_more(data, happened: Counter[str]) -> None:
+    """All their coders at once could take more memory than the data."""
+    found = interplay.select(*data, dimensions=2, multiclass="ovo", random_state=0)
+    assert len(found.runs) == 3
+    assert len(found.tuple_counts) > 0
+    assert happened["survey of RowSubset"] == 6
+    assert happened["check of the engine"] == happened["comparisons"] == 1
+
+
+def test_nothing_relevant_needs_no_second_look(happened: Counter[str]) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(150, 10)), rng.integers(0, 3, 150)
+    found = interplay.select(X, y, dimensions=2, multiclass="ovo", random_state=0)
+    assert found.relevant == []
+    assert happened["survey of RowSubset"] == 3
+
+
+def test_max_gains_and_lists_look_once(data, happened: Counter[str]) -> None:
+    for call in (interplay.max_information_gain, interplay.interesting_tuples):
+        call(*data)
+        assert sorted(happened.values()) == [1, 1, 1], call
+        happened.clear()
+
+
+def test_coders_survey_what_is_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    table, other = as_table(rng.normal(size=(50, 8))), as_table(rng.normal(size=(50, 8)))
+    coders = Coders(task_of(table, rng.integers(0, 2, 50), dimensions=2).settings, n_threads=1)
+    some = coders.of(table, np.array([1, 5]))
+    assert np.flatnonzero(some.n_levels).tolist() == [1, 5]
+    assert coders.of(table, np.array([5])) is some
+    more = coders.of(table, np.array([5, 6]))
+    assert np.flatnonzero(more.n_levels).tolist() == [5, 6]
+    all_of_them = coders.of(table)
+    assert all_of_them.n_levels.all()
+    assert coders.of(table, np.array([0])) is all_of_them
+    assert coders.of(other).table is other
+    assert coders.of(table) is not all_of_them

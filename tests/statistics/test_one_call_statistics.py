@@ -1,0 +1,166 @@
+"""select() over several dimensions in one call: the tests of its arms, their weights, and how they are combined."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import interplay
+from interplay.codes.rank_scores import mid_rank_scores
+from interplay.search.dimensions import resolve_dimensions
+from interplay.statistics.arm_p_values import weighted_arms
+from interplay.statistics.arms import tests_of as weights_of
+from interplay.statistics.combined_p import combined_log_p
+from interplay.statistics.learned_weights import learned_weights
+from interplay.statistics.product_maxima import int_scores, product_maxima
+from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray]:
+    return mixed_effects()
+
+
+@pytest.fixture(scope="module")
+def found() -> interplay.Selection:
+    return found_in_mixed_effects()
+
+
+# --- Weights ----------------------------------------------------------------------------------------------------------
+
+
+def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
+    for dimensions in ((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (2, 3)):
+        arms = resolve_dimensions(dimensions, None, 50)[1]
+        assert sum(test.weight for test in weights_of(dimensions, arms)) == pytest.approx(1)
+    three = {test.name: test.weight for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"))}
+    four = {
+        test.name: test.weight
+        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"))
+    }
+    assert four["synergy 3"] == four["synergy 4"] == pytest.approx(three["synergy 3"] / 2)
+    assert four["rank"] == pytest.approx(three["rank"])
+
+
+def test_the_sum_of_weights_over_subsets_of_arms():
+    arms = ("alone", "given", "pairs", "triples")
+    for n in range(1, 5):
+        for some in itertools.combinations(arms, n):
+            tests = weights_of((1, 2, 3), some)
+            assert {test.arm for test in tests} == set(some)
+            assert sum(test.weight for test in tests) == pytest.approx(1)
+
+
+def test_weights_lean_to_where_others_were_found(found):
+    """And a variable has no part in its own: changing its p-values changes those of the others alone."""
+    tests = found.tests
+    log_p, weights = weighted_arms(tests)
+    fixed = np.array([sum(test.weight for test in tests if test.arm == arm) for arm in found.arms])
+    assert np.allclose(weights.sum(axis=0), 1)
+    assert (found.arm_weights["triples"] > fixed[3]).all()  # three were found there
+    stronger = log_p.copy()
+    stronger[2, 30] = -60.0
+    changed = learned_weights(stronger, fixed)
+    assert np.array_equal(changed[:, 30], weights[:, 30])
+    assert (changed[2, np.arange(N_VARS) != 30] > weights[2, np.arange(N_VARS) != 30]).all()
+
+
+def test_where_nothing_is_found_weights_are_the_fixed_ones():
+    rng = np.random.default_rng(0)
+    log_p, fixed = np.log(rng.uniform(0.01, 1, size=(3, 50))), np.array([0.5, 0.3, 0.2])
+    assert np.array_equal(learned_weights(log_p, fixed), np.repeat(fixed[:, np.newaxis], 50, axis=1))
+    alone = log_p.copy()
+    alone[0, 7] = -30.0
+    learned = learned_weights(alone, fixed)
+    assert np.array_equal(learned[:, 7], fixed)  # the only one that is found is judged by the fixed weights
+    assert np.allclose(learned[:, 8], 0.5 * fixed + 0.5 * np.array([1, 0, 0]))
+
+
+def test_the_p_value_is_the_harmonic_mean_of_the_tests_and_of_the_arms(found):
+    assert sum(test.weight for test in found.tests) == pytest.approx(1)
+    of_arms = [np.log(found.p_of_arm(arm)) for arm in found.arms]
+    assert np.allclose(combined_log_p(of_arms, found.arm_weights.to_numpy().T), found.log_p)
+    fixed = {arm: sum(test.weight for test in found.tests if test.arm == arm) for arm in found.arms}
+    of_tests = [found.arm_weights[test.arm].to_numpy() * test.weight / fixed[test.arm] for test in found.tests]
+    assert np.allclose(combined_log_p([test.log_p for test in found.tests], of_tests), found.log_p)
+    assert found.arms == ("alone", "given", "pairs", "triples")
+    for arm, p in zip(found.arms, (found.p_alone, found.p_given, found.p_pairs, found.p_triples), strict=True):
+        assert np.array_equal(found.table[f"p_{arm}"], p)
+    with pytest.raises(ValueError, match=r"no arm 'quadruples'; its arms are alone, given, pairs, triples"):
+        _ = found.p_quadruples
+
+
+# --- Ranks and products -----------------------------------------------------------------------------------------------
+
+
+def test_rank_and_spread_are_scipys(data, found):
+    X, y = data
+    by_name = {test.name: np.exp(test.log_p) for test in found.tests}
+    rank = [stats.mannwhitneyu(x[y == 0], x[y == 1], method="asymptotic").pvalue for x in X.T]
+    assert np.allclose(by_name["rank"], rank, rtol=1e-8)
+    # Mood's scores are these but for a constant: their test is that of a linear rank statistic.
+    z = ((stats.rankdata(X, axis=0) - (N_SAMPLES + 1) / 2) ** 2).T
+    z = z - z.mean(axis=1, keepdims=True)
+    u = y - y.mean()
+    square = (z @ u) ** 2 / ((z**2).sum(axis=1) * (u @ u) / (N_SAMPLES - 1))
+    assert np.all(by_name["spread"] >= stats.chi2.sf(square, 1) * (1 - 1e-9))  # the longer tail may be the larger one
+    assert np.allclose(by_name["spread"], stats.chi2.sf(square, 1), rtol=0.2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_products_are_those_of_plain_loops(n_classes):
+    rng = np.random.default_rng(n_classes)
+    n, p, c = 60, 9, 4
+    scores = int_scores(mid_rank_scores(rng.normal(size=(p + c, n))))
+    codes = rng.integers(0, n_classes, n)
+    targets = np.array([codes == q for q in range(n_classes == 2, n_classes)], dtype=float)
+    residuals = targets - targets.mean(axis=1, keepdims=True)
+    found = product_maxima(scores, residuals, n_vars=p, n_fitted=2, n_threads=1)
+    u = np.rint(2**15 * residuals / np.abs(residuals).max())
+    share = np.ones(1) if n_classes == 2 else 1 - (u**2).sum(axis=1) / (u**2).sum()
+    share = share * max(n_classes - 1, 1) / share.sum()
+    for i in range(p + c):
+        best, partner = -1.0, -1
+        for j in range(p):
+            if i == j:
+                continue
+            square = 0.0
+            for t in range(len(u)):
+                w, z = u[t] * scores[j].astype(float), scores[i].astype(float)
+                covariance = ((w - w.mean()) * (z - z.mean())).sum()
+                variance = ((w - w.mean()) ** 2).sum() * ((z - z.mean()) ** 2).sum() / (n - 1 - 2)
+                square += share[t] * covariance**2 / variance
+            if square > best * (1 + 1e-12):
+                best, partner = square, j
+        assert found.statistic[i] == pytest.approx(best, rel=1e-9)
+        if i < p:
+            assert found.partner[i] == partner
+    assert found.df == max(n_classes - 1, 1)
+
+
+def test_columns_of_many_ties_take_no_part_in_products():
+    values = np.array([np.arange(100), np.arange(100) < 50, np.arange(100) < 4, np.arange(100) % 20, [3] * 100])
+    kept = int_scores(mid_rank_scores(values.astype(float))).any(axis=1)
+    assert kept.tolist() == [True, False, False, True, False]
+    found = product_maxima(
+        int_scores(mid_rank_scores(values.astype(float))), np.ones((1, 100)), n_vars=5, n_fitted=0, n_threads=1
+    )
+    assert np.isnan(found.statistic).tolist() == [False, True, True, False, True]
+    assert (found.partner >= 0).tolist() == kept.tolist()
+
+
+def test_products_do_not_depend_on_threads_and_blocks(monkeypatch):
+    rng = np.random.default_rng(0)
+    scores = int_scores(mid_rank_scores(rng.normal(size=(700, 90))))
+    residuals = rng.normal(size=(1, 90))
+    one, two = (product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=n) for n in (1, 3))
+    assert np.array_equal(one.statistic, two.statistic)
+    assert np.array_equal(one.partner, two.partner)
+    monkeypatch.setattr("interplay.statistics.product_maxima._SAMPLES_AT_ONCE", 17)
+    monkeypatch.setattr("interplay.statistics.product_maxima._ROWS_AT_ONCE", 64)
+    in_parts = product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=1)
+    assert np.array_equal(one.statistic, in_parts.statistic)
+    assert np.array_equal(one.partner, in_parts.partner)

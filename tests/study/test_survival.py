@@ -1,0 +1,253 @@
+"""y=(time, event): residuals, the log-rank test, and what is found and what is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.duration.survfunc import SurvfuncRight, survdiff
+
+import interplay
+import reference
+from command_line import in_process, in_shell
+from interplay.statistics.log_rank import kaplan_meier, log_rank, log_rank_beyond
+from interplay.study.survival import Survival, make_survival
+
+#: Remission of leukaemia in weeks under 6-mercaptopurine and placebo; a plus sign is censored (Freireich et al. 1963).
+FREIREICH = (
+    "6 6 6 7 10 13 16 22 23 6+ 9+ 10+ 11+ 17+ 19+ 20+ 25+ 32+ 32+ 34+ 35+ "
+    "1 1 2 2 3 4 4 5 5 8 8 8 8 11 11 12 12 15 17 22 23"
+)
+
+
+def freireich():
+    entries = FREIREICH.split()
+    time = np.array([float(entry.rstrip("+")) for entry in entries])
+    event = np.array([not entry.endswith("+") for entry in entries])
+    return time, event, np.repeat([0, 1], 21)
+
+
+def times(risk, rng, censored_until=None):
+    """Exponential times of these hazards, censored at random."""
+    true = rng.exponential(1 / risk)
+    end = rng.exponential(1.5, len(risk)) if censored_until is None else censored_until
+    return np.minimum(true, end), true <= end
+
+
+class TestLogRank:
+    def test_is_that_of_lifelines_on_its_data(self):
+        """lifelines 0.30: load_leukemia(), multivariate_logrank_test."""
+        time, event, treatment = freireich()
+        chi2, df = log_rank(time, event, treatment)
+        assert (chi2, df) == (pytest.approx(16.792940989216547, rel=1e-12), 1)
+
+    @pytest.mark.parametrize("n_cells", [2, 3, 6])
+    @pytest.mark.parametrize("ties", [False, True])
+    def test_is_that_of_statsmodels(self, n_cells, ties):
+        rng = np.random.default_rng(n_cells)
+        cells = rng.integers(0, n_cells, 150)
+        time, event = times(1 + 0.4 * cells, rng)
+        time = np.ceil(time * 5) if ties else time
+        expected, _ = survdiff(time, event.astype(int), cells)
+        assert log_rank(time, event, cells) == (pytest.approx(expected, rel=1e-9), n_cells - 1)
+
+    def test_is_that_of_the_formula(self):
+        rng = np.random.default_rng(0)
+        cells = rng.integers(0, 2, 80)
+        time, event = times(1 + 0.5 * cells, rng)
+        time = np.ceil(time * 8)
+        expected = reference.log_rank_two(time.tolist(), event.tolist(), cells.tolist())
+        assert log_rank(time, event, cells) == (pytest.approx(expected), 1)
+
+    def test_beyond_a_part_is_the_sum_over_its_cells(self):
+        rng = np.random.default_rng(0)
+        part, own = rng.integers(0, 2, 200), rng.integers(0, 3, 200)
+        time, event = times(1 + own * part, rng)
+        separate = [log_rank(time[part == p], event[part == p], own[part == p]) for p in (0, 1)]
+        expected = tuple(map(sum, zip(*separate, strict=True)))
+        assert log_rank_beyond(time, event, part * 3 + own, part) == pytest.approx(expected)
+
+    def test_nothing_to_compare(self):
+        assert log_rank(np.arange(5.0), np.zeros(5, bool), np.arange(5) % 2) == (0.0, 0)
+        assert log_rank(np.arange(5.0), np.ones(5, bool), np.zeros(5, int)) == (0.0, 0)
+
+    def test_curves_are_those_of_statsmodels(self):
+        time, event, _ = freireich()
+        found, expected = kaplan_meier(time, event), SurvfuncRight(time, event.astype(int))
+        assert found.time.tolist() == expected.surv_times.tolist()
+        assert found.survival == pytest.approx(expected.surv_prob)
+        assert found.last == 35
+
+
+class TestResiduals:
+    def test_are_events_minus_the_cumulative_hazard(self):
+        """In loops, from the definition; ties share a step of the hazard."""
+        time, event, _ = freireich()
+        expected = reference.martingale_residuals(time.tolist(), event.tolist())
+        residuals = Survival(time, event).residuals()
+        assert residuals == pytest.approx(expected)
+        assert residuals.sum() == pytest.approx(0, abs=1e-12)
+
+
+class TestSelect:
+    def test_an_xor_of_two_variables_is_found(self):
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(600, 30))
+        time, event = times(np.where((X[:, 3] > 0) ^ (X[:, 7] > 0), 3.0, 0.5), rng)
+        found = interplay.select(X, (time, event), random_state=0)
+        assert sorted(found.relevant) == ["x3", "x7"]
+        assert found.table["holds_in_log_rank"][[3, 7]].all()
+        assert (found.table["p_log_rank"][[3, 7]] < 1e-6).all()
+        assert list(found.class_sizes) == ["lower risk", "higher risk"]
+        assert min(found.class_sizes.values()) > 290
+        assert found.provenance["survival"] == {"n_events": int(event.sum()), "last": time.max()}
+        assert interplay.select(X, (time, event), dimensions=1, random_state=0).relevant == []
+
+    def test_p_is_the_log_rank_test_in_1d(self):
+        rng = np.random.default_rng(2)
+        X = rng.normal(size=(300, 10))
+        time, event = times(np.where(X[:, 4] > 0, 2.5, 0.6), rng)
+        found = interplay.select(X, (time, event), dimensions=1, random_state=0)
+        expected = survdiff(time, event.astype(int), interplay.discretize(X)[0, :, 4])
+        assert found.table.loc[4, "p_log_rank"] == pytest.approx(expected[1])
+
+    @pytest.mark.parametrize("dimensions", [1, 2])
+    def test_what_only_censoring_depends_on_is_not(self, dimensions):
+        """Those with a high value leave early: their residuals are others, their hazard is not."""
+        n_screened = 0
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(800, 10))
+            end = np.where(X[:, 2] > 0, rng.uniform(0, 0.4, 800), rng.uniform(0.5, 3, 800))
+            time, event = times(np.ones(800), rng, end)
+            found = interplay.select(X, (time, event), dimensions=dimensions, random_state=0)
+            assert "x2" not in found.relevant
+            n_screened += found.p_adjusted[2] < 0.05
+            if found.p_adjusted[2] < 0.05:
+                assert "left out because the log-rank test does not confirm them: x2" in found.summary()
+        assert n_screened >= 5  # the residuals alone would have called it relevant
+
+    def test_ways_to_give_it(self, tmp_path):
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(200, 6))
+        time, event = times(np.where(X[:, 1] > 0, 3.0, 0.5), rng)
+        structured = np.array(list(zip(event, time, strict=True)), dtype=[("status", bool), ("days", float)])
+        frame = pd.DataFrame(X).rename(columns=lambda v: f"x{v}").assign(days=time, dead=event * 1)
+        given = [(X, (time, event)), (X, structured), (frame, ("days", "dead"))]
+        given.append((frame.drop(columns="days"), (frame["days"], "dead")))
+        results = [interplay.select(table, y, random_state=0) for table, y in given]
+        for found in results:
+            assert found.names == results[0].names
+            assert (found.p_adjusted == results[0].p_adjusted).all()
+            assert found.relevant[:1] == ["x1"]
+
+    def test_groups_strata_covariates_and_shards(self, tmp_path):
+        rng = np.random.default_rng(4)
+        patient = np.repeat(np.arange(60), 5)
+        X = rng.normal(size=(300, 8))
+        age = rng.normal(size=300)
+        time, event = times(np.where(X[:, 1] > 0, 3.0, 0.4) * np.exp(0.5 * age), rng)
+        y = (time, event)
+        assert interplay.select(X, y, groups=patient, random_state=0).relevant == ["x1"]
+        assert interplay.select(X, y, strata=patient % 2, random_state=0).relevant == ["x1"]
+        found = interplay.select(X, y, covariates=age, random_state=0)
+        assert found.table.loc[1, "holds_with_covariates"]
+        assert [retest.kind for retest in found.retests] == ["log_rank", "covariates"]
+        for i in (1, 2):
+            interplay.search_shard(X, y, shard=(i, 2), covariates=age).save(tmp_path / f"part{i}")
+        merged = interplay.merge_parts(sorted(tmp_path.glob("part*")), X=X)
+        pd.testing.assert_frame_equal(merged.table, found.table)
+        with pytest.raises(ValueError, match="X is needed to merge parts of a search with times"):
+            interplay.merge_parts(sorted(tmp_path.glob("part*")))
+
+    def test_saved_drawn_and_reported(self, tmp_path):
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(400, 8))
+        time, event = times(np.where((X[:, 3] > 0) ^ (X[:, 7] > 0), 3.0, 0.5), rng)
+        found = interplay.select(X, (time, event), random_state=0)
+        found.save(tmp_path / "run")
+        loaded = interplay.load(tmp_path / "run")
+        pd.testing.assert_frame_equal(loaded.table, found.table)
+        curves = loaded.survival_curves[0]
+        assert curves.n_samples.sum() == 400
+        assert curves.n_events.sum() == event.sum()
+        cells = interplay.discretize(X)[0][:, [3, 7]] @ [2, 1]
+        expected = kaplan_meier(time[cells == 1], event[cells == 1])
+        steps = slice(curves.start[1] + 1, curves.start[2] - 1)
+        assert curves.time[steps] == pytest.approx(expected.time)
+        assert curves.survival[steps] == pytest.approx(expected.survival)
+        loaded.to_html(tmp_path / "report.html")
+        text = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "martingale residuals" in text
+        assert '"curves":[{"cell":0' in text
+        assert "X, (time, event)," in text
+        pytest.importorskip("matplotlib").use("Agg")
+        ax = loaded.plot.survival("x3")
+        assert len(ax.lines) == 4
+        with pytest.raises(ValueError, match="need an outcome that is a time"):
+            interplay.select(X, event, dimensions=1, random_state=0).plot.survival("x3")
+
+
+def test_the_selector_takes_a_structured_array():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 6))
+    time, event = times(np.where(X[:, 1] > 0, 3.0, 0.5), rng)
+    structured = np.array(list(zip(event, time, strict=True)), dtype=[("status", bool), ("days", float)])
+    selector = interplay.MDFSSelector(dimensions=1, random_state=0).fit(X, structured)
+    assert selector.get_feature_names_out().tolist() == ["x1"]
+
+
+class TestCommandLine:
+    @pytest.fixture
+    def file(self, tmp_path):
+        rng = np.random.default_rng(1)
+        X = rng.normal(size=(300, 6))
+        time, event = times(np.where(X[:, 3] > 0, 3.0, 0.5), rng)
+        frame = pd.DataFrame(X).rename(columns=lambda v: f"v{v}").assign(time=time, status=event * 1)
+        frame.to_csv(tmp_path / "data.csv", index=False)
+        return tmp_path / "data.csv"
+
+    def test_time_and_event(self, file, monkeypatch, capfd):
+        done = in_process(monkeypatch, capfd, "run", file, "--time", "time", "--event", "status", "--seed", "0")
+        assert done.code == 0, done.err
+        assert "higher risk: 149" in done.out
+        assert "v3" in done.out
+
+    def test_a_target_that_looks_like_a_censored_time(self, file):
+        done = in_shell("run", file, "--target", "time", "--seed", "0")
+        assert done.returncode == 0
+        assert "column 'status' of X looks like a censoring flag" in done.stderr
+        assert "--time and --event" in done.stderr
+
+    @pytest.mark.parametrize(
+        "options",
+        [("--time", "time"), ("--event", "status"), ("--target", "v0", "--time", "time", "--event", "status")],
+    )
+    def test_what_does_not_belong_together(self, file, monkeypatch, capfd, options):
+        done = in_process(monkeypatch, capfd, "run", file, *options)
+        assert done.code == 2
+        assert "--time" in done.err
+
+
+@pytest.mark.parametrize(
+    ("time", "event", "message"),
+    [
+        (np.arange(9.0), np.ones(9), "y's time must have one value per sample of X: 9 values, 10 samples"),
+        (np.arange(10.0), np.ones(9), "y's event must have one value per sample of X: 9 values"),
+        (np.r_[np.nan, np.arange(9)], np.ones(10), "y's time has 1 missing value: leave"),
+        (np.arange(10.0) - 1, np.ones(10), "y's time must be finite and not negative"),
+        (list("abcdefghij"), np.ones(10), "y's time must be numbers"),
+        (np.arange(10.0), np.arange(10), "y's event must be True"),
+        (np.arange(10.0), list("yynnyynnyy"), "y's event must be True"),
+        (np.arange(10.0), np.arange(10) < 2, "y has 2 events, and at least 5 are needed"),
+    ],
+)
+def test_refusals(time, event, message):
+    with pytest.raises((ValueError, TypeError)) as error:
+        make_survival(time, event, n_samples=10)
+    assert message in str(error.value)
+
+
+def test_classes_are_refused():
+    with pytest.raises(ValueError, match="decision='classes' does not go with times"):
+        interplay.select(np.random.default_rng(0).normal(size=(42, 3)), freireich()[:2], decision="classes")
