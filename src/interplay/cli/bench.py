@@ -61,7 +61,7 @@ def bench(
     from interplay.base.jobs import resolve_n_jobs
     from interplay.cli.info import engines_here, machine
     from interplay.engines.choice import check_engine
-    from interplay.study.provenance import versions
+    from interplay.results.provenance import versions
 
     threads = list(dict.fromkeys(resolve_n_jobs(n_jobs) for n_jobs in ([1, -1] if jobs is None else [jobs])))
     names = list(engines or engines_here())

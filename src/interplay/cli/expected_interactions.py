@@ -33,17 +33,17 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     task = task_of(X, y, **arguments)
     choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), to_screen=True)
     started = time.perf_counter()
-    data, k = task.searched, task.settings.dimensions
-    comparison = data.comparison
-    settings = replace(task.settings, discrete=data.discrete(task.settings.discrete), pseudocount=PSEUDOCOUNT)
+    task, _ = task.parts()
+    comparison, k = task.comparison, task.settings.dimensions
+    settings = replace(task.search_settings, pseudocount=PSEUDOCOUNT)
     coder = Coders(settings, n_threads=choice.n_threads).of(comparison.table)
     search = prepare_search(
         coder,
         comparison.classes,
         settings,
         choice,
-        asked_for=data.family.asked_for,
-        require=data.family.require,
+        asked_for=task.family.asked_for,
+        require=task.family.require,
         strata=comparison.strata,
         shard=task.shard,
     )
@@ -62,11 +62,11 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     rate = sampled_rate(engine, tiles, screen)
     n_tuples = float(tiles.n_tuples.sum())
     n_searches = settings.discretizations
-    if data.groups is not None:  # the data, each permutation, and the data again for what is listed
+    if comparison.groups is not None:  # the data, each permutation, and the data again for what is listed
         n_searches *= 2 + allowed_relabelings(comparison).n_used(task.n_permutations)
     return ExpectedWork(
-        n_samples=data.table.n_samples,
-        n_vars=data.table.n_vars,
+        n_samples=task.study.n_samples,
+        n_vars=task.study.table.n_vars,
         n_contrast=0,
         dimensions=k,
         n_searches=n_searches,

@@ -17,7 +17,6 @@ from interplay.search.loop import Shard
 from interplay.search.permutations import allowed_relabelings
 from interplay.selection.call import task_of
 from interplay.selection.runs import prepare_largest
-from interplay.selection.task import n_tuples_of, with_fitting_dimensions
 
 #: The sample stops growing when it has taken this long.
 _SAMPLE_SECONDS = 1.0
@@ -95,12 +94,12 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
     coders = Coders(task.settings, n_threads=choice.n_threads)
-    task = with_fitting_dimensions(task, coders)
+    task = task.with_fitting_dimensions(coders)
     search = prepare_largest(task, coders, choice, shard=shard)
     planes, tiles = search.planes(0), search.searches[0]
     preparing = time.perf_counter() - started
     # Of several dimensions, the largest tuples are sampled: they are most of the work.
-    n_tuples = float(tiles.n_tuples.sum()) + float(sum(n_tuples_of(task)[:-1]))
+    n_tuples = float(tiles.n_tuples.sum()) + float(sum(task.n_tuples()[:-1]))
     known: MaxGains | None = None
 
     def find_maxima(batch: TupleTiles) -> None:
@@ -112,8 +111,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     if task.settings.permutations:
         n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
     return ExpectedWork(
-        n_samples=task.table.n_samples,
-        n_vars=task.table.n_vars,
+        n_samples=task.study.n_samples,
+        n_vars=task.study.table.n_vars,
         n_contrast=task.settings.n_contrast,
         dimensions=task.settings.searched[-1],
         n_searches=n_searches,

@@ -23,7 +23,7 @@ def info(verbose: bool) -> None:
     """Print versions and engines: what a bug report needs."""
     from interplay.base.jobs import resolve_n_jobs
     from interplay.engines.cpu import default_simd_level, simd_levels
-    from interplay.study.provenance import versions
+    from interplay.results.provenance import versions
 
     rows = dict(versions())
     rows["platform"] = platform.platform()

@@ -24,7 +24,7 @@ from interplay.compat.max_gains import (
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
-from interplay.study.outcome import decision_classes
+from interplay.study.outcome import decision_classes, one_class
 from interplay.study.table import as_table
 from interplay.tuples.call import make_source
 from interplay.tuples.listing import Listing, value_matrix, whole_table
@@ -155,7 +155,7 @@ def compute_tuples(
         pc_xi=pc_xi,
     )
     classes = _classes(decision, table.n_samples)
-    formula = tuple_formula(_stat_of(stat_mode), settings.dimensions, with_decision=classes is not None)
+    formula = tuple_formula(_stat_of(stat_mode), settings.dimensions, with_decision=decision is not None)
     choice = check_engine(to_list=True)
     source = make_source(
         coder_for(table, settings, n_threads=choice.n_threads),
@@ -239,7 +239,6 @@ def compute_tuples_discrete(
     (codes,) = codes_of_same_levels([table])
     check_cells(int(codes.n_levels[0]), dimensions)
     choice = check_engine(to_list=True)
-    everyone = DecisionClasses(np.zeros(table.n_samples, dtype=np.int64), ["all"])
     asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
     require = require_of(require_all_vars)
     work = SearchWork.of(
@@ -251,20 +250,22 @@ def compute_tuples_discrete(
         require=require,
     )
     source = TupleSource(
-        planes=[make_bit_planes([codes], everyone if classes is None else classes, n_jobs=choice.n_threads)],
+        planes=[make_bit_planes([codes], classes, n_jobs=choice.n_threads)],
         dimensions=dimensions,
         asked_for=asked_for,
         require=require,
         pseudocount=check_real("pc_xi", pc_xi, low=0.0),
-        formula=tuple_formula(_stat_of(stat_mode), dimensions, with_decision=classes is not None),
+        formula=tuple_formula(_stat_of(stat_mode), dimensions, with_decision=decision is not None),
         average=False,
         engine=choose_engine(choice, work),
     )
     return _result(source, table.names, ig_thr, return_matrix)
 
 
-def _classes(decision: Any, n_samples: int) -> DecisionClasses | None:
-    return None if decision is None else decision_classes(decision, n_samples=n_samples, decision="classes")
+def _classes(decision: Any, n_samples: int) -> DecisionClasses:
+    if decision is None:
+        return one_class(n_samples)
+    return decision_classes(decision, n_samples=n_samples, decision="classes")
 
 
 def _stat_of(stat_mode: StatMode | int) -> str:

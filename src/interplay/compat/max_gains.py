@@ -18,6 +18,7 @@ from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.search.plan import search
 from interplay.search.settings import SearchSettings, check_search_settings
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.comparisons import Comparison
 from interplay.study.outcome import decision_classes
 from interplay.study.table import Table, as_table
 
@@ -131,8 +132,7 @@ def compute_max_ig(
         pc_xi=pc_xi,
     )
     (gains,) = search(
-        table,
-        classes,
+        Comparison("all classes", table, classes),
         settings,
         check_engine(),
         contrast=_contrast_table(contrast_data, table.n_samples),

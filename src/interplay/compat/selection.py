@@ -17,6 +17,7 @@ from interplay.engines.choice import check_engine
 from interplay.search.plan import search
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
 from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
+from interplay.study.comparisons import Comparison
 from interplay.study.outcome import decision_classes
 from interplay.study.table import as_table
 
@@ -122,7 +123,10 @@ def run(
 
     contrast = gen_contrast_variables(table, n_contrast, seed) if n_contrast else None
     (gains,) = search(
-        table, classes, settings, check_engine(), contrast=None if contrast is None else as_table(contrast.data)
+        Comparison("all classes", table, classes),
+        settings,
+        check_engine(),
+        contrast=None if contrast is None else as_table(contrast.data),
     )
     p_value = chi_squared = chi2_tail(chi2_statistic(gains.gain, unit="bits"), gains.df)
     if not needs_no_fit:

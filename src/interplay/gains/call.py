@@ -16,9 +16,7 @@ from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.plan import about_search, search
 from interplay.search.settings import asked_for_mask, check_contrast, check_search_settings
 from interplay.study.fingerprint import data_fingerprint
-from interplay.study.named_columns import take_columns
-from interplay.study.outcome import decision_classes
-from interplay.study.strata import check_strata, make_strata
+from interplay.study.study import make_study
 
 
 def max_information_gain(
@@ -148,16 +146,13 @@ def max_information_gain(
     >>> pairs.tuples[1]
     array([1, 4])
     """
-    table, y, strata = take_columns(X, y, strata)
-    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    within = make_strata(strata, n_samples=table.n_samples)
-    if within is not None:
-        check_strata(within, classes)
+    study = make_study(X, y, strata=strata, decision=decision, decision_divisions=decision_divisions)
+    (comparison,) = study.comparisons()
     kept = as_checkpoint(checkpoint)
     if kept is not None and random_state is None:
         random_state = kept.seed
     settings = check_search_settings(
-        table,
+        study.table,
         dimensions=dimensions,
         divisions=divisions,
         discretizations=discretizations,
@@ -167,15 +162,15 @@ def max_information_gain(
         missing=missing,
         random_state=random_state,
     )
-    contrast_table = None if contrast is None else check_contrast(contrast, contrast_sources, table)
-    asked_for = asked_for_mask(table, variables, require, settings.dimensions)
+    contrast_table = None if contrast is None else check_contrast(contrast, contrast_sources, study.table)
+    asked_for = asked_for_mask(study.table, variables, require, settings.dimensions)
     check_progress(progress)
-    choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
+    choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before a file is written
 
-    def about(like: str | None) -> dict[str, Any]:
-        fingerprint = partial(data_fingerprint, like=like, n_threads=choice.n_threads)
-        return about_search(table, classes, settings, fingerprint=fingerprint(table, classes, within)) | {
-            "contrast fingerprint": None if contrast_table is None else fingerprint(contrast_table, classes),
+    def about(_: Any) -> dict[str, Any]:
+        hashed = partial(data_fingerprint, n_threads=choice.n_threads)
+        return about_search(study, settings, n_threads=choice.n_threads) | {
+            "contrast fingerprint": None if contrast_table is None else hashed(contrast_table, study.classes),
             "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),
             "variables": None if asked_for is None else np.flatnonzero(asked_for).tolist(),
             "require": require,
@@ -183,15 +178,13 @@ def max_information_gain(
 
     with keeping(kept, about):
         (gains,) = search(
-            table,
-            classes,
+            comparison,
             settings,
             choice,
             contrast=contrast_table,
             contrast_sources=contrast_sources,
             asked_for=asked_for,
             require=require,
-            strata=within,
             checkpoint=kept,
             progress=progress,
         )

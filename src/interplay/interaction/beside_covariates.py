@@ -11,37 +11,34 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.coders import Coders
 from interplay.codes.interaction_tables import has_missing_level
-from interplay.interaction.data import InteractionData
 from interplay.interaction.p_value_caps import PValueCaps
+from interplay.interaction.task import InteractionTask
 from interplay.statistics.covariate_test import covariate_interaction_test
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.study.covariates import Covariates
 
 #: Tests of the search, likelihood ratios beside covariates and their degrees of freedom → p-values, adjusted ones.
 Judge = Callable[[TestedTuples, FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
 
 def beside_covariates(
-    data: InteractionData,
+    task: InteractionTask,
     coders: Coders,
-    covariates: Covariates,
     tested: TestedTuples,
-    *,
-    level: float,
-    omit_missing: bool,
     judge: Judge,
-) -> CovariateTests:
-    """Test the significant ones of `tested`, whose numbers are those of searched variables.
+) -> CovariateTests | None:
+    """Test the significant ones of `tested`, whose numbers are those of searched variables; None without covariates.
 
     `judge` gives p-values and adjusted p-values for these tests, their statistics and degrees of freedom.
     """
-    comparison = data.comparison
-    rows = np.flatnonzero(tested.is_significant(level))
+    comparison, covariates = task.comparison, task.study.covariates
+    if covariates is None:
+        return None
+    rows = np.flatnonzero(tested.is_significant(task.caps.level))
     again = tested.chosen(rows)
     coder = coders.of(comparison.table, np.unique(again.tuples))
-    has_gaps = has_missing_level(coder) & omit_missing
+    has_gaps = has_missing_level(coder) & task.omits_missing
     chi2, df = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
     codes_of: dict[tuple[int, int], IntArray] = {}
     for place, members in enumerate(again.tuples.tolist()):

@@ -243,31 +243,11 @@ def interactions(
     check_progress(progress)
     # An engine that is not there is refused before a file is written.
     choice = check_engine(engine, n_jobs=n_jobs, to_screen=True)
-    if task.data.groups is not None:
-        return find_in_groups(
-            task.data,
-            task.settings,
-            task.caps,
-            choice,
-            n_permutations=task.n_permutations,
-            asked=task.asked,
-            progress=progress,
-            covariates=task.covariates,
-        )
-    found = find_interactions(
-        task.searched,
-        task.settings,
-        task.caps,
-        choice,
-        asked=task.asked,
-        checkpoint=kept,
-        progress=progress,
-        covariates=task.covariates,
-    )
-    if task.split is None:
-        return found
-    rest = task.held_out
-    return replicate_in(found, rest.table, rest.y, rest.strata)
+    if task.study.groups is not None:
+        return find_in_groups(task, choice, progress=progress)
+    searched, held_out = task.parts()
+    found = find_interactions(searched, choice, checkpoint=kept, progress=progress)
+    return found if held_out is None else replicate_in(found, held_out.table, held_out.y, held_out.strata)
 
 
 _DEFAULTS = {

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,23 +20,21 @@ from interplay.codes.interaction_tables import TupleTables, has_missing_level
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounter, TupleCounts
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_covariates import as_the_search, beside_covariates
-from interplay.interaction.data import InteractionData
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.screen import ScreenedTuples, cap_beside_gaps, screen_tuples
+from interplay.interaction.task import InteractionTask
 from interplay.interaction.tests import make_tuple_tests
 from interplay.results.interactions import Interactions
+from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, keeping
-from interplay.search.loop import Shard
 from interplay.search.plan import about_search
-from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
 from interplay.statistics.interaction.two_level_fit import is_two_level
-from interplay.study.covariates import Covariates
-from interplay.study.provenance import versions
+from interplay.study.comparisons import Comparison
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -50,87 +48,60 @@ _MANY_TESTS = 1000
 
 
 def find_interactions(
-    data: InteractionData,
-    settings: SearchSettings,
-    caps: PValueCaps,
-    choice: EngineChoice,
-    *,
-    asked: dict[str, Any],
-    checkpoint: Checkpoint | None,
-    progress: Progress,
-    covariates: Covariates | None = None,
+    task: InteractionTask, choice: EngineChoice, *, checkpoint: Checkpoint | None, progress: Progress
 ) -> Interactions:
-    """Search all tuples of the family, test what may be wanted, and list what is.
-
-    `asked` are the arguments of `interactions` beyond the `settings` of its search, for the record.
-    """
+    """Search all tuples of the family, test those that may be listed, and list those that are asked for."""
     started = time.perf_counter()
-    recorded, settings = settings, replace(settings, discrete=data.discrete(settings.discrete))
+    settings, caps, comparison = task.search_settings, task.caps, task.comparison
     coders = Coders(settings, n_threads=choice.n_threads)
-    omit_missing = asked["missing"] == "omit"
-    shard = None if asked["shard"] is None else Shard.parse(asked["shard"])
+    omit_missing, shard = task.omits_missing, task.shard
 
-    coder = coders.of(data.comparison.table)
+    coder = coders.of(comparison.table)
     n_levels = coder.n_levels - (has_missing_level(coder) if omit_missing else 0)
-    _warn_of_sparse_tuples(data, n_levels, settings.dimensions)
+    _warn_of_sparse_tuples(comparison, n_levels, settings.dimensions)
 
-    fingerprint = cache(partial(data.fingerprint, n_threads=choice.n_threads))
-
-    def about(like: str | None) -> dict[str, Any]:
-        search = about_search(data.table, data.classes, recorded, fingerprint=fingerprint(like))
-        return search | {name: value for name, value in asked.items() if name not in ("decision", "decision_divisions")}
+    def about(_: Any) -> dict[str, Any]:
+        asked = {name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions")}
+        return about_search(task.study, task.settings, n_threads=choice.n_threads) | asked
 
     with keeping(checkpoint, about):
         cap, n_screens = caps.first(), 0
         while True:
             screened = screen_tuples(
-                data.comparison,
+                comparison,
                 settings,
                 coders,
                 choice,
-                max_p=cap_beside_gaps(cap, data.comparison, coders.of(data.comparison.table), settings.dimensions)
+                max_p=cap_beside_gaps(cap, comparison, coders.of(comparison.table), settings.dimensions)
                 if omit_missing
                 else cap,
-                asked_for=data.family.asked_for,
-                require=data.family.require,
+                asked_for=task.family.asked_for,
+                require=task.family.require,
                 shard=shard,
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
                 progress=_part(progress, 0.0, _SHARE_OF_SCREEN),
             )
-            test = _Tests(data, settings, coders, caps, screened, omit_missing)
+            test = _Tests(task, coders, screened)
             found = test.adjusted(cap, _part(progress, _SHARE_OF_SCREEN, 1.0))
             wider = caps.following(cap, found, is_part=shard is not None)
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
     wanted = wanted_tuples(found, caps, is_part=shard is not None)
+    again = beside_covariates(task, coders, wanted, as_the_search(caps, settings.discretizations))
     return named_result(
-        data,
+        task,
         wanted,
         coders,
-        caps,
-        with_covariates=None
-        if covariates is None
-        else beside_covariates(
-            data,
-            coders,
-            covariates,
-            wanted,
-            level=caps.level,
-            omit_missing=omit_missing,
-            judge=as_the_search(caps, settings.discretizations),
-        ),
-        settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
+        with_covariates=again,
+        settings=task.recorded_settings(),
         provenance={
-            **data.record(fingerprint(None)),
-            "engine": screened.engine,
-            "searchers": screened.searched,
+            **task.study.record(n_threads=choice.n_threads),
+            **search_record(screened.engine, screened.searched, started=started),
             "searched_up_to_p": cap,
             "tested": len(screened.tuples),
             "layout": screened.layout,
-            "seconds": round(time.perf_counter() - started, 3),
-            "versions": versions(),
         },
     )
 
@@ -140,18 +111,16 @@ class _Tests:
 
     def __init__(
         self,
-        data: InteractionData,
-        settings: SearchSettings,
+        task: InteractionTask,
         coders: Coders,
-        caps: PValueCaps,
         screened: ScreenedTuples,
-        omit_missing: bool,
     ) -> None:
-        inside = data.family.holds(screened.tuples)
+        settings = task.search_settings
+        inside = task.family.holds(screened.tuples)
         tuples, where = screened.tuples[inside], screened.discretization[inside]
         self._tuples = [tuples[where == d] for d in range(settings.discretizations)]
         variables = np.unique(tuples)
-        comparison = data.comparison
+        comparison = task.comparison
         coder = coders.of(comparison.table, variables)
         self._tables = [
             TupleTables(
@@ -160,11 +129,11 @@ class _Tests:
                 strata=comparison.strata,
                 discretization=d,
                 variables=variables,
-                omit_missing=omit_missing,
+                omit_missing=task.omits_missing,
             )
             for d in range(settings.discretizations)
         ]
-        self._caps, self._seed, self._has_strata = caps, settings.random_state, comparison.strata is not None
+        self._caps, self._seed, self._has_strata = task.caps, settings.random_state, comparison.strata is not None
 
     def adjusted(self, cap: float, progress: Progress) -> TestedTuples:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
@@ -220,37 +189,34 @@ def wanted_tuples(found: TestedTuples, caps: PValueCaps, *, is_part: bool = Fals
 
 
 def named_result(
-    data: InteractionData,
+    task: InteractionTask,
     tested: TestedTuples,
     coders: Coders,
-    caps: PValueCaps,
     *,
     settings: dict[str, Any],
     provenance: dict[str, Any],
     with_covariates: CovariateTests | None = None,
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
-    coder = coders.of(data.comparison.table, np.unique(tested.tuples))
+    study = task.study
+    coder = coders.of(task.comparison.table, np.unique(tested.tuples))
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
-    labels, omit = outcome_cuts(data.y, data.classes), settings["missing"] == "omit"
+    labels, omit = outcome_cuts(study.y, study.classes), task.omits_missing
     return Interactions(
-        names=list(data.table.names),
-        tested=replace(tested, tuples=data.numbers(tested.tuples)),
-        n_tests=caps.n_tests,
+        names=list(study.table.names),
+        tested=replace(tested, tuples=task.numbers(tested.tuples)),
+        n_tests=task.caps.n_tests,
         outcome=labels,
-        class_sizes=dict(zip(labels.labels, data.classes.sizes.tolist(), strict=True)),
-        cuts=tuple(replace(cut, variable=int(data.numbers(np.array(cut.variable)))) for cut in cuts),
+        class_sizes=dict(zip(labels.labels, study.classes.sizes.tolist(), strict=True)),
+        cuts=tuple(replace(cut, variable=int(task.numbers(np.array(cut.variable)))) for cut in cuts),
         counts=tuple(
-            _with_numbers(data, counts) for counts in kept_counts(coder, data.classes, tested, omit_missing=omit)
+            replace(counts, members=task.numbers(counts.members))
+            for counts in kept_counts(coder, study.classes, tested, omit_missing=omit)
         ),
         settings=settings,
-        provenance=provenance if with_covariates is None else provenance | {"covariates": with_covariates.about},
+        provenance=provenance,
         with_covariates=with_covariates,
     )
-
-
-def _with_numbers(data: InteractionData, counts: TupleCounts) -> TupleCounts:
-    return replace(counts, members=data.numbers(counts.members))
 
 
 def kept_counts(
@@ -271,13 +237,14 @@ def _without_missing(counts: TupleCounts) -> TupleCounts:
     return replace(counts, level_names=names, counts=np.ascontiguousarray(counts.counts[kept]))
 
 
-def _warn_of_sparse_tuples(data: InteractionData, n_levels: IntArray, dimensions: int) -> None:
+def _warn_of_sparse_tuples(comparison: Comparison, n_levels: IntArray, dimensions: int) -> None:
     """Say that tuples with many levels cannot be tested, before the search; two levels and two classes always can."""
     levels = np.sort(np.maximum(n_levels, 2))[-dimensions:].tolist()
-    n_strata = 1 if data.strata is None else data.strata.n_strata
-    needed = MIN_PER_COLUMN * n_null_columns((*levels, data.classes.n_classes)) * n_strata
-    n_samples = data.table.n_samples
-    if is_two_level((*levels, data.classes.n_classes)) or n_samples >= needed:
+    n_classes = comparison.classes.n_classes
+    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
+    needed = MIN_PER_COLUMN * n_null_columns((*levels, n_classes)) * n_strata
+    n_samples = comparison.table.n_samples
+    if is_two_level((*levels, n_classes)) or n_samples >= needed:
         return
     warnings.warn(
         f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "

@@ -10,31 +10,26 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
-from interplay.base.checks import check_int, shown
 from interplay.base.progress import BestFinds, Progress, ShowDone, show_progress
 from interplay.codes.coders import Coders
 from interplay.codes.interaction_tables import TupleTables
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.interaction.beside_covariates import beside_covariates, chi2_log_tail
-from interplay.interaction.data import InteractionData
 from interplay.interaction.find import named_result
-from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
+from interplay.interaction.task import InteractionTask
 from interplay.interaction.tests import chi2_log_p_of, make_tuple_tests
 from interplay.results.interactions import Interactions
+from interplay.results.provenance import search_record
 from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes, shown_after
-from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings
+from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
-from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
-from interplay.study.covariates import Covariates
-from interplay.study.provenance import versions
 
 #: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
 #: classes are, but for what their fits leave.
@@ -44,61 +39,25 @@ _TOLERANCE = 1e-8
 _MAX_LISTED = 10_000
 
 
-def check_groups(data: InteractionData, caps: PValueCaps, *, n_permutations: int, given: dict[str, Any]) -> int:
-    """Refuse what does not go with groups, and significance levels that no p-value can reach, before any work.
-
-    `given` are arguments that have no meaning with groups; those that are None were not given.
-    """
-    n_permutations = check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
-    instead = {
-        "max_p": "p-values of single tuples are known for listed ones only: give top",
-        "holdout": "tests in new samples take these as independent: leave it out",
-        "shard": "permutations need the smallest p-value of the whole search: leave it out",
-        "checkpoint": "a search that is repeated for all permutations cannot be kept: leave it out",
-    }
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name}={shown(value)} does not go with groups: {instead[name]}")
-    if caps.method != "holm":
-        raise ValueError(
-            f"p_adjust={shown(caps.method)} does not go with groups: permutations adjust p-values by themselves "
-            "(Westfall and Young, family-wise error): leave it out"
-        )
-    if caps.top is not None and caps.top > _MAX_LISTED:
-        raise ValueError(f"top must be at most {_MAX_LISTED} with groups, not {shown(caps.top)}")
-    check_reach(allowed_relabelings(data.comparison), level=caps.level, n_permutations=n_permutations)
-    return n_permutations
-
-
-def find_in_groups(
-    data: InteractionData,
-    settings: SearchSettings,
-    caps: PValueCaps,
-    choice: EngineChoice,
-    *,
-    n_permutations: int,
-    asked: dict[str, Any],
-    progress: Progress,
-    covariates: Covariates | None = None,
-) -> Interactions:
+def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:
     """Search all tuples of the family, in the data and in each relabeling of them, and list what is wanted."""
     started = time.perf_counter()
-    recorded, settings = settings, replace(settings, discrete=data.discrete(settings.discrete))
+    settings, caps, comparison = task.search_settings, task.caps, task.comparison
     coders = Coders(settings, n_threads=choice.n_threads)
-    omit_missing = asked["missing"] == "omit"
-    screen = RelabeledScreen(data.comparison, settings, coders, choice, family=data.family, omit_missing=omit_missing)
-    relabeled = _Relabeled(data, caps.level, n_permutations=n_permutations, seed=settings.random_state)
+    omit_missing, n_permutations = task.omits_missing, task.n_permutations
+    screen = RelabeledScreen(comparison, settings, coders, choice, family=task.family, omit_missing=omit_missing)
+    relabeled = _Relabeled(comparison, caps.level, n_permutations=n_permutations, seed=settings.random_state)
     n_screens = relabeled.n_planned + 2
     what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
     observed: RankedTuples | None = None
     with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as shown_done:
         show = _never_back(shown_done)
         try:
-            observed = screen.smallest(data.classes, caps.top or 1, show=show)
+            observed = screen.smallest(comparison.classes, caps.top or 1, show=show)
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
             if caps.top is None:
-                observed = _significant(screen, data.classes, smallest, caps.level)
-            counter = _Counter(data.comparison, settings, coders, observed.tuples, omit_missing=omit_missing)
+                observed = _significant(screen, comparison.classes, smallest, caps.level)
+            counter = _Counter(comparison, settings, coders, observed.tuples, omit_missing=omit_missing)
             listed = counter.tested(observed)
             own = relabeled.own_p_values(counter, observed.tuples)
             if show is not None:
@@ -115,35 +74,24 @@ def find_in_groups(
         ci_low=np.full(len(listed), np.nan),
         ci_high=np.full(len(listed), np.nan),
     )
-    # As gains are: what remains of a G² is compared with the smallest p-values of relabelings.
-    again = None
-    if covariates is not None:
 
-        def judge(_: TestedTuples, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
-            log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
-            p = _share_reached(smallest, log_p)
-            return p, p
+    def judge(_: TestedTuples, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Compare the rest of a G² with the smallest p-values of relabelings, as the search does."""
+        log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
+        p = _share_reached(smallest, log_p)
+        return p, p
 
-        again = beside_covariates(
-            data, coders, covariates, tested, level=caps.level, omit_missing=omit_missing, judge=judge
-        )
-    about = about_relabelings(data.comparison, data.groups, n_permutations=n_permutations)
+    about = about_relabelings(comparison, n_permutations=n_permutations)
     return named_result(
-        data,
+        task,
         tested,
         coders,
-        caps,
-        with_covariates=again,
-        settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"}
-        | asked
-        | {"n_permutations": n_permutations},
+        with_covariates=beside_covariates(task, coders, tested, judge),
+        settings=task.recorded_settings() | {"n_permutations": n_permutations},
         provenance={
-            **data.record(data.fingerprint(n_threads=choice.n_threads)),
+            **task.study.record(n_threads=choice.n_threads),
+            **search_record(screen.engine.describe(), screen.searched, started=started),
             "groups": about | {"permutations_done": len(smallest)},
-            "engine": screen.engine.describe(),
-            "searchers": screen.searched,
-            "seconds": round(time.perf_counter() - started, 3),
-            "versions": versions(),
         },
     )
 
@@ -151,10 +99,10 @@ def find_in_groups(
 class _Relabeled:
     """The relabelings of the samples, and what they say of tuples."""
 
-    def __init__(self, data: InteractionData, level: float, *, n_permutations: int, seed: int) -> None:
-        self._comparison, self._level = data.comparison, level
+    def __init__(self, comparison: Comparison, level: float, *, n_permutations: int, seed: int) -> None:
+        self._comparison, self._level = comparison, level
         self._drawn = {"n_permutations": n_permutations, "seed": seed}
-        self.n_planned = allowed_relabelings(data.comparison).n_used(n_permutations)
+        self.n_planned = allowed_relabelings(comparison).n_used(n_permutations)
         self.n_done = 0
 
     def smallest_log_p(self, screen: RelabeledScreen, observed: FloatArray, show: ShowDone | None) -> FloatArray:

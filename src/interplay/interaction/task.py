@@ -1,28 +1,38 @@
-"""Arguments of `interactions` → a checked task: what to search, in what, and what to list."""
+"""Arguments of `interactions` → InteractionTask: the data, the tuples to search, and the tuples to list, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from interplay.base.arrays import IntArray
-from interplay.base.checks import check_choice, check_int, check_list, check_real
-from interplay.codes.coder import MISSING_CHOICES, Discrete
-from interplay.interaction.data import InteractionData
-from interplay.interaction.family import make_family
-from interplay.interaction.in_groups import check_groups
+from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.codes.coder import MISSING_CHOICES
+from interplay.codes.survey import forced_kinds
+from interplay.interaction.family import TupleFamily, make_family
 from interplay.interaction.p_value_caps import PValueCaps, check_listed_method
 from interplay.search.loop import Shard
+from interplay.search.permutations import allowed_relabelings
 from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings, check_search_settings
-from interplay.study.clustered_samples import warn_of_clusters
-from interplay.study.covariates import Covariates, make_covariates
-from interplay.study.groups import make_groups
-from interplay.study.named_columns import take_named
-from interplay.study.outcome import decision_classes
+from interplay.statistics.permutations.reach import check_reach
+from interplay.study.column_subset import ColumnSubset
+from interplay.study.comparisons import Comparison
 from interplay.study.sample_split import split_samples
-from interplay.study.strata import check_strata, make_strata
+from interplay.study.study import Study, make_study
 from interplay.study.table import Table
+
+#: Tuples that can be listed with groups: each is counted again in every relabeling, for its own p-value.
+_MAX_LISTED_OF_GROUPS = 10_000
+
+#: Why an argument does not go with groups, and what to do.
+_NOT_WITH_GROUPS = {
+    "max_p": "p-values of single tuples are known for listed ones only: give top",
+    "holdout": "tests in new samples take these as independent: leave it out",
+    "shard": "permutations need the smallest p-value of the whole search: leave it out",
+    "checkpoint": "a search that is repeated for all permutations cannot be kept: leave it out",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,50 +41,67 @@ class InteractionTask:
 
     Attributes
     ----------
-    data : InteractionData
+    study : Study
     settings : SearchSettings
+    family : TupleFamily
+        The tuples to search.
     caps : PValueCaps
-        What is to be listed.
+        The tuples to list.
     asked : dict
         Arguments beyond the `settings`, for the record.
     n_permutations : int
         With groups only.
-    covariates : Covariates or None
+    shard : Shard or None
+        The part of the search to do; None for all of it.
     split : (searched, held out) or None
         Numbers of the samples, with `holdout`.
     """
 
-    data: InteractionData
+    study: Study
     settings: SearchSettings
+    family: TupleFamily
     caps: PValueCaps
     asked: dict[str, Any]
     n_permutations: int
-    covariates: Covariates | None
-    split: tuple[IntArray, IntArray] | None
-
-    @property
-    def shard(self) -> Shard | None:
-        """The part of the search to do; None for all of it."""
-        return None if self.asked["shard"] is None else Shard.parse(self.asked["shard"])
+    shard: Shard | None = None
+    split: tuple[IntArray, IntArray] | None = None
 
     @property
     def omits_missing(self) -> bool:
         """Whether each sample is left out of the tests of tuples of which it lacks a value."""
         return bool(self.asked["missing"] == "omit")
 
-    @property
-    def searched(self) -> InteractionData:
-        """The samples that are searched: all of them, or those that are not held out."""
-        return self.data if self.split is None else self._of_samples(self.split[0])
+    def parts(self) -> tuple[InteractionTask, Study | None]:
+        """Return the task of the samples that are searched, and the samples that are held out, if there are any."""
+        if self.split is None:
+            return self, None
+        searched, held_out = (
+            self.study.of_samples(rows, decision_divisions=self.asked["decision_divisions"]) for rows in self.split
+        )
+        return replace(self, study=searched, split=None), held_out
 
-    @property
-    def held_out(self) -> InteractionData:
-        """The samples in which tuples are tested after the search."""
-        assert self.split is not None
-        return self._of_samples(self.split[1])
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The variables that tuples may hold, numbered anew where these are not all, as the engines search them."""
+        study, columns = self.study, self.family.columns
+        table = study.table if columns is None else ColumnSubset(study.table, columns)
+        return Comparison("all classes", table, study.classes, study.strata, study.groups)
 
-    def _of_samples(self, rows: IntArray) -> InteractionData:
-        return self.data.of_samples(rows, self.asked["decision"], self.asked["decision_divisions"])
+    @cached_property
+    def search_settings(self) -> SearchSettings:
+        """The settings, with `discrete` for the variables of the comparison."""
+        discrete, columns = self.settings.discrete, self.family.columns
+        if columns is None or isinstance(discrete, str):
+            return self.settings
+        return replace(self.settings, discrete=forced_kinds(discrete, self.study.table).astype(bool)[columns])
+
+    def numbers(self, searched: IntArray) -> IntArray:
+        """Turn numbers of variables of the comparison into numbers of variables of the study."""
+        return searched if self.family.columns is None else self.family.columns[searched]
+
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return every argument as it was used, for the result."""
+        return {name: value for name, value in self.settings.to_dict().items() if name != "pseudocount"} | self.asked
 
 
 def check_interactions(
@@ -82,9 +109,7 @@ def check_interactions(
     y: Any,
     *,
     dimensions: int,
-    divisions: int,
-    discretizations: int,
-    range_: float | None,
+    missing: str,
     variables: Iterable[Any] | None,
     require: str,
     partners: Iterable[Any] | None,
@@ -102,34 +127,29 @@ def check_interactions(
     covariates: Any,
     decision: str,
     decision_divisions: int,
-    discrete: Discrete,
-    missing: str,
-    random_state: Any,
     checkpoint: Any,
+    **settings: Any,
 ) -> InteractionTask:
-    """Check the arguments of `interactions` that decide its result, and say what is to be done."""
+    """Check the arguments of `interactions` that decide its result, against each other and the data."""
     dimensions = check_int("dimensions", dimensions, low=2)
     check_choice("missing", missing, (*MISSING_CHOICES, "omit"))
-    target = y if isinstance(y, str) else getattr(y, "name", None)
-    named = [given for given in (y, strata, covariates) if isinstance(given, str)]
-    named += covariates if isinstance(covariates, list) else []
-    table, (y, strata, groups, covariates) = take_named(X, y=y, strata=strata, groups=groups, covariates=covariates)
-    known = make_covariates(covariates, n_samples=table.n_samples)
-    classes = decision_classes(y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions)
-    within = make_strata(strata, n_samples=table.n_samples)
-    if within is not None:
-        check_strata(within, classes)
-    together = make_groups(groups, n_samples=table.n_samples)
-    settings = check_search_settings(
+    study = make_study(
+        X,
+        y,
+        strata=strata,
+        groups=groups,
+        covariates=covariates,
+        decision=decision,
+        decision_divisions=decision_divisions,
+    )
+    study.comparisons()  # strata must fit the classes
+    table = study.table
+    checked = check_search_settings(
         table,
         dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=range_,
         pseudocount=0.0,
-        discrete=discrete,
         missing="level" if missing == "omit" else missing,
-        random_state=random_state,
+        **settings,
     )
     family = make_family(
         table,
@@ -151,37 +171,62 @@ def check_interactions(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and holdout is not None:
         raise ValueError("shard and holdout cannot be given together: merge all parts, then replicate in other samples")
-    if known is not None and (part is not None or holdout is not None):
+    if study.covariates is not None and (part is not None or holdout is not None):
         other = "holdout" if part is None else "shard"
         raise ValueError(f"covariates and {other} cannot be given together: the second tests need the whole result")
-    split = None if holdout is None else split_samples(holdout, classes, within, seed=settings.random_state)
-    asked = {
-        "missing": missing,
-        "decision": classes.kind,
-        "decision_divisions": decision_divisions,
-        "variables": _names(table, variables, "variables"),
-        "require": require,
-        "partners": _names(table, partners, "partners"),
-        "min_distance": min_distance,
-        "p_adjust": p_adjust,
-        "level": level,
-        "max_p": max_p,
-        "top": top,
-        "holdout": holdout,
-        "shard": None if part is None else str(part),
-    }
-    data = InteractionData(table, y, within, classes, family, together, target=None if target is None else str(target))
-    if together is not None:
-        beside = {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint}
-        n_permutations = check_groups(data, caps, n_permutations=n_permutations, given=beside)
-    else:
-        n_permutations = check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS)
-        warn_of_clusters(table, classes, within, taken=named)
-    return InteractionTask(data, settings, caps, asked, n_permutations, known, split)
+    task = InteractionTask(
+        study,
+        checked,
+        family,
+        caps,
+        asked={
+            "missing": missing,
+            "decision": study.classes.kind,
+            "decision_divisions": decision_divisions,
+            "variables": _names(table, variables, "variables"),
+            "require": require,
+            "partners": _names(table, partners, "partners"),
+            "min_distance": min_distance,
+            "p_adjust": p_adjust,
+            "level": level,
+            "max_p": max_p,
+            "top": top,
+            "holdout": holdout,
+            "shard": None if part is None else str(part),
+        },
+        n_permutations=check_int("n_permutations", n_permutations, low=1, high=MAX_PERMUTATIONS),
+        shard=part,
+        split=None
+        if holdout is None
+        else split_samples(holdout, study.classes, study.strata, seed=checked.random_state),
+    )
+    if study.groups is not None:
+        _check_groups(task, {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint})
+    study.warn_of_clusters()
+    return task
+
+
+def _check_groups(task: InteractionTask, given: dict[str, Any]) -> None:
+    """Refuse arguments that do not go with groups, and significance levels that no p-value can reach.
+
+    `given` are the arguments that have no meaning with groups; None was not given.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name}={shown(value)} does not go with groups: {_NOT_WITH_GROUPS[name]}")
+    caps = task.caps
+    if caps.method != "holm":
+        raise ValueError(
+            f"p_adjust={shown(caps.method)} does not go with groups: permutations adjust p-values by themselves "
+            "(Westfall and Young, family-wise error): leave it out"
+        )
+    if caps.top is not None and caps.top > _MAX_LISTED_OF_GROUPS:
+        raise ValueError(f"top must be at most {_MAX_LISTED_OF_GROUPS} with groups, not {shown(caps.top)}")
+    check_reach(allowed_relabelings(task.comparison), level=caps.level, n_permutations=task.n_permutations)
 
 
 def _names(table: Table, chosen: Iterable[Any] | None, argument: str) -> list[str] | None:
-    """Return what a list of names and numbers names, for the record."""
+    """Return the names of variables that are given by names or numbers, for the record."""
     if chosen is None:
         return None
     return [table.names[v] for v in table.numbers_of(check_list(argument, chosen), argument)]

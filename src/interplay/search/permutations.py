@@ -20,7 +20,6 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.permutations import Exchangeability, StepDown, exchangeability
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.study.comparisons import Comparison
-from interplay.study.groups import Groups
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30
@@ -36,11 +35,9 @@ def allowed_relabelings(comparison: Comparison) -> Exchangeability:
     )
 
 
-def about_relabelings(
-    comparison: Comparison, groups: Groups | None, *, n_permutations: int | None, n_runs: int = 1
-) -> dict[str, Any]:
-    """Return what a record should say of groups and permutations; None: groups, but no permutations."""
-    allowed = allowed_relabelings(comparison)
+def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_runs: int = 1) -> dict[str, Any]:
+    """Return the entries of a provenance about groups and permutations; None: groups, but no permutations."""
+    allowed, groups = allowed_relabelings(comparison), comparison.groups
     about: dict[str, Any] = {"exchanged": allowed.in_words()}
     if groups is not None:
         sizes = groups.sizes

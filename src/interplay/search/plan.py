@@ -25,19 +25,19 @@ from interplay.search.settings import (
 )
 from interplay.search.tile_shapes import cut_for_processor
 from interplay.search.tiles import make_tuple_tiles
+from interplay.study.comparisons import Comparison
 from interplay.study.strata import Strata
+from interplay.study.study import Study
 from interplay.study.table import Table
 
 
-def about_search(
-    table: Table, classes: DecisionClasses, settings: SearchSettings, *, fingerprint: str
-) -> dict[str, Any]:
-    """Return what decides the gains: parts and checkpoints of one search agree in it."""
+def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> dict[str, Any]:
+    """Return the entries that decide the gains: shards and checkpoints of one search agree in them."""
     return {
-        "n_samples": table.n_samples,
-        "n_vars": table.n_vars,
-        "n_classes": classes.n_classes,
-        "data fingerprint": fingerprint,
+        "n_samples": study.n_samples,
+        "n_vars": study.table.n_vars,
+        "n_classes": study.classes.n_classes,
+        "data fingerprint": study.fingerprint(n_threads=n_threads),
         **{field.name: getattr(settings, field.name) for field in fields(SearchSettings)},
     }
 
@@ -54,8 +54,7 @@ def least_work(table: Table, settings: SearchSettings) -> SearchWork:
 
 
 def search(
-    table: Table,
-    classes: DecisionClasses,
+    comparison: Comparison,
     settings: SearchSettings,
     choice: EngineChoice,
     *,
@@ -65,10 +64,11 @@ def search(
     **options: Any,
 ) -> tuple[MaxGains, ...]:
     """Table → codes → bit planes → maximum gains, merged over the discretisations; `options` as in `prepare_search`."""
+    table = comparison.table
     coder = coder_for(table, settings, n_threads=choice.reading_threads(least_work(table, settings)))
     coded = None if contrast is None else contrast_coder(coder, contrast, settings, sources=contrast_sources)
-    options |= {"contrast": coded, "contrast_sources": contrast_sources}
-    return prepare_search(coder, classes, settings, choice, **options).run(progress)
+    options |= {"contrast": coded, "contrast_sources": contrast_sources, "strata": comparison.strata}
+    return prepare_search(coder, comparison.classes, settings, choice, **options).run(progress)
 
 
 @dataclass(frozen=True, eq=False)

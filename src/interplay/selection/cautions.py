@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from interplay.study.columns import ColumnKind
 from interplay.study.comparisons import Comparison
 from interplay.study.named_columns import say_the_same
 from interplay.study.outcome import decision_column
+from interplay.study.study import Study
 from interplay.study.table import Table
 
 #: So many of the most significant variables are compared with the outcome, value by value.
@@ -71,20 +71,19 @@ _WORDS = {
 
 
 def find_cautions(
-    table: Table,
+    study: Study,
     comparisons: Sequence[Comparison],
     *,
     best_run: IntArray,
     ranked: IntArray,
     counted: Iterable[TupleCounts],
     settings: SelectionSettings,
-    y: Any = None,
 ) -> dict[str, str]:
     """Return a caution for each variable that calls for one, by name.
 
     Parameters
     ----------
-    table : Table
+    study : Study
     comparisons : sequence of Comparison
         One per run.
     best_run : (n_vars,) int64
@@ -94,13 +93,12 @@ def find_cautions(
     counted : iterable of TupleCounts
         Of their best tuples.
     settings : SelectionSettings
-    y : array-like, optional
-        The outcome as it was given, if it is known.
     """
+    table = study.table
     found: dict[int, list[str]] = {}
     # Who makes y from a column of a plain array knows it: columns with names of their own only.
     named = [v for v in ranked.tolist() if table.names[v] != f"x{v}"]
-    outcome = None if y is None else decision_column(y)
+    outcome = None if study.y is None else decision_column(study.y)
     for v in named[:_MAX_COMPARED]:
         comparison = comparisons[best_run[v]]
         values = comparison.table.column(v).read()

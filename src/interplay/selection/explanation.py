@@ -7,7 +7,7 @@ or censored times, and cautions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,80 +17,45 @@ from interplay.base.arrays import FloatArray, IntArray
 from interplay.codes.coders import Coders
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounter, TupleCounts
-from interplay.engines.base import Engine
 from interplay.results.run import Run
 from interplay.results.selection import Selection
-from interplay.search.settings import SelectionSettings
 from interplay.selection.best_tuples import explain
 from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.retests import beyond_covariates, in_log_rank, retested
+from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
 from interplay.study.comparisons import Comparison
-from interplay.study.covariates import Covariates
-from interplay.study.survival import Survival
 from interplay.study.table import Table
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
 _MAX_CORRELATED = 3000
 
 
-@dataclass(frozen=True, eq=False)
-class SearchedData:
-    """What a selection was made from, to look up more about its relevant variables.
-
-    Attributes
-    ----------
-    table : Table
-    comparisons : tuple of Comparison
-    coders : Coders
-    engine : Engine
-        That of the search.
-    y : object
-        The outcome as it was given; None where only its classes are known.
-    covariates : Covariates, optional
-    survival : Survival, optional
-    """
-
-    table: Table
-    comparisons: tuple[Comparison, ...]
-    coders: Coders
-    engine: Engine
-    y: Any
-    covariates: Covariates | None = None
-    survival: Survival | None = None
-
-    def comparisons_of(self, n_runs: int) -> list[Comparison]:
-        """Return the comparison of each run: of each comparison, the runs of all sizes of tuples."""
-        n_sizes = n_runs // len(self.comparisons)
-        return [comparison for comparison in self.comparisons for _ in range(n_sizes)]
-
-
-def retests(
-    data: SearchedData, runs: list[Run], settings: SelectionSettings, ranked: IntArray, p_values: FloatArray
-) -> list[Retest]:
+def retests(data: SearchedSelection, runs: list[Run], ranked: IntArray, p_values: FloatArray) -> list[Retest]:
     """Test the variables that were found again: in a log-rank test where there are times, and with covariates."""
+    study = data.task.study
     again = partial(
         retested,
         runs=runs,
-        comparisons=data.comparisons_of(len(runs)),
+        comparisons=data.task.comparisons_of(len(runs)),
         coders=data.coders,
-        settings=settings,
+        settings=data.task.settings,
         variables=ranked,
         p_values=p_values,
     )
     found = []
-    if data.survival is not None:
-        found.append(again("log_rank", [], in_log_rank(data.survival)))
-    if data.covariates is not None:
-        test = beyond_covariates(data.covariates, data.survival)
-        found.append(again("covariates", data.covariates.names, test))
+    if study.survival is not None:
+        found.append(again("log_rank", [], in_log_rank(study.survival)))
+    if study.covariates is not None:
+        test = beyond_covariates(study.covariates, study.survival)
+        found.append(again("covariates", study.covariates.names, test))
     return found
 
 
-def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings) -> Selection:
+def explained(found: Selection, data: SearchedSelection) -> Selection:
     """Add correlations, tuples that explain, their tests and counts, curves and cautions.
 
     One comparison after the other, so that the coder of its table serves all: explanations hold the best tuples.
@@ -98,7 +63,8 @@ def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings)
     runs: list[Run] = []
     counted: list[TupleCounts] = []
     variables = found.ranked[:MAX_KEPT]
-    comparisons = data.comparisons_of(len(found.runs))
+    task, settings = data.task, data.task.settings
+    comparisons = task.comparisons_of(len(found.runs))
     for number, (run, comparison) in enumerate(zip(found.runs, comparisons, strict=True)):
         of_run = settings.of_dimension(run.dimensions)
         explanations = None
@@ -109,34 +75,33 @@ def looked_up(found: Selection, data: SearchedData, settings: SelectionSettings)
             shown_here = found.ranked[found.best_run[found.ranked] == number]
             shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
             shown += [] if explanations is None else [explanations.tuples]
-            n_families = len(data.comparisons) * (found.dimensions[-1] - 1)
+            n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
             tuples = np.concatenate(shown)
             tested = make_selected_tests(comparison, of_run, data.coders, tuples, n_families=n_families)
-        cuts = _cuts(data, comparison, run, tested, kind=settings.decision)
+        cuts = _cuts(data, comparison, run, tested)
         runs.append(replace(run, explanations=explanations, tested=tested, **cuts))
         counted += _tuple_counts(data.coders, comparison, found, variables, number=number)
     found = replace(
         found,
-        runs=tuple(adjusted_tests(runs, settings, data.table.n_vars)),
+        runs=tuple(adjusted_tests(runs, settings, task.study.table.n_vars)),
         tuple_counts=tuple(counted),
         survival_curves=tuple(_survival_curves(data, comparisons, counted)),
-        correlation=_correlation(data.table, found.ranked),
+        correlation=_correlation(task.study.table, found.ranked),
     )
     cautions = find_cautions(
-        data.table,
+        task.study,
         comparisons,
         best_run=found.best_run,
         ranked=found.ranked,
         counted=counted,
         settings=settings,
-        y=data.y,
     )
     warn_of_cautions(cautions)
     return replace(found, provenance=found.provenance | ({"cautions": cautions} if cautions else {}))
 
 
 def _cuts(
-    data: SearchedData, comparison: Comparison, run: Run, tested: tuple[TestedTuples, ...], *, kind: str
+    data: SearchedSelection, comparison: Comparison, run: Run, tested: tuple[TestedTuples, ...]
 ) -> dict[str, Any]:
     """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
     if not tested:
@@ -146,10 +111,12 @@ def _cuts(
     if len(variables):
         coder = data.coders.of(comparison.table, variables)
         cuts = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
-    if data.y is not None and len(data.comparisons) == 1:
-        return cuts | {"outcome": outcome_cuts(data.y, classes)}
+    task = data.task
+    if task.study.y is not None and len(task.comparisons) == 1:
+        return cuts | {"outcome": outcome_cuts(task.study.y, classes)}
     # Of a continuous outcome only the classes are at hand, not where it was cut.
-    return cuts | {"outcome": OutcomeCuts(run.class_labels, np.empty(0)) if kind == "classes" else None}
+    known = task.settings.decision == "classes"
+    return cuts | {"outcome": OutcomeCuts(run.class_labels, np.empty(0)) if known else None}
 
 
 def _tuple_counts(
@@ -171,15 +138,16 @@ def _tuple_counts(
 
 
 def _survival_curves(
-    data: SearchedData, comparisons: list[Comparison], counted: list[TupleCounts]
+    data: SearchedSelection, comparisons: list[Comparison], counted: list[TupleCounts]
 ) -> Iterator[SurvivalCurves]:
     """Return the curves of the cells of the tuples that were counted, where there are times."""
-    if data.survival is None:
+    survival = data.task.study.survival
+    if survival is None:
         return
     for counts in counted:
         comparison = comparisons[counts.run]
         counter = TupleCounter(data.coders.of(comparison.table, counts.members), comparison.classes)
-        here = data.survival if comparison.rows is None else data.survival.of_samples(comparison.rows)
+        here = survival if comparison.rows is None else survival.of_samples(comparison.rows)
         yield survival_curves(here.time, here.event, counter.numbered_cells(counts), counts)
 
 

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
-from interplay.base.progress import Progress
+from interplay.base.progress import Progress, check_progress
 from interplay.codes.coder import Coder
 from interplay.codes.coders import Coders, coder_for, contrast_coder
 from interplay.codes.contrast import ContrastTable, contrast_table
 from interplay.codes.rank_scores import RankScores
-from interplay.engines.base import SearchInterrupted
-from interplay.engines.choice import EngineChoice
-from interplay.search.checkpoint import Checkpoint
+from interplay.engines.base import Engine, SearchInterrupted
+from interplay.engines.choice import AsEngine, EngineChoice, check_engine
+from interplay.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.results.provenance import search_record
+from interplay.search.checkpoint import Checkpoint, keeping
 from interplay.search.loop import Shard, TileLoop
 from interplay.search.permutations import allowed_relabelings, search_permuted
 from interplay.search.plan import PreparedSearch, least_work, prepare_search
 from interplay.search.settings import SelectionSettings
 from interplay.selection.exact_p_values import ExactPValues
 from interplay.selection.score_tests import ScoreTests, run_score_tests
-from interplay.selection.task import SelectionTask, n_tuples_of
+from interplay.selection.task import SelectionTask
 from interplay.statistics.arms import tests_of
 from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.study.comparisons import Comparison
@@ -66,14 +68,70 @@ class SearchedRun:
     scores: ScoreTests | None = None
 
 
-def search_runs(
+@dataclass(frozen=True, eq=False)
+class SearchedSelection:
+    """The searches of a selection, done, and the data they were made in.
+
+    Attributes
+    ----------
+    task : SelectionTask
+    coders : Coders
+    runs : tuple of SearchedRun
+    engine : Engine
+        Of several searches, that of the largest.
+    searched : SearcherCounts
+        Tiles and tuples by searcher, of all searches.
+    layouts : tuple of str
+        How the tiles of each search were cut: shards of one selection agree in it.
+    """
+
+    task: SelectionTask
+    coders: Coders
+    runs: tuple[SearchedRun, ...]
+    engine: Engine
+    searched: SearcherCounts = field(default_factory=dict)
+    layouts: tuple[str, ...] = ()
+
+    def record(self, started: float) -> dict[str, Any]:
+        """Return the provenance of a result that was begun at `started`."""
+        search = search_record(self.engine.describe(), self.searched, started=started)
+        return self.task.record(n_threads=self.coders.n_threads) | search
+
+
+def search_selection(
+    task: SelectionTask,
+    *,
+    engine: AsEngine,
+    n_jobs: int | None,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
+    shard: Shard | None = None,
+) -> SearchedSelection:
+    """Do all searches of a task, or one shard of each."""
+    check_progress(progress)
+    choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before any work
+    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
+    task = task.with_fitting_dimensions(coders)
+    of_shard = {} if shard is None else {"shard": str(shard)}
+    with keeping(checkpoint, lambda _: task.about(n_threads=coders.n_threads) | of_shard):
+        runs, loops = zip(*_search_runs(task, coders, choice, progress, checkpoint, shard), strict=True)
+    return SearchedSelection(
+        task,
+        coders,
+        runs,
+        loops[-1].engine,
+        summed_counts(loop.searched for loop in loops),
+        tuple(loop.layout for loop in loops),
+    )
+
+
+def _search_runs(
     task: SelectionTask,
     coders: Coders,
     choice: EngineChoice,
-    *,
-    progress: Progress = None,
-    checkpoint: Checkpoint | None = None,
-    shard: Shard | None = None,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
+    shard: Shard | None,
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
     """Search for each of the comparisons, in each of the dimensions; beside what was found, the loop that found it."""
     several = task.settings.all_dimensions is not None
@@ -171,7 +229,7 @@ class _Shares:
     """The share of the whole work, in tuples, that each search is; so a function that is told of it hears of all."""
 
     def __init__(self, task: SelectionTask) -> None:
-        n_tuples = n_tuples_of(task)
+        n_tuples = task.n_tuples()
         self._shares = [n / (sum(n_tuples) * len(task.comparisons)) for n in n_tuples] * len(task.comparisons)
         self._n_begun = 0
         self.before, self.size = 0.0, 0.0

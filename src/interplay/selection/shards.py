@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -15,29 +14,25 @@ import numpy as np
 from interplay.base.arrays import DecisionClasses
 from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
-from interplay.base.progress import Progress, check_progress
+from interplay.base.progress import Progress
 from interplay.codes.coders import Coders
-from interplay.engines.choice import AsEngine, check_engine
+from interplay.engines.choice import AsEngine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.searcher_counts import summed_counts
 from interplay.files.archive import as_json
-from interplay.results.sample_words import samples_left_out
+from interplay.results.provenance import merged_record, versions
 from interplay.results.selection import Selection
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
 from interplay.search.loop import Shard
-from interplay.search.plan import least_work
 from interplay.search.settings import SelectionSettings
-from interplay.selection.call import selection_from, task_of
-from interplay.selection.explanation import SearchedData
+from interplay.selection.call import task_of
 from interplay.selection.part import Part
-from interplay.selection.runs import SearchedRun, search_runs
-from interplay.selection.task import with_fitting_dimensions
+from interplay.selection.runs import SearchedRun, SearchedSelection, search_selection
+from interplay.selection.significance import selection_from
+from interplay.selection.task import SelectionTask
 from interplay.study.column_subset import ColumnSubset
-from interplay.study.comparisons import make_comparisons
-from interplay.study.fingerprint import data_fingerprint
 from interplay.study.groups import Groups
-from interplay.study.provenance import now, versions
 from interplay.study.strata import Strata
+from interplay.study.study import Study
 from interplay.study.table import Table, as_table
 
 
@@ -188,43 +183,22 @@ def search_shard(
     which = Shard.parse(shard)
     kept = as_checkpoint(checkpoint)
     task = task_of(X, y, random_state=random_state, **settings)
-    check_progress(progress)
-    choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before any work
-    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
-    task = with_fitting_dimensions(task, coders)
-    fingerprint = cache(partial(task.fingerprint, n_threads=coders.n_threads))
-    with keeping(kept, lambda like: task.about(fingerprint(like)) | {"shard": str(which)}):
-        runs, loops = zip(
-            *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True
-        )
+    found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which)
+    study, checked = task.study, found.task.settings
+    about = found.task.about(n_threads=found.coders.n_threads)
+    none = np.empty(0, dtype=np.int64)
     return Part(
         shard=which,
-        names=list(task.table.names),
-        about=as_json(
-            {
-                "interplay": versions()["interplay"],
-                **task.about(fingerprint(None)),
-                "tiles": [loop.layout for loop in loops],
-            },
-        ),
-        settings=as_json(task.settings.to_dict()),
-        provenance={
-            "target": task.target,
-            "samples_left_out": task.table.samples_left_out,
-            "strata": task.strata_sizes,
-            "groups": task.exchanged,
-            "study": task.study,
-            "engine": loops[-1].engine.describe(),
-            "searchers": summed_counts(loop.searched for loop in loops),
-            "seconds": round(time.perf_counter() - started, 3),
-            "versions": versions(),
-        },
-        decision_codes=task.classes.codes,
-        strata_codes=np.empty(0, dtype=np.int64) if task.strata is None else task.strata.codes,
-        group_codes=np.empty(0, dtype=np.int64) if task.groups is None else task.groups.codes,
-        runs=runs,
-        covariates=task.covariates,
-        survival=task.survival,
+        names=list(study.table.names),
+        about=as_json({"interplay": versions()["interplay"], **about, "tiles": found.layouts}),
+        settings=as_json(checked.to_dict()),
+        provenance=found.record(started),
+        decision_codes=study.classes.codes,
+        strata_codes=none if study.strata is None else study.strata.codes,
+        group_codes=none if study.groups is None else study.groups.codes,
+        runs=found.runs,
+        covariates=study.covariates,
+        survival=study.survival,
     )
 
 
@@ -293,30 +267,12 @@ def merge_parts(
         raise ValueError(
             "X is needed to merge parts of a search with times (--data on the command line): the log-rank test uses it"
         )
-    settings = SelectionSettings.of(first.settings)
     return selection_from(
         merged,
         names=first.names,
-        settings=settings,
-        provenance={
-            "date": now(),
-            "target": first.provenance.get("target"),  # earlier parts do not say
-            "n_samples": first.about["n_samples"],
-            "samples_left_out": samples_left_out(first.provenance),
-            "n_vars": first.about["n_vars"],
-            "data_fingerprint": first.about["data fingerprint"],
-            "strata": first.provenance["strata"],
-            "groups": first.provenance.get("groups", {}),
-            **first.provenance.get("study", {}),
-            "engine": {
-                "name": ", ".join(sorted({entry["engine"]["name"] for entry in provenances})),
-                "shards": first.shard.of,
-            },
-            "searchers": summed_counts(entry.get("searchers", {}) for entry in provenances),
-            "seconds": round(sum(entry["seconds"] for entry in provenances), 3),
-            "versions": first.provenance["versions"],
-        },
-        data=None if X is None else _same_data(X, first, settings, n_threads=resolve_n_jobs(n_jobs)),
+        settings=SelectionSettings.of(first.settings),
+        provenance=merged_record(provenances),
+        data=None if X is None else _same_data(X, first, merged, n_threads=resolve_n_jobs(n_jobs)),
     )
 
 
@@ -354,30 +310,27 @@ def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
     return replace(a, gains=gains, alone=alone, permuted=permuted, scores=scores)
 
 
-def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: int) -> SearchedData:
-    """Return the table that the parts were made from, as their searches saw it."""
+def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: int) -> SearchedSelection:
+    """Return the data that the parts were made from, as their searches saw them."""
     table: Table = as_table(X)
     if set(part.names) < set(table.names):  # y or strata were named, and are no variables
         table = ColumnSubset(table, np.array([table.names.index(name) for name in part.names]))
-    classes = DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
-    codes = part.strata_codes
-    strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
-    groups = Groups(part.group_codes) if len(part.group_codes) else None
-    same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
-    recorded = part.about["data fingerprint"]
-    hashed = partial(data_fingerprint, table, classes, strata, groups, like=recorded, n_threads=n_threads)
-    if not same_shape or hashed() != recorded:
-        raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")
-    comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
-    return SearchedData(
+    codes, settings = part.strata_codes, SelectionSettings.of(part.settings)
+    study = Study(
         table,
-        comparisons,
-        Coders(settings, n_threads=n_threads),
-        CpuEngine(n_threads=n_threads),
         None,
+        DecisionClasses(part.decision_codes, list(range(part.about["n_classes"]))),
+        strata=Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None,
+        groups=Groups(part.group_codes) if len(part.group_codes) else None,
         covariates=part.covariates,
         survival=part.survival,
     )
+    same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
+    if not same_shape or study.fingerprint(n_threads=n_threads) != part.about["data fingerprint"]:
+        raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")
+    task = SelectionTask(study, settings, study.comparisons(settings.multiclass))
+    coders = Coders(settings, n_threads=n_threads)
+    return SearchedSelection(task, coders, runs, CpuEngine(n_threads=n_threads))
 
 
 def _listed(numbers: Sequence[int]) -> str:

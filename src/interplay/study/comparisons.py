@@ -37,7 +37,7 @@ class Comparison:
     decision: str
     table: Table
     classes: DecisionClasses
-    strata: Strata | None
+    strata: Strata | None = None
     groups: Groups | None = None
     rows: IntArray | None = None
 

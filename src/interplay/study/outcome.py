@@ -81,6 +81,11 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     return classes
 
 
+def one_class(n_samples: int) -> DecisionClasses:
+    """Return the classes of samples without an outcome: all of one class."""
+    return DecisionClasses(np.zeros(n_samples, dtype=np.int64), ["all"])
+
+
 def decision_column(y: Any, argument: str = "y") -> Column:
     """Return `y` (or what else `argument` names) as one column."""
     if isinstance(y, Column):

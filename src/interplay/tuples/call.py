@@ -20,8 +20,7 @@ from interplay.codes.planes import make_bit_planes
 from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import TupleFormula, tuple_formula
 from interplay.search.settings import SearchSettings, asked_for_mask, check_search_settings, check_workspace
-from interplay.study.named_columns import take_columns
-from interplay.study.outcome import decision_classes
+from interplay.study.study import make_study
 from interplay.tuples.listing import Listing, best_table, value_matrix, whole_table, write_parquet, write_table
 from interplay.tuples.parquet_rows import check_out
 from interplay.tuples.source import TupleSource
@@ -197,7 +196,8 @@ def interesting_tuples(
     >>> interplay.interesting_tuples(X, stat="MI", as_matrix=True).shape
     (6, 6)
     """
-    table, y, _ = take_columns(X, y)
+    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions)
+    table = study.table
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(
         table,
@@ -220,18 +220,12 @@ def interesting_tuples(
         _check_matrix(table.n_vars, dimensions, given, max_memory)
     if out is not None:
         check_out(out)
-    if y is None:
-        classes = None
-    else:
-        classes = decision_classes(
-            y, n_samples=table.n_samples, decision=decision, decision_divisions=decision_divisions
-        )
     asked_for = asked_for_mask(table, variables, require, dimensions)
-    formula = tuple_formula(stat, dimensions, with_decision=classes is not None)
+    formula = tuple_formula(stat, dimensions, with_decision=y is not None)
     choice = check_engine(engine, n_jobs=n_jobs, to_list=True)
     source = make_source(
         coder_for(table, settings, n_threads=choice.n_threads),
-        classes,
+        study.classes,
         settings,
         choice,
         formula=formula,
@@ -257,7 +251,7 @@ def interesting_tuples(
 
 def make_source(
     coder: Coder,
-    classes: DecisionClasses | None,
+    classes: DecisionClasses,
     settings: SearchSettings,
     choice: EngineChoice,
     *,
@@ -272,15 +266,12 @@ def make_source(
     `formula` None lists the gains of the members. `columns`, if given, are the variables to keep; they are numbered
     anew.
     """
-    n_samples = coder.table.n_samples
-    if classes is None:
-        classes = DecisionClasses(np.zeros(n_samples, dtype=np.int64), ["all"])
     n_levels = coder.n_levels if columns is None else coder.n_levels[columns]
     check_workspace(np.maximum(n_levels, 2), classes, settings.dimensions)
     work = SearchWork.of(
         n_levels,
         n_vars=len(n_levels),
-        n_samples=n_samples,
+        n_samples=coder.table.n_samples,
         dimensions=settings.dimensions,
         discretizations=settings.discretizations,
         asked_for=asked_for,

@@ -1,0 +1,116 @@
+"""Gains of a selection → null fits → p-values → adjustment → relevant variables → Selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray
+from interplay.results.run import Run, smallest_log_p
+from interplay.results.selection import Selection
+from interplay.search.settings import SelectionSettings
+from interplay.selection.arm_tests import arm_p_values
+from interplay.selection.explanation import explained, retests
+from interplay.selection.runs import SearchedRun, SearchedSelection
+from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
+from interplay.statistics.null_fit import NullFit, fit_null
+from interplay.statistics.p_values import adjust, relevant_mask, significance_order
+from interplay.statistics.permutations.permutation_null import permutation_null
+
+
+def selection_from(
+    searched: Sequence[SearchedRun],
+    *,
+    names: list[str],
+    settings: SelectionSettings,
+    provenance: dict[str, Any],
+    data: SearchedSelection | None,
+) -> Selection:
+    """Gains → null fit → p-values → adjustment → relevant variables.
+
+    Without the `data`, the result lacks what explains its variables: correlations, tuples, their tests and counts.
+    """
+    tests: tuple[ArmPValues, ...] = ()
+    if settings.permutations:
+        nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
+        runs = [_run(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
+        log_p = smallest_log_p(runs)
+        p_values, p_adjusted = (
+            np.minimum(np.min(each, axis=0) * len(nulls), 1.0)
+            for each in ([null.p_value for null in nulls], [null.p_adjusted for null in nulls])
+        )
+        p_adjusted = p_values if settings.p_adjust == "none" else p_adjusted
+        order = significance_order(p_adjusted, np.max([null.evidence for null in nulls], axis=0))
+    else:
+        runs = [_fitted(run, settings) for run in searched]
+        if settings.all_dimensions is None:
+            log_p = smallest_log_p(runs)
+        else:
+            tests = arm_p_values(searched, runs, settings)
+            log_p = log_p_of_all(tests)
+            runs = [run for run in runs if run.dimensions in settings.all_dimensions]
+        p_values = np.exp(log_p)
+        p_adjusted = adjust(p_values, settings.p_adjust, level=settings.level)
+        order = significance_order(log_p, np.max([run.gains.gain for run in runs], axis=0))
+    relevant = relevant_mask(p_adjusted, level=settings.level)
+    second = [] if data is None else retests(data, runs, order[relevant[order]], p_values)
+    for retest in second:
+        if retest.kind == "log_rank":  # what follows from censoring alone is no find
+            relevant[retest.failed(settings.level)] = False
+    # "auto" may choose another one in each comparison of classes; with permutations nothing is fitted
+    fits = {settings.fit if run.null_fit.is_permuted else run.null_fit.fit for run in runs}
+    found = Selection(
+        names=names,
+        runs=tuple(runs),
+        log_p=log_p,
+        p_value=p_values,
+        p_adjusted=p_adjusted,
+        is_relevant=relevant,
+        ranked=order[relevant[order]],
+        correlation=np.empty((0, 0)),
+        retests=tuple(second),
+        settings=settings.to_dict() | {"fit": fits.pop() if len(fits) == 1 and not tests else settings.fit},
+        provenance=provenance,
+        tests=tests,
+    )
+    return found if data is None else explained(found, data)
+
+
+def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
+    gains = run.gains
+    inflation = 1.0 if run.inflation is None else run.inflation
+    null_fit = fit_null(
+        gains.gain / inflation,
+        dimensions=gains.dimensions,
+        divisions=settings.divisions,
+        discretizations=settings.discretizations,
+        contrast_gain=gains.contrast_gain / inflation if settings.n_contrast else None,
+        contrast_df=gains.contrast_df if settings.n_contrast else None,
+        df=gains.df,
+        # That of group contrast variables is known to hold once gains are divided; the others are not.
+        fit="weibull" if run.inflation is not None and settings.fit == "auto" else settings.fit,
+        n_classes=len(run.class_labels),
+    )
+    null_fit = replace(null_fit, inflation=inflation)
+    return _run(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
+
+
+def _run(run: SearchedRun, null_fit: NullFit) -> Run:
+    return Run(
+        decision=run.decision,
+        class_labels=run.class_labels,
+        class_sizes=run.class_sizes,
+        gains=run.gains,
+        gain_alone=run.alone.gain,
+        df_alone=run.alone.df,
+        contrast_sources=run.contrast_sources,
+        null_fit=null_fit,
+    )
+
+
+def _permuted(run: SearchedRun) -> FloatArray:
+    assert run.permuted is not None  # where settings ask for permutations
+    return run.permuted
