@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-import interplay.codes.coders
+import interplay.codes.coded
 import interplay.search.plan
 import interplay.selection.call
 import interplay.selection.runs
@@ -69,7 +69,7 @@ def measured(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     clock = Clock()
     clock.watch(interplay.selection.call, "check_selection", "checking the table and the arguments")
     clock.watch(interplay.selection.call, "check_engine", "starting CuPy and the driver")
-    clock.watch(interplay.codes.coders.Coders, "of", "looking at the columns")
+    clock.watch(interplay.codes.coded.CodedStudy, "of", "looking at the columns")
     clock.watch(interplay.selection.runs, "prepare_run", "cutting into tiles")
     clock.watch(interplay.search.plan.PreparedSearch, "planes", "coding and packing")
     clock.watch(CudaEngine, "max_gains", "searching")

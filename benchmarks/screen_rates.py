@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import interplay
-from interplay.codes.coders import Coders
+from interplay.codes.coded import code_comparison
 from interplay.engines.choice import check_engine
 from interplay.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.search.settings import check_search_settings
@@ -86,8 +86,8 @@ def measure(kind: str, shape: tuple[int, ...], args: argparse.Namespace) -> dict
 
     def screen() -> ScreenedTuples:
         choice = check_engine(args.engine, n_jobs=args.threads, to_screen=True)
-        coders = Coders(settings, n_threads=args.threads)
-        return screen_tuples(comparison, settings, coders, choice, max_p=0.05 / n_tuples, progress=False)
+        coded = code_comparison(comparison, settings, n_threads=args.threads)
+        return screen_tuples(coded, settings, choice, max_p=0.05 / n_tuples, progress=False)
 
     def maxima() -> Any:
         return interplay.max_information_gain(

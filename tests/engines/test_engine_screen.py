@@ -16,8 +16,8 @@ import reference
 from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine, simd_levels
+from interplay.engines.tables import count_tables
 from interplay.engines.tile_chunks import screen_in_chunks
-from interplay.engines.tuple_tables import count_tables
 from interplay.search.tiles import make_tuple_tiles
 from interplay.statistics.interaction.null_model import fewest_degrees_of_freedom
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import interplay
-from interplay.codes.coders import Coders
+from interplay.codes.coded import code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import check_engine
 from interplay.engines.cpu import CpuEngine, simd_levels
@@ -67,9 +67,12 @@ def run_screen(
     number = n_tests(table.n_vars, dimensions, discretizations=discretizations, asked_for=asked_for, require=require)
     with keeping(kept, lambda like: {"dimensions": dimensions, "max_p": max_p}):
         return screen_tuples(
-            Comparison("all classes", table, classes, make_strata(strata, n_samples=table.n_samples)),
+            code_comparison(
+                Comparison("all classes", table, classes, make_strata(strata, n_samples=table.n_samples)),
+                chosen,
+                n_threads=n_jobs,
+            ),
             chosen,
-            Coders(chosen, n_threads=n_jobs),
             check_engine(engine, n_jobs=n_jobs, to_screen=True),
             max_p=0.05 / number if max_p is None else max_p,
             asked_for=asked_for,

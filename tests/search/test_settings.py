@@ -13,7 +13,7 @@ import pytest
 import interplay
 from interplay.cli.options import SELECT_OPTIONS
 from interplay.codes import coder as discrete_codes
-from interplay.codes.coders import Coders
+from interplay.codes.coded import CodedStudy
 from interplay.engines import choice
 from interplay.search.settings import SearchSettings, SelectionSettings
 from interplay.selection.call import task_of
@@ -158,17 +158,19 @@ def test_max_gains_and_lists_look_once(data, happened: Counter[str]) -> None:
         happened.clear()
 
 
-def test_coders_survey_what_is_asked_for() -> None:
+def test_coded_study_surveys_what_is_asked_for() -> None:
     rng = np.random.default_rng(0)
     table, other = as_table(rng.normal(size=(50, 8))), as_table(rng.normal(size=(50, 8)))
-    coders = Coders(task_of(table, rng.integers(0, 2, 50), dimensions=2).settings, n_threads=1)
-    some = coders.of(table, np.array([1, 5]))
-    assert np.flatnonzero(some.n_levels).tolist() == [1, 5]
-    assert coders.of(table, np.array([5])) is some
-    more = coders.of(table, np.array([5, 6]))
-    assert np.flatnonzero(more.n_levels).tolist() == [5, 6]
-    all_of_them = coders.of(table)
-    assert all_of_them.n_levels.all()
-    assert coders.of(table, np.array([0])) is all_of_them
-    assert coders.of(other).table is other
-    assert coders.of(table) is not all_of_them
+    task = task_of(table, rng.integers(0, 2, 50), dimensions=2)
+    (here,), coded = task.comparisons, CodedStudy(task.settings, n_threads=1)
+    there = dataclasses.replace(here, table=other)
+    some = coded.of(here, np.array([1, 5]))
+    assert np.flatnonzero(some.coder.n_levels).tolist() == [1, 5]
+    assert coded.of(here, np.array([5])) is some
+    more = coded.of(here, np.array([5, 6]))
+    assert np.flatnonzero(more.coder.n_levels).tolist() == [5, 6]
+    all_of_them = coded.of(here)
+    assert all_of_them.coder.n_levels.all()
+    assert coded.of(here, np.array([0])) is all_of_them
+    assert coded.of(there).coder.table is other
+    assert coded.of(here) is not all_of_them

@@ -8,7 +8,7 @@ from typing import Any
 
 from interplay.base.arrays import TupleTiles
 from interplay.cli.expected_work import ExpectedWork, memory_of, sampled_rate
-from interplay.codes.coders import Coders
+from interplay.codes.coded import code_comparison
 from interplay.engines.choice import check_engine
 from interplay.engines.tile_chunks import screen_in_chunks
 from interplay.interaction.call import task_of
@@ -36,7 +36,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     task, _ = task.parts()
     comparison, k = task.comparison, task.settings.dimensions
     settings = replace(task.search_settings, pseudocount=PSEUDOCOUNT)
-    coder = Coders(settings, n_threads=choice.n_threads).of(comparison.table)
+    coder = code_comparison(comparison, settings, n_threads=choice.n_threads).coder
     search = prepare_search(
         coder,
         comparison.classes,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
-from interplay.codes.coders import Coders
+from interplay.codes.coded import CodedStudy
 from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
 from interplay.search.loop import Shard
@@ -93,9 +93,9 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     task = task_of(X, y, **settings)
     choice = check_engine(settings.get("engine", "auto"), n_jobs=settings.get("n_jobs"))
     started = time.perf_counter()
-    coders = Coders(task.settings, n_threads=choice.n_threads)
-    task = task.with_fitting_dimensions(coders)
-    search = prepare_largest(task, coders, choice, shard=shard)
+    coded = CodedStudy(task.settings, n_threads=choice.n_threads)
+    task = task.with_fitting_dimensions(coded)
+    search = prepare_largest(task, coded, choice, shard=shard)
     planes, tiles = search.planes(0), search.searches[0]
     preparing = time.perf_counter() - started
     # Of several dimensions, the largest tuples are sampled: they are most of the work.

@@ -8,7 +8,7 @@ the last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,10 @@ MISSING_CHOICES = ("error", "level", "impute")
 #: whole cache lines.
 BLOCK_BYTES = 2**21
 MIN_BLOCK_COLUMNS = 8
+
+#: Variables read at once, and how many others may lie between two of them.
+_READ_AT_ONCE = 64
+_NEAR = 4
 
 #: Up to here, comparing a whole block with each threshold in turn beats searching the thresholds for each value.
 MAX_COMPARISONS = 64
@@ -117,6 +121,19 @@ class Coder:
         if self.missing == "level":
             for row in gaps:
                 codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+
+    def codes_of(self, d: int, variables: IntArray) -> DiscreteCodes:
+        """Return the codes of some variables; neighbours of ascending ones are read together, as files have them."""
+        codes = np.empty((len(variables), self.table.n_samples), dtype=np.uint8)
+        for rows in _near_runs(variables):
+            begin, end = int(variables[rows.start]), int(variables[rows.stop - 1]) + 1
+            if end - begin == rows.stop - rows.start:
+                self.write_block(d, slice(begin, end), codes[rows])
+            else:
+                block = np.empty((end - begin, self.table.n_samples), dtype=np.uint8)
+                self.write_block(d, slice(begin, end), block)
+                codes[rows] = block[variables[rows] - begin]
+        return DiscreteCodes(codes, self.n_levels[variables])
 
     def cut_values(self, d: int, rows: slice) -> CutValues | None:
         """Return values and thresholds, if all of these variables have as many, at least one, and none is missing.
@@ -325,6 +342,19 @@ def discretize(
     for d in range(discretizations):
         coder.codes(d, out=codes[d])
     return codes.transpose(0, 2, 1)
+
+
+def _near_runs(variables: IntArray) -> Iterator[slice]:
+    """Cut ascending variables into runs of near ones, short enough to be read at once."""
+    begin = 0
+    for i in range(1, len(variables) + 1):
+        if (
+            i == len(variables)
+            or not 0 < variables[i] - variables[i - 1] <= _NEAR
+            or variables[i] - variables[begin] >= _READ_AT_ONCE
+        ):
+            yield slice(begin, i)
+            begin = i
 
 
 def _count_thresholds_below(values: Values, thresholds: list[Values], codes: CodeArray) -> None:

@@ -1,17 +1,16 @@
 """Samples per cell and class of a few chosen tuples: what a person looks at to see why a tuple matters.
 
-The search counts every tuple and forgets the counts. Those of the tuples that were found are counted again here, column
-by column, so that the result can show them without the data.
+The search counts every tuple and forgets the counts. Tables of the tuples that were found are kept with the result,
+which so can show them without the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import IntArray
 from interplay.codes.coder import Coder
 from interplay.codes.cuts import variable_cuts
 
@@ -48,47 +47,18 @@ class TupleCounts:
         return bool(same and np.array_equal(self.members, members))
 
 
-class TupleCounter:
-    """Counts tuples as a search saw them: from the coder of its table, and its classes."""
+def tuple_counts(
+    coder: Coder, table: IntArray, members: IntArray, *, run: int, discretization: int, omit_missing: bool = False
+) -> TupleCounts:
+    """Return the counted `table` of a tuple, strata added up, with the names of its levels.
 
-    def __init__(self, coder: Coder, classes: DecisionClasses) -> None:
-        self._coder = coder
-        self._classes = classes
-
-    def count(self, members: IntArray, *, run: int, discretization: int) -> TupleCounts | None:
-        """Return the counts of a tuple, or None if they are too many to look at."""
-        numbers = members.tolist()
-        shape = (*self._n_levels(numbers), self._classes.n_classes)
-        if np.prod([float(size) for size in shape]) > MAX_NUMBERS:
-            return None
-        codes = [self._codes(v, discretization) for v in numbers]
-        cell = np.ravel_multi_index((*codes, self._classes.codes), shape)
-        return TupleCounts(
-            members=np.array(members, dtype=np.int64),
-            run=run,
-            discretization=int(discretization),
-            level_names=[variable_cuts(self._coder, v).level_names(discretization) for v in numbers],
-            counts=np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64),
-        )
-
-    def cells(self, members: IntArray, discretization: int) -> IntArray:
-        """Return the number of each sample's cell in a tuple, (n_samples,)."""
-        cell = np.zeros(self._coder.table.n_samples, dtype=np.int64)
-        for v in members.tolist():
-            cell = cell * max(int(self._coder.n_levels[v]), 1) + self._codes(v, discretization)
-            cell = np.unique(cell, return_inverse=True)[1].reshape(-1).astype(np.int64)  # keeps numbers small
-        return cell
-
-    def numbered_cells(self, counts: TupleCounts) -> IntArray:
-        """Return the number of each sample's cell, as the flattened cells of `counts` are numbered, (n_samples,)."""
-        numbers = counts.members.tolist()
-        codes = tuple(self._codes(v, counts.discretization) for v in numbers)
-        return np.asarray(np.ravel_multi_index(codes, self._n_levels(numbers)), dtype=np.int64)
-
-    def _n_levels(self, numbers: Sequence[int]) -> tuple[int, ...]:
-        return tuple(max(int(self._coder.n_levels[v]), 1) for v in numbers)
-
-    def _codes(self, v: int, discretization: int) -> IntArray:
-        codes = np.empty((1, self._coder.table.n_samples), dtype=np.uint8)
-        self._coder.write_block(discretization, slice(v, v + 1), codes)
-        return np.asarray(codes[0], dtype=np.int64)
+    With `omit_missing`, the table has no levels of missing values.
+    """
+    names = [variable_cuts(coder, v).level_names(discretization) for v in members.tolist()]
+    if omit_missing:
+        names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in names]
+    while table.ndim > len(members) + 1:
+        table = table.sum(axis=0)
+    # A column with one value has one level here, and an empty second one in the table.
+    counts = np.ascontiguousarray(table[tuple(slice(len(levels)) for levels in names)])
+    return TupleCounts(np.array(members, dtype=np.int64), run, int(discretization), names, counts)

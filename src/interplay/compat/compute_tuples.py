@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import DecisionClasses, FloatArray
 from interplay.base.checks import check_int, check_real, shown
-from interplay.codes.coders import coder_for
+from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
 from interplay.compat.max_gains import (
     asked_for_mask,
@@ -24,6 +24,7 @@ from interplay.compat.max_gains import (
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
+from interplay.study.comparisons import Comparison
 from interplay.study.outcome import decision_classes, one_class
 from interplay.study.table import as_table
 from interplay.tuples.call import make_source
@@ -158,8 +159,7 @@ def compute_tuples(
     formula = tuple_formula(_stat_of(stat_mode), settings.dimensions, with_decision=decision is not None)
     choice = check_engine(to_list=True)
     source = make_source(
-        coder_for(table, settings, n_threads=choice.n_threads),
-        classes,
+        code_comparison(Comparison("all classes", table, classes), settings, n_threads=choice.n_threads),
         settings,
         choice,
         formula=formula,

@@ -9,8 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.codes.coders import Coders
-from interplay.codes.interaction_tables import has_missing_level
+from interplay.codes.coded import CodedComparison
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.task import InteractionTask
 from interplay.statistics.covariate_test import covariate_interaction_test
@@ -24,7 +23,7 @@ Judge = Callable[[TestedTuples, FloatArray, IntArray], tuple[FloatArray, FloatAr
 
 def beside_covariates(
     task: InteractionTask,
-    coders: Coders,
+    coded: CodedComparison,
     tested: TestedTuples,
     judge: Judge,
 ) -> CovariateTests | None:
@@ -37,18 +36,11 @@ def beside_covariates(
         return None
     rows = np.flatnonzero(tested.is_significant(task.caps.level))
     again = tested.chosen(rows)
-    coder = coders.of(comparison.table, np.unique(again.tuples))
-    has_gaps = has_missing_level(coder) & task.omits_missing
+    coder, has_gaps = coded.coder, coded.has_missing_level & task.omits_missing
     chi2, df = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
-    codes_of: dict[tuple[int, int], IntArray] = {}
     for place, members in enumerate(again.tuples.tolist()):
         d = int(again.discretization[place])
-        for v in members:
-            if (v, d) not in codes_of:
-                block = np.empty((1, comparison.table.n_samples), dtype=np.uint8)
-                coder.write_block(d, slice(v, v + 1), block)
-                codes_of[v, d] = block[0].astype(np.int64)
-        levels = np.stack([codes_of[v, d] for v in members])
+        levels = coder.codes_of(d, np.array(members)).codes.astype(np.int64)
         gaps = [(levels[i] == coder.n_levels[v] - 1) & has_gaps[v] for i, v in enumerate(members)]
         known = ~np.any(gaps, axis=0)
         stratum = [] if comparison.strata is None else [comparison.strata.codes[known]]

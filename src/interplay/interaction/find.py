@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import IntArray
 from interplay.base.progress import Progress, show_progress
-from interplay.codes.coder import Coder
-from interplay.codes.coders import Coders
+from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import outcome_cuts, variable_cuts
-from interplay.codes.interaction_tables import TupleTables, has_missing_level
-from interplay.codes.tuple_counts import MAX_KEPT, TupleCounter, TupleCounts
+from interplay.codes.tuple_counts import MAX_KEPT
 from interplay.engines.choice import EngineChoice
+from interplay.engines.tables import TupleTables
 from interplay.interaction.beside_covariates import as_the_search, beside_covariates
 from interplay.interaction.p_value_caps import PValueCaps
-from interplay.interaction.screen import ScreenedTuples, cap_beside_gaps, screen_tuples
+from interplay.interaction.screen import screen_tuples
 from interplay.interaction.task import InteractionTask
-from interplay.interaction.tests import make_tuple_tests
+from interplay.interaction.tests import kept_counts, make_tuple_tests, tuple_tables
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, keeping
@@ -34,7 +32,6 @@ from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
 from interplay.statistics.interaction.two_level_fit import is_two_level
-from interplay.study.comparisons import Comparison
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -52,13 +49,10 @@ def find_interactions(
 ) -> Interactions:
     """Search all tuples of the family, test those that may be listed, and list those that are asked for."""
     started = time.perf_counter()
-    settings, caps, comparison = task.search_settings, task.caps, task.comparison
-    coders = Coders(settings, n_threads=choice.n_threads)
-    omit_missing, shard = task.omits_missing, task.shard
-
-    coder = coders.of(comparison.table)
-    n_levels = coder.n_levels - (has_missing_level(coder) if omit_missing else 0)
-    _warn_of_sparse_tuples(comparison, n_levels, settings.dimensions)
+    settings, caps = task.search_settings, task.caps
+    coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)
+    tables = tuple_tables(coded, omit_missing=task.omits_missing)
+    _warn_of_sparse_tuples(task, coded)
 
     def about(_: Any) -> dict[str, Any]:
         asked = {name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions")}
@@ -68,33 +62,33 @@ def find_interactions(
         cap, n_screens = caps.first(), 0
         while True:
             screened = screen_tuples(
-                comparison,
+                coded,
                 settings,
-                coders,
                 choice,
-                max_p=cap_beside_gaps(cap, comparison, coders.of(comparison.table), settings.dimensions)
-                if omit_missing
-                else cap,
+                max_p=cap_in_each(cap, settings.discretizations),
+                tables=tables,
                 asked_for=task.family.asked_for,
                 require=task.family.require,
-                shard=shard,
+                shard=task.shard,
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
                 progress=_part(progress, 0.0, _SHARE_OF_SCREEN),
             )
-            test = _Tests(task, coders, screened)
+            inside = task.family.holds(screened.tuples)
+            tuples, where = screened.tuples[inside], screened.discretization[inside]
+            test = _Tests(tables, [tuples[where == d] for d in range(len(tables))], caps, settings.random_state)
             found = test.adjusted(cap, _part(progress, _SHARE_OF_SCREEN, 1.0))
-            wider = caps.following(cap, found, is_part=shard is not None)
+            wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
-    wanted = wanted_tuples(found, caps, is_part=shard is not None)
-    again = beside_covariates(task, coders, wanted, as_the_search(caps, settings.discretizations))
+    wanted = wanted_tuples(found, caps, is_part=task.shard is not None)
     return named_result(
         task,
         wanted,
-        coders,
-        with_covariates=again,
+        coded,
+        tables,
+        with_covariates=beside_covariates(task, coded, wanted, as_the_search(caps, settings.discretizations)),
         settings=task.recorded_settings(),
         provenance={
             **task.study.record(n_threads=choice.n_threads),
@@ -106,34 +100,16 @@ def find_interactions(
     )
 
 
-class _Tests:
-    """The tests of the tuples that one screen has left."""
+def cap_in_each(cap: float, discretizations: int) -> float:
+    """Return the p-value up to which tuples have to be found in each discretisation; p = 1 is that of any tuple."""
+    return cap / discretizations if cap < 1 else 1.0
 
-    def __init__(
-        self,
-        task: InteractionTask,
-        coders: Coders,
-        screened: ScreenedTuples,
-    ) -> None:
-        settings = task.search_settings
-        inside = task.family.holds(screened.tuples)
-        tuples, where = screened.tuples[inside], screened.discretization[inside]
-        self._tuples = [tuples[where == d] for d in range(settings.discretizations)]
-        variables = np.unique(tuples)
-        comparison = task.comparison
-        coder = coders.of(comparison.table, variables)
-        self._tables = [
-            TupleTables(
-                coder,
-                comparison.classes,
-                strata=comparison.strata,
-                discretization=d,
-                variables=variables,
-                omit_missing=task.omits_missing,
-            )
-            for d in range(settings.discretizations)
-        ]
-        self._caps, self._seed, self._has_strata = task.caps, settings.random_state, comparison.strata is not None
+
+class _Tests:
+    """The tests of the tuples that one screen has left, by discretisation."""
+
+    def __init__(self, tables: list[TupleTables], tuples: list[IntArray], caps: PValueCaps, seed: int) -> None:
+        self._tables, self._tuples, self._caps, self._seed = tables, tuples, caps, seed
 
     def adjusted(self, cap: float, progress: Progress) -> TestedTuples:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
@@ -151,10 +127,10 @@ class _Tests:
         return found
 
     def _test(self, tuples: list[IntArray], cap: float, bootstrap_below: float, progress: Progress) -> TestedTuples:
-        n_tuples = sum(map(len, tuples))
+        n_tuples = max(sum(map(len, tuples)), 1)
         n_done = 0
         what = f"testing {n_tuples} tuples"
-        with show_progress(progress, n_tuples=max(2 * n_tuples, 1), what=what, min_tuples=_MANY_TESTS) as show:
+        with show_progress(progress, n_tuples=n_tuples, what=what, min_tuples=_MANY_TESTS) as show:
 
             def tell(more: int) -> None:
                 nonlocal n_done
@@ -163,16 +139,9 @@ class _Tests:
                     show(n_done)
 
             found = make_tuple_tests(
-                self._tables,
-                tuples,
-                max_p=cap,
-                bootstrap_below=bootstrap_below,
-                seed=self._seed,
-                has_strata=self._has_strata,
-                tell=tell,
+                self._tables, tuples, max_p=cap, bootstrap_below=bootstrap_below, seed=self._seed, tell=tell
             )
-            if show is not None:
-                show(max(2 * n_tuples, 1))
+            tell(n_tuples - n_done)  # a tuple is tested in one of the discretisations
             return found
 
     def _adjust(self, found: TestedTuples) -> TestedTuples:
@@ -191,27 +160,28 @@ def wanted_tuples(found: TestedTuples, caps: PValueCaps, *, is_part: bool = Fals
 def named_result(
     task: InteractionTask,
     tested: TestedTuples,
-    coders: Coders,
+    coded: CodedComparison,
+    tables: list[TupleTables],
     *,
     settings: dict[str, Any],
     provenance: dict[str, Any],
-    with_covariates: CovariateTests | None = None,
+    with_covariates: CovariateTests | None,
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
-    study = task.study
-    coder = coders.of(task.comparison.table, np.unique(tested.tuples))
+    study, coder = task.study, coded.coder
+    outcome = outcome_cuts(study.y, study.classes)
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
-    labels, omit = outcome_cuts(study.y, study.classes), task.omits_missing
+    first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()
     return Interactions(
         names=list(study.table.names),
         tested=replace(tested, tuples=task.numbers(tested.tuples)),
         n_tests=task.caps.n_tests,
-        outcome=labels,
-        class_sizes=dict(zip(labels.labels, study.classes.sizes.tolist(), strict=True)),
+        outcome=outcome,
+        class_sizes=dict(zip(outcome.labels, study.classes.sizes.tolist(), strict=True)),
         cuts=tuple(replace(cut, variable=int(task.numbers(np.array(cut.variable)))) for cut in cuts),
         counts=tuple(
             replace(counts, members=task.numbers(counts.members))
-            for counts in kept_counts(coder, study.classes, tested, omit_missing=omit)
+            for counts in kept_counts(coder, tables, first, where, omit_missing=task.omits_missing)
         ),
         settings=settings,
         provenance=provenance,
@@ -219,31 +189,14 @@ def named_result(
     )
 
 
-def kept_counts(
-    coder: Coder, classes: DecisionClasses, tested: TestedTuples, *, omit_missing: bool
-) -> Iterator[TupleCounts]:
-    """Count the first tuples again, to be looked at."""
-    counter = TupleCounter(coder, classes)
-    for members, d in zip(tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist(), strict=True):
-        counts = counter.count(members, run=0, discretization=d)
-        if counts is not None:
-            yield _without_missing(counts) if omit_missing else counts
-
-
-def _without_missing(counts: TupleCounts) -> TupleCounts:
-    """Leave the last level of each member out that stands for missing values."""
-    names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in counts.level_names]
-    kept = tuple(slice(len(levels)) for levels in names)
-    return replace(counts, level_names=names, counts=np.ascontiguousarray(counts.counts[kept]))
-
-
-def _warn_of_sparse_tuples(comparison: Comparison, n_levels: IntArray, dimensions: int) -> None:
+def _warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None:
     """Say that tuples with many levels cannot be tested, before the search; two levels and two classes always can."""
-    levels = np.sort(np.maximum(n_levels, 2))[-dimensions:].tolist()
-    n_classes = comparison.classes.n_classes
-    n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
+    n_levels = coded.n_levels - (coded.has_missing_level if task.omits_missing else 0)
+    levels = np.sort(np.maximum(n_levels, 2))[-task.settings.dimensions :].tolist()
+    n_classes, strata = task.study.classes.n_classes, task.study.strata
+    n_strata = 1 if strata is None else strata.n_strata
     needed = MIN_PER_COLUMN * n_null_columns((*levels, n_classes)) * n_strata
-    n_samples = comparison.table.n_samples
+    n_samples = task.study.n_samples
     if is_two_level((*levels, n_classes)) or n_samples >= needed:
         return
     warnings.warn(

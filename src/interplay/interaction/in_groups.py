@@ -15,15 +15,15 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
 from interplay.base.progress import BestFinds, Progress, ShowDone, show_progress
-from interplay.codes.coders import Coders
-from interplay.codes.interaction_tables import TupleTables
+from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
+from interplay.engines.tables import TupleTables
 from interplay.interaction.beside_covariates import beside_covariates, chi2_log_tail
 from interplay.interaction.find import named_result
 from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
 from interplay.interaction.task import InteractionTask
-from interplay.interaction.tests import chi2_log_p_of, make_tuple_tests
+from interplay.interaction.tests import chi2_log_p_of, make_tuple_tests, tuple_tables
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes, shown_after
@@ -43,9 +43,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     """Search all tuples of the family, in the data and in each relabeling of them, and list what is wanted."""
     started = time.perf_counter()
     settings, caps, comparison = task.search_settings, task.caps, task.comparison
-    coders = Coders(settings, n_threads=choice.n_threads)
+    coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
     omit_missing, n_permutations = task.omits_missing, task.n_permutations
-    screen = RelabeledScreen(comparison, settings, coders, choice, family=task.family, omit_missing=omit_missing)
+    screen = RelabeledScreen(coded, settings, choice, family=task.family, omit_missing=omit_missing)
     relabeled = _Relabeled(comparison, caps.level, n_permutations=n_permutations, seed=settings.random_state)
     n_screens = relabeled.n_planned + 2
     what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
@@ -57,7 +57,7 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
             if caps.top is None:
                 observed = _significant(screen, comparison.classes, smallest, caps.level)
-            counter = _Counter(comparison, settings, coders, observed.tuples, omit_missing=omit_missing)
+            counter = _Counter(coded, settings, omit_missing=omit_missing)
             listed = counter.tested(observed)
             own = relabeled.own_p_values(counter, observed.tuples)
             if show is not None:
@@ -85,8 +85,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     return named_result(
         task,
         tested,
-        coders,
-        with_covariates=beside_covariates(task, coders, tested, judge),
+        coded,
+        counter.observed,
+        with_covariates=beside_covariates(task, coded, tested, judge),
         settings=task.recorded_settings() | {"n_permutations": n_permutations},
         provenance={
             **task.study.record(n_threads=choice.n_threads),
@@ -138,26 +139,15 @@ class _Relabeled:
 class _Counter:
     """Counts some tuples again, for any classes of the samples."""
 
-    def __init__(
-        self, comparison: Comparison, settings: SearchSettings, coders: Coders, tuples: IntArray, *, omit_missing: bool
-    ) -> None:
-        self._comparison, self._settings, self._omit_missing = comparison, settings, omit_missing
-        self._variables = np.unique(tuples)
-        self._coder = coders.of(comparison.table, self._variables)
+    def __init__(self, coded: CodedComparison, settings: SearchSettings, *, omit_missing: bool) -> None:
+        self._coded, self._settings, self._omit_missing = coded, settings, omit_missing
+        self.observed = tuple_tables(coded, omit_missing=omit_missing)
 
     def tables(self, classes: DecisionClasses) -> list[TupleTables]:
-        """Return what counts them, for each discretisation."""
-        return [
-            TupleTables(
-                self._coder,
-                classes,
-                strata=self._comparison.strata,
-                discretization=d,
-                variables=self._variables,
-                omit_missing=self._omit_missing,
-            )
-            for d in range(self._settings.discretizations)
-        ]
+        """Return the tables of tuples for each discretisation."""
+        if classes is self._coded.comparison.classes:
+            return self.observed
+        return tuple_tables(self._coded, omit_missing=self._omit_missing, classes=classes)
 
     def log_p(self, classes: DecisionClasses, tuples: IntArray) -> FloatArray:
         """Return the smallest p-value of χ² over the discretisations, as logarithms."""
@@ -169,12 +159,11 @@ class _Counter:
         if len(ranked.tuples) == 0:
             return TestedTuples.none(settings.dimensions)
         tested = make_tuple_tests(
-            self.tables(self._comparison.classes),
+            self.observed,
             [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
             max_p=1.0,
             bootstrap_below=0.0,
             seed=settings.random_state,
-            has_strata=self._comparison.strata is not None,
         )
         return tested.chosen(tested.rows_of(ranked.tuples))
 

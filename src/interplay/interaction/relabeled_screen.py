@@ -11,13 +11,12 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, DecisionClasses, FloatArray, IntArray, TupleTiles
 from interplay.base.progress import ShowDone
-from interplay.codes.coders import Coders
-from interplay.codes.interaction_tables import has_missing_level
+from interplay.codes.coded import CodedComparison, has_missing_level
 from interplay.engines.base import Engine
 from interplay.engines.choice import EngineChoice
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.tables import count_tables
 from interplay.engines.tile_chunks import screen_in_chunks
-from interplay.engines.tuple_tables import count_tables
 from interplay.interaction.family import TupleFamily
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
@@ -27,7 +26,6 @@ from interplay.search.screen_loop import CHUNK_SECONDS
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_p
 from interplay.statistics.interaction.survivors import may_be_significant
-from interplay.study.comparisons import Comparison
 
 #: A cap beyond which floating point has no numbers; logarithms of p-values go on.
 _SMALLEST_CAP = 1e-300
@@ -66,16 +64,16 @@ class RelabeledScreen:
 
     def __init__(
         self,
-        comparison: Comparison,
+        coded: CodedComparison,
         settings: SearchSettings,
-        coders: Coders,
         choice: EngineChoice,
         *,
         family: TupleFamily,
         omit_missing: bool,
     ) -> None:
-        self._comparison, self._settings, self._family = comparison, settings, family
-        self._coder = coders.of(comparison.table)
+        self._coded, self._settings, self._family = coded, settings, family
+        comparison = self._comparison = coded.comparison
+        self._coder = coded.coder
         self._search = prepare_search(
             self._coder,
             comparison.classes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log, prod
@@ -13,12 +13,12 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.base.progress import Progress
+from interplay.codes.coded import CodedComparison, has_missing_level
 from interplay.codes.coder import Coder
-from interplay.codes.coders import Coders
-from interplay.codes.interaction_tables import has_missing_level
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.engines.tables import TupleTables
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
@@ -107,12 +107,12 @@ def n_tests(
 
 
 def screen_tuples(
-    comparison: Comparison,
+    coded: CodedComparison,
     settings: SearchSettings,
-    coders: Coders,
     choice: EngineChoice,
     *,
     max_p: float,
+    tables: Sequence[TupleTables] | None = None,
     asked_for: BoolArray | None = None,
     require: str = "any",
     shard: Shard | None = None,
@@ -150,8 +150,8 @@ def screen_tuples(
     """
     check_int("dimensions", settings.dimensions, low=2)
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
+    comparison, coder = coded.comparison, coded.coder
     table, classes, strata = comparison.table, comparison.classes, comparison.strata
-    coder = coders.of(table)
     thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
     search = prepare_search(
         coder,

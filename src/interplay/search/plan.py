@@ -11,8 +11,8 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, IntArray, MaxGains, TupleTiles
 from interplay.base.progress import Progress, show_progress
+from interplay.codes.coded import coder_for, contrast_coder
 from interplay.codes.coder import Coder
-from interplay.codes.coders import coder_for, contrast_coder
 from interplay.codes.planes import make_bit_planes, planes_to_come
 from interplay.engines.base import USUAL_TILES, Engine
 from interplay.engines.choice import EngineChoice, SearchWork, choose_engine

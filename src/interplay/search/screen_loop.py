@@ -11,8 +11,8 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
 from interplay.base.progress import ShowDone
 from interplay.engines.searcher_counts import add_counts
+from interplay.engines.tables import count_tables
 from interplay.engines.tile_chunks import screen_in_chunks
-from interplay.engines.tuple_tables import count_tables
 from interplay.search.checkpoint import SearchState
 from interplay.search.loop import CHUNKS_BETWEEN_WRITES, TileLoop
 from interplay.statistics.interaction.survivors import may_be_significant

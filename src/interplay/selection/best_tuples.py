@@ -9,14 +9,13 @@ from math import comb
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, MaxGains
-from interplay.codes.coders import Coders
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
+from interplay.codes.coded import CodedComparison, chosen_rows
 from interplay.engines.base import Engine
 from interplay.engines.choice import EngineChoice
 from interplay.engines.cpu import CpuEngine
 from interplay.results.synergy_table import Explanations
 from interplay.search.settings import SearchSettings
-from interplay.study.comparisons import Comparison
 from interplay.tuples.best_rows import BestRows
 from interplay.tuples.call import make_source
 from interplay.tuples.source import TupleSource
@@ -35,9 +34,8 @@ _FEW_TUPLES = 1_000_000
 
 
 def explain(
-    comparison: Comparison,
+    coded: CodedComparison,
     settings: SearchSettings,
-    coders: Coders,
     gains: MaxGains,
     ranked: IntArray,
     *,
@@ -47,8 +45,8 @@ def explain(
 
     Parameters
     ----------
-    comparison : Comparison
-        What was searched, without strata.
+    coded : CodedComparison
+        The comparison that was searched, without strata.
     gains : MaxGains
         Of this comparison: the best tuple of a variable names its partners.
     ranked : (n_relevant,) int64
@@ -64,16 +62,16 @@ def explain(
         none, no_gain = np.empty(0, dtype=np.int64), np.empty(0)
         return Explanations(np.empty((0, k), dtype=np.int64), none, no_gain, no_gain, none)
     involved = np.unique(np.concatenate([members for _, members in groups]))
-    coder, classes = coders.of(comparison.table, involved), comparison.classes
+    coder, classes = coded.coder, coded.comparison.classes
     # A device would take longer to begin than the processor takes for few tuples.
     most = max(comb(len(members), settings.dimensions) for _, members in groups)
     lister = engine if engine.can_list and most > _FEW_TUPLES else CpuEngine(n_threads=coder.n_jobs)
     choice = EngineChoice(lister, coder.n_jobs)
-    everything = make_source(coder, classes, settings, choice, columns=involved)
+    everything = make_source(coded, settings, choice, columns=involved)
     parts = []
     for relevant, members in groups:
         rows = np.searchsorted(involved, members)
-        source = replace(everything, planes=[_chosen_rows(planes, rows) for planes in everything.planes])
+        source = replace(everything, planes=[chosen_rows(planes, rows) for planes in everything.planes])
         parts.append(_explain_group(source, np.isin(members, relevant), members, classes.n_classes))
     return Explanations(
         tuples=np.concatenate([part.tuples for part in parts]),
@@ -99,20 +97,6 @@ def _groups(best_tuples: IntArray, ranked: IntArray) -> Iterator[tuple[IntArray,
         members = more
     if relevant:
         yield np.array(relevant), np.array(sorted(members))
-
-
-def _chosen_rows(planes: BitPlanes, rows: IntArray) -> BitPlanes:
-    """Keep some variables."""
-    n_planes = planes.n_levels[rows] - 1
-    start = np.concatenate([[0], np.cumsum(n_planes)])
-    within = np.arange(start[-1]) - np.repeat(start[:-1], n_planes)
-    return replace(
-        planes,
-        words=planes.words[np.repeat(planes.plane_start[rows], n_planes) + within],
-        plane_start=start,
-        n_levels=planes.n_levels[rows],
-        n_vars=len(rows),
-    )
 
 
 def _explain_group(source: TupleSource, is_relevant: BoolArray, members: IntArray, n_classes: int) -> Explanations:

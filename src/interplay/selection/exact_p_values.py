@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, FloatArray
-from interplay.engines.level_counts import level_counts
+from interplay.engines.tables import count_tables
 from interplay.statistics.conditional_test import conditional_log_p
 
 
@@ -27,9 +27,13 @@ class ExactPValues:
         """Test all variables as one discretisation has them."""
         n_rows = (planes.n_rows if self._with_contrast else planes.n_vars) - self._has_strata
         log_p = np.zeros(n_rows)
-        for rows, counts in level_counts(planes, has_strata=self._has_strata):
-            tested = rows < n_rows
-            log_p[rows[tested]] = conditional_log_p(counts[tested], pseudocount=self._pseudocount)
+        rows = np.arange(n_rows)[:, np.newaxis]
+        if self._has_strata:
+            rows = np.column_stack([np.zeros_like(rows), rows + 1])
+        for places, tables in count_tables(planes, rows):
+            # (n, n_strata, n_levels, n_classes) → (n, n_levels, n_classes, n_strata)
+            by_stratum = tables if self._has_strata else tables[:, np.newaxis]
+            log_p[places] = conditional_log_p(np.moveaxis(by_stratum, 1, -1), pseudocount=self._pseudocount)
         self._smallest = log_p if self._smallest is None else np.minimum(self._smallest, log_p)
         self._n_tests += 1
 

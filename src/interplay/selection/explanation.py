@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.codes.coders import Coders
+from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
-from interplay.codes.tuple_counts import MAX_KEPT, TupleCounter, TupleCounts
+from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
+from interplay.engines.tables import TupleTables
+from interplay.interaction.tests import kept_counts, tuple_tables
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.selection.best_tuples import explain
@@ -24,10 +25,9 @@ from interplay.selection.cautions import find_cautions, warn_of_cautions
 from interplay.selection.retests import beyond_covariates, in_log_rank, retested
 from interplay.selection.runs import SearchedSelection
 from interplay.selection.selected_tuples import adjusted_tests, make_selected_tests
-from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves, survival_curves
-from interplay.study.comparisons import Comparison
+from interplay.study.survival import Survival
 from interplay.study.table import Table
 
 #: Correlations between relevant variables are kept for clusters and plots, unless there are very many.
@@ -41,7 +41,7 @@ def retests(data: SearchedSelection, runs: list[Run], ranked: IntArray, p_values
         retested,
         runs=runs,
         comparisons=data.task.comparisons_of(len(runs)),
-        coders=data.coders,
+        coded=data.coded,
         settings=data.task.settings,
         variables=ranked,
         p_values=p_values,
@@ -56,99 +56,99 @@ def retests(data: SearchedSelection, runs: list[Run], ranked: IntArray, p_values
 
 
 def explained(found: Selection, data: SearchedSelection) -> Selection:
-    """Add correlations, tuples that explain, their tests and counts, curves and cautions.
-
-    One comparison after the other, so that the coder of its table serves all: explanations hold the best tuples.
-    """
+    """Add correlations, tuples that explain, their tests and counts, curves and cautions."""
+    task = data.task
     runs: list[Run] = []
     counted: list[TupleCounts] = []
-    variables = found.ranked[:MAX_KEPT]
-    task, settings = data.task, data.task.settings
-    comparisons = task.comparisons_of(len(found.runs))
-    for number, (run, comparison) in enumerate(zip(found.runs, comparisons, strict=True)):
-        of_run = settings.of_dimension(run.dimensions)
-        explanations = None
-        if comparison.strata is None:  # gains within strata are not listed
-            explanations = explain(comparison, of_run, data.coders, run.gains, found.ranked, engine=data.engine)
-        tested: tuple[TestedTuples, ...] = ()
-        if comparison.groups is None and run.dimensions > 1:  # the test takes samples as independent
-            shown_here = found.ranked[found.best_run[found.ranked] == number]
-            shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
-            shown += [] if explanations is None else [explanations.tuples]
-            n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
-            tuples = np.concatenate(shown)
-            tested = make_selected_tests(comparison, of_run, data.coders, tuples, n_families=n_families)
-        cuts = _cuts(data, comparison, run, tested)
-        runs.append(replace(run, explanations=explanations, tested=tested, **cuts))
-        counted += _tuple_counts(data.coders, comparison, found, variables, number=number)
+    curves: list[SurvivalCurves] = []
+    n_sizes = len(found.runs) // len(task.comparisons)
+    for number, comparison in enumerate(task.comparisons):
+        # One comparison after the other, so that its codes, planes and tables serve the runs of all sizes.
+        numbers = range(number * n_sizes, (number + 1) * n_sizes)
+        coded = data.coded.of(comparison, _involved(found, numbers))
+        tables = tuple_tables(coded)
+        for run in numbers:
+            runs.append(_explained_run(found, run, data, coded, tables))
+            cells = list(_best_counts(found, run, coded, tables))
+            counted += cells
+            curves += _survival_curves(task.study.survival, coded, cells)
     found = replace(
         found,
-        runs=tuple(adjusted_tests(runs, settings, task.study.table.n_vars)),
+        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
         tuple_counts=tuple(counted),
-        survival_curves=tuple(_survival_curves(data, comparisons, counted)),
+        survival_curves=tuple(curves),
         correlation=_correlation(task.study.table, found.ranked),
     )
     cautions = find_cautions(
         task.study,
-        comparisons,
+        task.comparisons_of(len(found.runs)),
         best_run=found.best_run,
         ranked=found.ranked,
         counted=counted,
-        settings=settings,
+        settings=task.settings,
     )
     warn_of_cautions(cautions)
     return replace(found, provenance=found.provenance | ({"cautions": cautions} if cautions else {}))
 
 
-def _cuts(
-    data: SearchedSelection, comparison: Comparison, run: Run, tested: tuple[TestedTuples, ...]
-) -> dict[str, Any]:
-    """Return how the members of tested tuples and the outcome were cut, to cut new samples alike."""
-    if not tested:
-        return {}
-    variables, classes = np.unique(tested[-1].tuples), comparison.classes
-    cuts: dict[str, Any] = {"cuts": ()}
-    if len(variables):
-        coder = data.coders.of(comparison.table, variables)
-        cuts = {"cuts": tuple(variable_cuts(coder, v) for v in variables.tolist())}
-    task = data.task
+def _involved(found: Selection, numbers: range) -> IntArray:
+    """Return the variables of all tuples that explain relevant variables in some runs, ascending."""
+    tuples = [found.runs[number].gains.tuples[found.ranked].ravel() for number in numbers]
+    tuples += [found.best_tuple(v) for v in found.ranked.tolist() if found.best_run[v] in numbers]
+    variables = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *tuples]))
+    return variables[variables >= 0]
+
+
+def _explained_run(
+    found: Selection, number: int, data: SearchedSelection, coded: CodedComparison, tables: list[TupleTables]
+) -> Run:
+    """Add the tuples that explain relevant variables, their tests, and how their members were cut."""
+    run, task, comparison = found.runs[number], data.task, coded.comparison
+    settings = task.settings.of_dimension(run.dimensions)
+    explanations = None
+    if comparison.strata is None:  # gains within strata are not listed
+        explanations = explain(coded, settings, run.gains, found.ranked, engine=data.engine)
+    if comparison.groups is not None or run.dimensions == 1:  # the test takes samples as independent
+        return replace(run, explanations=explanations)
+    shown_here = found.ranked[found.best_run[found.ranked] == number]
+    shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
+    shown += [] if explanations is None else [explanations.tuples]
+    n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
+    tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
     if task.study.y is not None and len(task.comparisons) == 1:
-        return cuts | {"outcome": outcome_cuts(task.study.y, classes)}
-    # Of a continuous outcome only the classes are at hand, not where it was cut.
-    known = task.settings.decision == "classes"
-    return cuts | {"outcome": OutcomeCuts(run.class_labels, np.empty(0)) if known else None}
+        outcome: OutcomeCuts | None = outcome_cuts(task.study.y, comparison.classes)
+    else:  # of a continuous outcome only the classes are at hand, not where it was cut
+        outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
+    cuts = tuple(variable_cuts(coded.coder, v) for v in np.unique(tested[-1].tuples).tolist())
+    return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
 
 
-def _tuple_counts(
-    coders: Coders, comparison: Comparison, found: Selection, variables: IntArray, *, number: int
+def _best_counts(
+    found: Selection, number: int, coded: CodedComparison, tables: list[TupleTables]
 ) -> Iterator[TupleCounts]:
-    """Count the best tuples of those of the variables that show most clearly in the run of that number."""
+    """Yield the tables of the best tuples of the first variables that show most clearly in a run."""
+    variables = found.ranked[:MAX_KEPT]
     variables = variables[found.best_run[variables] == number]
-    if not len(variables):
-        return
     run = found.runs[number]
-    tuples = found.best_tuples(variables, run.dimensions)
-    counter = TupleCounter(coders.of(comparison.table, tuples[tuples >= 0]), comparison.classes)
     # Members of a tuple often have it in common: it is kept once.
-    rows = np.column_stack([run.gains.discretization[variables], tuples])
-    for discretization, *members in np.unique(rows, axis=0).tolist():
-        counts = counter.count(np.array([m for m in members if m >= 0]), run=number, discretization=discretization)
-        if counts is not None:
-            yield counts
+    rows = np.column_stack([run.gains.discretization[variables], found.best_tuples(variables, run.dimensions)])
+    rows = np.unique(rows, axis=0)
+    tuples = (members[members >= 0] for members in rows[:, 1:])
+    yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
 
 
 def _survival_curves(
-    data: SearchedSelection, comparisons: list[Comparison], counted: list[TupleCounts]
+    survival: Survival | None, coded: CodedComparison, counted: list[TupleCounts]
 ) -> Iterator[SurvivalCurves]:
-    """Return the curves of the cells of the tuples that were counted, where there are times."""
-    survival = data.task.study.survival
+    """Yield the curves of the cells of tuples that were counted, where there are times."""
     if survival is None:
         return
+    rows = coded.comparison.rows
+    here = survival if rows is None else survival.of_samples(rows)
     for counts in counted:
-        comparison = comparisons[counts.run]
-        counter = TupleCounter(data.coders.of(comparison.table, counts.members), comparison.classes)
-        here = survival if comparison.rows is None else survival.of_samples(comparison.rows)
-        yield survival_curves(here.time, here.event, counter.numbered_cells(counts), counts)
+        codes = coded.coder.codes_of(counts.discretization, counts.members).codes.astype(np.int64)
+        cells = np.ravel_multi_index(tuple(codes), counts.counts.shape[:-1])
+        yield survival_curves(here.time, here.event, np.asarray(cells), counts)
 
 
 def _correlation(table: Table, ranked: IntArray) -> FloatArray:

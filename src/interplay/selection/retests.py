@@ -8,8 +8,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.chi_squared import chi2_tail
-from interplay.codes.coders import Coders
-from interplay.codes.tuple_counts import TupleCounter
+from interplay.codes.coded import CodedStudy
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.covariate_test import covariate_test, hazard_test
@@ -55,7 +54,7 @@ def retested(
     *,
     runs: Sequence[Run],
     comparisons: Sequence[Comparison],
-    coders: Coders,
+    coded: CodedStudy,
     settings: SelectionSettings,
     variables: IntArray,
     p_values: FloatArray,
@@ -73,12 +72,12 @@ def retested(
         if not len(places):
             continue
         tuples = run.gains.tuples[variables[places]]
-        counter = TupleCounter(coders.of(comparison.table, tuples.reshape(-1)), comparison.classes)
+        here = coded.of(comparison, tuples.reshape(-1))
         for place, members in zip(places.tolist(), tuples, strict=True):
             v = int(variables[place])
             discretization = int(run.gains.discretization[v])
-            part = _with_stratum(counter.cells(members[members != v], discretization), comparison)
-            cells = _with_stratum(counter.cells(members, discretization), comparison)
+            part = _with_stratum(here.cells(discretization, members[members != v]), comparison)
+            cells = _with_stratum(here.cells(discretization, members), comparison)
             chi2[place], df[place] = test(comparison, cells, part)
             if df[place]:
                 gain = np.array([chi2[place] / CHI2_PER_UNIT["bits"]])

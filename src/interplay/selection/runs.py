@@ -10,8 +10,8 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.progress import Progress, check_progress
+from interplay.codes.coded import CodedStudy, coder_for, contrast_coder
 from interplay.codes.coder import Coder
-from interplay.codes.coders import Coders, coder_for, contrast_coder
 from interplay.codes.contrast import ContrastTable, contrast_table
 from interplay.codes.rank_scores import RankScores
 from interplay.engines.base import Engine, SearchInterrupted
@@ -75,7 +75,7 @@ class SearchedSelection:
     Attributes
     ----------
     task : SelectionTask
-    coders : Coders
+    coded : CodedStudy
     runs : tuple of SearchedRun
     engine : Engine
         Of several searches, that of the largest.
@@ -86,7 +86,7 @@ class SearchedSelection:
     """
 
     task: SelectionTask
-    coders: Coders
+    coded: CodedStudy
     runs: tuple[SearchedRun, ...]
     engine: Engine
     searched: SearcherCounts = field(default_factory=dict)
@@ -95,7 +95,7 @@ class SearchedSelection:
     def record(self, started: float) -> dict[str, Any]:
         """Return the provenance of a result that was begun at `started`."""
         search = search_record(self.engine.describe(), self.searched, started=started)
-        return self.task.record(n_threads=self.coders.n_threads) | search
+        return self.task.record(n_threads=self.coded.n_threads) | search
 
 
 def search_selection(
@@ -110,14 +110,14 @@ def search_selection(
     """Do all searches of a task, or one shard of each."""
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before any work
-    coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
-    task = task.with_fitting_dimensions(coders)
+    coded = CodedStudy(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
+    task = task.with_fitting_dimensions(coded)
     of_shard = {} if shard is None else {"shard": str(shard)}
-    with keeping(checkpoint, lambda _: task.about(n_threads=coders.n_threads) | of_shard):
-        runs, loops = zip(*_search_runs(task, coders, choice, progress, checkpoint, shard), strict=True)
+    with keeping(checkpoint, lambda _: task.about(n_threads=coded.n_threads) | of_shard):
+        runs, loops = zip(*_search_runs(task, coded, choice, progress, checkpoint, shard), strict=True)
     return SearchedSelection(
         task,
-        coders,
+        coded,
         runs,
         loops[-1].engine,
         summed_counts(loop.searched for loop in loops),
@@ -127,7 +127,7 @@ def search_selection(
 
 def _search_runs(
     task: SelectionTask,
-    coders: Coders,
+    coded: CodedStudy,
     choice: EngineChoice,
     progress: Progress,
     checkpoint: Checkpoint | None,
@@ -137,7 +137,7 @@ def _search_runs(
     several = task.settings.all_dimensions is not None
     shares = _Shares(task)
     for number, comparison in enumerate(task.comparisons):
-        coder = coders.of(comparison.table)
+        coder = coded.of(comparison).coder
         contrast = _contrast_of(comparison, task.settings, coder)
         alone: MaxGains | None = None
         if several and number == 0:
@@ -290,11 +290,11 @@ def prepare_run(
 
 
 def prepare_largest(
-    task: SelectionTask, coders: Coders, choice: EngineChoice, *, shard: Shard | None = None
+    task: SelectionTask, coded: CodedStudy, choice: EngineChoice, *, shard: Shard | None = None
 ) -> PreparedSearch:
     """Prepare the search of the largest tuples for the first comparison, to see what it takes."""
     comparison, settings = task.comparisons[0], task.settings.of_dimension(task.settings.searched[-1])
-    coder = coders.of(comparison.table)
+    coder = coded.of(comparison).coder
     contrast = _contrast_of(comparison, settings, coder)
     return prepare_run(
         comparison,

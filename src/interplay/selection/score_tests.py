@@ -169,9 +169,7 @@ def _counts(scores: RankScores, variables: IntArray, n_levels: int, classes: Dec
     group = classes.codes * n_strata + (0 if strata is None else strata)
     n_groups = classes.n_classes * n_strata
     counts = np.empty((len(variables), n_levels, classes.n_classes, n_strata), dtype=np.int64)
-    codes = np.empty((1, scores.coder.table.n_samples), dtype=np.uint8)
-    for row, v in enumerate(variables.tolist()):
-        scores.coder.write_block(0, slice(v, v + 1), codes)
-        flat = np.bincount(codes[0].astype(np.int64) * n_groups + group, minlength=n_levels * n_groups)
+    for row, codes in enumerate(scores.coder.codes_of(0, variables).codes):
+        flat = np.bincount(codes.astype(np.int64) * n_groups + group, minlength=n_levels * n_groups)
         counts[row] = flat.reshape(n_levels, classes.n_classes, n_strata)
     return counts

@@ -10,15 +10,14 @@ from math import comb
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.codes.coders import Coders
-from interplay.codes.interaction_tables import TupleTables
+from interplay.codes.coded import CodedComparison
+from interplay.engines.tables import TupleTables
 from interplay.interaction.p_value_caps import PValueCaps, listed_method
 from interplay.interaction.tests import make_tuple_tests
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.study.comparisons import Comparison
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000
@@ -37,12 +36,18 @@ def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
 
 
 def make_selected_tests(
-    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
+    coded: CodedComparison,
+    tables: Sequence[TupleTables],
+    settings: SelectionSettings,
+    tuples: IntArray,
+    n_families: int,
 ) -> tuple[TestedTuples, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
     ----------
+    tables : list of TupleTables
+        One for each discretisation.
     tuples : (n, k) int64
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
         there (−1).
@@ -54,9 +59,7 @@ def make_selected_tests(
     """
     known = tuples[(tuples >= 0).all(axis=1)]
     sizes = range(2, settings.dimensions + 1)
-    return tuple(
-        _tests_of_size(comparison, settings, coders, _parts(known, size), n_families=n_families) for size in sizes
-    )
+    return tuple(_tests_of_size(coded, tables, settings, _parts(known, size), n_families) for size in sizes)
 
 
 def _parts(tuples: IntArray, size: int) -> IntArray:
@@ -66,22 +69,21 @@ def _parts(tuples: IntArray, size: int) -> IntArray:
 
 
 def _tests_of_size(
-    comparison: Comparison, settings: SelectionSettings, coders: Coders, tuples: IntArray, *, n_families: int
+    coded: CodedComparison,
+    tables: Sequence[TupleTables],
+    settings: SelectionSettings,
+    tuples: IntArray,
+    n_families: int,
 ) -> TestedTuples:
+    comparison = coded.comparison
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
     _, first = np.unique(tuples, axis=0, return_index=True)
     chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
         return TestedTuples.none(size)
-    variables = np.unique(chosen)
-    coder = coders.of(comparison.table, variables)
-    n_numbers = np.maximum(coder.n_levels, 2)[chosen].astype(float).prod(axis=1) * comparison.classes.n_classes
+    n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * comparison.classes.n_classes
     n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
     chosen = chosen[n_numbers <= _MAX_NUMBERS]
-    tables = [
-        TupleTables(coder, comparison.classes, strata=comparison.strata, discretization=d, variables=variables)
-        for d in range(settings.discretizations)
-    ]
     caps = PValueCaps(
         listed_method(settings.p_adjust), settings.level, n_tests_of(n_vars, size, n_families), None, None
     )
@@ -91,7 +93,6 @@ def _tests_of_size(
         max_p=1.0,
         bootstrap_below=caps.significant_up_to(),
         seed=settings.random_state,
-        has_strata=comparison.strata is not None,
     )
 
 

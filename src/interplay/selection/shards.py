@@ -15,7 +15,7 @@ from interplay.base.arrays import DecisionClasses
 from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress
-from interplay.codes.coders import Coders
+from interplay.codes.coded import CodedStudy
 from interplay.engines.choice import AsEngine
 from interplay.engines.cpu import CpuEngine
 from interplay.files.archive import as_json
@@ -185,7 +185,7 @@ def search_shard(
     task = task_of(X, y, random_state=random_state, **settings)
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept, shard=which)
     study, checked = task.study, found.task.settings
-    about = found.task.about(n_threads=found.coders.n_threads)
+    about = found.task.about(n_threads=found.coded.n_threads)
     none = np.empty(0, dtype=np.int64)
     return Part(
         shard=which,
@@ -329,8 +329,8 @@ def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: 
     if not same_shape or study.fingerprint(n_threads=n_threads) != part.about["data fingerprint"]:
         raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")
     task = SelectionTask(study, settings, study.comparisons(settings.multiclass))
-    coders = Coders(settings, n_threads=n_threads)
-    return SearchedSelection(task, coders, runs, CpuEngine(n_threads=n_threads))
+    coded = CodedStudy(settings, n_threads=n_threads)
+    return SearchedSelection(task, coded, runs, CpuEngine(n_threads=n_threads))
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.codes.coders import Coders
+from interplay.codes.coded import CodedStudy
 from interplay.search.permutations import about_relabelings, allowed_relabelings
 from interplay.search.plan import about_search
 from interplay.search.settings import SelectionSettings, check_selection_settings
@@ -75,7 +75,7 @@ class SelectionTask:
         n_vars, n_contrast = self.study.table.n_vars, self.settings.n_contrast
         return [comb(n_vars, k) + n_contrast * comb(n_vars, k - 1) for k in self.settings.searched]
 
-    def with_fitting_dimensions(self, coders: Coders) -> SelectionTask:
+    def with_fitting_dimensions(self, coded: CodedStudy) -> SelectionTask:
         """With dimensions="auto", leave out sizes of tuples that would have too many cells to have samples.
 
         A column of many labels then does not stop the rest of the search.
@@ -83,7 +83,7 @@ class SelectionTask:
         settings = self.settings
         if not self.has_auto_dimensions or settings.all_dimensions is None or settings.arms is None:
             return self
-        n_levels = np.sort(coders.of(self.comparisons[0].table).n_levels)[::-1].astype(float)
+        n_levels = np.sort(coded.of(self.comparisons[0]).coder.n_levels)[::-1].astype(float)
         kept = tuple(k for k in settings.all_dimensions if k <= 2 or np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO)
         arms = tuple(arm for arm in arms_of(kept) if arm in settings.arms)
         if kept == settings.all_dimensions or not arms:

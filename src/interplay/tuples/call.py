@@ -9,14 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from interplay.base.arrays import BoolArray, DecisionClasses, DiscreteCodes, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.progress import check_progress
-from interplay.codes.coder import Coder, Discrete
-from interplay.codes.coders import coder_for
-from interplay.codes.planes import make_bit_planes
+from interplay.codes.coded import CodedComparison, code_comparison
+from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine, EngineChoice, SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import TupleFormula, tuple_formula
 from interplay.search.settings import SearchSettings, asked_for_mask, check_search_settings, check_workspace
@@ -197,7 +194,7 @@ def interesting_tuples(
     (6, 6)
     """
     study = make_study(X, y, decision=decision, decision_divisions=decision_divisions)
-    table = study.table
+    (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(
         table,
@@ -224,8 +221,7 @@ def interesting_tuples(
     formula = tuple_formula(stat, dimensions, with_decision=y is not None)
     choice = check_engine(engine, n_jobs=n_jobs, to_list=True)
     source = make_source(
-        coder_for(table, settings, n_threads=choice.n_threads),
-        study.classes,
+        code_comparison(comparison, settings, n_threads=choice.n_threads),
         settings,
         choice,
         formula=formula,
@@ -250,8 +246,7 @@ def interesting_tuples(
 
 
 def make_source(
-    coder: Coder,
-    classes: DecisionClasses,
+    coded: CodedComparison,
     settings: SearchSettings,
     choice: EngineChoice,
     *,
@@ -261,28 +256,26 @@ def make_source(
     require: str = "any",
     columns: IntArray | None = None,
 ) -> TupleSource:
-    """Codes → bit planes of all discretisations, and what to do with them.
+    """Bit planes of all discretisations, and what to list of their tuples.
 
     `formula` None lists the gains of the members. `columns`, if given, are the variables to keep; they are numbered
     anew.
     """
-    n_levels = coder.n_levels if columns is None else coder.n_levels[columns]
-    check_workspace(np.maximum(n_levels, 2), classes, settings.dimensions)
+    n_levels = coded.n_levels if columns is None else coded.n_levels[columns]
+    check_workspace(n_levels, coded.comparison.classes, settings.dimensions)
     work = SearchWork.of(
         n_levels,
         n_vars=len(n_levels),
-        n_samples=coder.table.n_samples,
+        n_samples=coded.coder.table.n_samples,
         dimensions=settings.dimensions,
         discretizations=settings.discretizations,
         asked_for=asked_for,
         require=require,
     )
-    planes = []
-    for d in range(settings.discretizations):
-        codes = coder.codes(d) if columns is None else _codes_of(coder, d, columns)
-        planes.append(make_bit_planes([codes], classes, n_jobs=coder.n_jobs))
     return TupleSource(
-        planes=planes,
+        planes=[
+            coded.planes(d) if columns is None else coded.planes_of(d, columns) for d in range(settings.discretizations)
+        ],
         dimensions=settings.dimensions,
         asked_for=asked_for,
         require=require,
@@ -312,11 +305,3 @@ def _check_matrix(n_vars: int, dimensions: int, options: dict[str, Any], max_mem
             f"as_matrix=True with {n_vars} variables takes {8 * n_vars**2 / 1e9:.3g} GB, more than max_memory: "
             "raise it, or list rows with min_gain or top"
         )
-
-
-def _codes_of(coder: Coder, d: int, columns: IntArray) -> DiscreteCodes:
-    """Return the codes of some variables; those of a wide table would not all fit in memory."""
-    codes = np.empty((len(columns), coder.table.n_samples), dtype=np.uint8)
-    for row, v in enumerate(columns.tolist()):
-        coder.write_block(d, slice(v, v + 1), codes[row : row + 1])
-    return DiscreteCodes(codes, coder.n_levels[columns])

@@ -1,0 +1,222 @@
+"""Settings + comparisons → codes and bit planes, each made once for all that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, DiscreteCodes, IntArray
+from interplay.base.jobs import map_in_threads
+from interplay.codes.coder import Coder, Discrete, make_coder
+from interplay.codes.contrast import naming_contrast
+from interplay.codes.planes import make_bit_planes
+from interplay.study.comparisons import Comparison
+from interplay.study.table import Table
+
+if TYPE_CHECKING:
+    from interplay.search.settings import SearchSettings
+
+#: Planes, and codes for relabelings, of all discretisations are kept up to this size; beyond it, the latest planes.
+_MAX_KEPT_BYTES = 1 << 30
+
+
+def coder_for(
+    table: Table,
+    settings: SearchSettings,
+    *,
+    n_threads: int,
+    discrete: Discrete | None = None,
+    first_variable: int = 0,
+    columns: IntArray | None = None,
+) -> Coder:
+    """Survey a table, or some of its `columns`, as the settings say.
+
+    `discrete` of its own and `first_variable` are for contrast variables.
+    """
+    return make_coder(
+        table,
+        divisions=settings.divisions,
+        discretizations=settings.discretizations,
+        range_=settings.range_,
+        seed=settings.random_state,
+        discrete=settings.discrete if discrete is None else discrete,
+        missing=settings.missing,
+        first_variable=first_variable,
+        n_jobs=n_threads,
+        columns=columns,
+    )
+
+
+def contrast_coder(
+    coder: Coder, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
+) -> Coder:
+    """Survey contrast variables of a table: each like its source where that is known, else as the settings say."""
+    if sources is not None:
+        discrete: Discrete = coder.is_discrete[np.asarray(sources)]
+    else:  # a list of columns of X does not speak of other columns
+        discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
+    with naming_contrast():
+        return coder_for(
+            contrast, settings, n_threads=coder.n_jobs, discrete=discrete, first_variable=coder.table.n_vars
+        )
+
+
+class CodedComparison:
+    """Codes and bit planes of one comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    coder : Coder
+        Of the comparison's table, or of some of its columns.
+    contrast : Coder, optional
+        Of its contrast variables.
+
+    Attributes
+    ----------
+    comparison, coder, contrast
+    has_stratum : bool
+        Whether row 0 of the planes is a stratum, the first member of every tuple.
+    """
+
+    def __init__(self, comparison: Comparison, coder: Coder, contrast: Coder | None = None) -> None:
+        self.comparison, self.coder, self.contrast = comparison, coder, contrast
+        self.has_stratum = comparison.strata is not None
+        self._planes: dict[int, BitPlanes] = {}
+        self._codes: dict[int, list[CodeBlocks]] = {}
+
+    @property
+    def n_rows_before(self) -> int:
+        """Rows of the planes before those of the variables: the stratum, if there is one."""
+        return int(self.has_stratum)
+
+    @property
+    def n_levels(self) -> IntArray:
+        """Levels of the variables and contrast variables; a column with one value counts as two, one of them empty."""
+        coders = [self.coder] if self.contrast is None else [self.coder, self.contrast]
+        n_levels: IntArray = np.maximum(np.concatenate([coder.n_levels for coder in coders]), 2)
+        return n_levels
+
+    @property
+    def has_missing_level(self) -> BoolArray:
+        """Which variables have a level, the last one, for missing values."""
+        return has_missing_level(self.coder)
+
+    def planes(self, d: int) -> BitPlanes:
+        """Return the planes of one discretisation: the stratum, if there is one, variables, contrast variables."""
+        if d not in self._planes:
+            kept_bytes = sum(planes.words.nbytes for planes in self._planes.values())
+            if kept_bytes * (1 + 1 / max(len(self._planes), 1)) > _MAX_KEPT_BYTES:
+                self._planes.clear()
+            self._planes[d] = self._pack(self._parts(d), self.comparison.classes)
+        return self._planes[d]
+
+    def planes_of(self, d: int, variables: IntArray, classes: DecisionClasses | None = None) -> BitPlanes:
+        """Return the planes of some variables, ascending, after those of the stratum; of other `classes`, if given.
+
+        Kept planes and codes are used as far as there are any.
+        """
+        if classes is None and d in self._planes:
+            rows = variables + self.n_rows_before
+            return chosen_rows(self._planes[d], np.concatenate([np.arange(self.n_rows_before), rows]))
+        kept = self._codes[d][self.n_rows_before] if d in self._codes else None
+        if isinstance(kept, DiscreteCodes):
+            codes = DiscreteCodes(kept.codes[variables], kept.n_levels[variables])
+        else:
+            codes = self.coder.codes_of(d, variables)
+        return self._pack([*self._stratum(), codes], self.comparison.classes if classes is None else classes)
+
+    def relabeled_planes(self, d: int, classes: DecisionClasses) -> BitPlanes:
+        """Return the planes of samples with other classes; codes are kept, where they fit, for the next classes."""
+        if d not in self._codes:
+            parts = self._parts(d)
+            n_bytes = sum(part.n_vars for part in parts) * len(classes.codes) * self.coder.discretizations
+            if n_bytes > _MAX_KEPT_BYTES:
+                return self._pack(parts, classes)
+            self._codes[d] = [_in_memory(part, self.coder.n_jobs) for part in parts]
+        return self._pack(self._codes[d], classes)
+
+    def cells(self, d: int, members: IntArray) -> IntArray:
+        """Return the number of each sample's cell in a tuple, (n_samples,): cells that have samples, from 0."""
+        cell = np.zeros(self.coder.table.n_samples, dtype=np.int64)
+        for levels, codes in zip(self.n_levels[members], self.coder.codes_of(d, members).codes, strict=True):
+            cell = np.unique(cell * levels + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        return cell
+
+    def _stratum(self) -> list[CodeBlocks]:
+        strata = self.comparison.strata
+        return [] if strata is None else [strata.as_codes()]
+
+    def _parts(self, d: int) -> list[CodeBlocks]:
+        coders = [self.coder] if self.contrast is None else [self.coder, self.contrast]
+        return [*self._stratum(), *(coder.code_blocks(d) for coder in coders)]
+
+    def _pack(self, parts: list[CodeBlocks], classes: DecisionClasses) -> BitPlanes:
+        n_vars = sum(part.n_vars for part in parts[: self.n_rows_before + 1])
+        return make_bit_planes(parts, classes, n_vars=n_vars, n_jobs=self.coder.n_jobs)
+
+
+def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threads: int) -> CodedComparison:
+    """Survey the table of a comparison."""
+    return CodedComparison(comparison, coder_for(comparison.table, settings, n_threads=n_threads))
+
+
+class CodedStudy:
+    """The comparisons of a study, each surveyed when it is first asked for.
+
+    Only the latest is kept. That is the one there is, unless each pair of classes is compared: pairs have tables of
+    their own, and all their codes together could take more memory than the data.
+    """
+
+    def __init__(self, settings: SearchSettings, *, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._settings = settings
+        self._latest: CodedComparison | None = None
+        self._columns: IntArray | None = None  # those that the latest is for; None for all
+
+    def of(self, comparison: Comparison, columns: IntArray | None = None) -> CodedComparison:
+        """Return a coded comparison, for these `columns` at least: only they are surveyed if it has to be made."""
+        latest = self._latest
+        if latest is not None and latest.comparison is comparison and self._covers(columns):
+            return latest
+        coder = None
+        if latest is not None and latest.coder.table is comparison.table and self._covers(columns):
+            coder = latest.coder
+        latest = self._latest = None  # its memory is free before the next one is made
+        if coder is None:
+            coder = coder_for(comparison.table, self._settings, n_threads=self.n_threads, columns=columns)
+            self._columns = columns
+        self._latest = CodedComparison(comparison, coder)
+        return self._latest
+
+    def _covers(self, columns: IntArray | None) -> bool:
+        return self._columns is None or (columns is not None and bool(np.isin(columns, self._columns).all()))
+
+
+def has_missing_level(coder: Coder) -> BoolArray:
+    """Say which variables have a level, the last one, for missing values."""
+    return np.asarray((coder.n_missing > 0) & (coder.missing == "level"))
+
+
+def chosen_rows(planes: BitPlanes, rows: IntArray) -> BitPlanes:
+    """Return some rows of planes, none of which is a contrast variable."""
+    n_planes = planes.n_levels[rows] - 1
+    start = np.concatenate([[0], np.cumsum(n_planes)])
+    within = np.arange(start[-1]) - np.repeat(start[:-1], n_planes)
+    return replace(
+        planes,
+        words=planes.words[np.repeat(planes.plane_start[rows], n_planes) + within],
+        plane_start=start,
+        n_levels=planes.n_levels[rows],
+        n_vars=len(rows),
+    )
+
+
+def _in_memory(part: CodeBlocks, n_jobs: int) -> CodeBlocks:
+    if isinstance(part, DiscreteCodes):
+        return part
+    blocks = map_in_threads(part.read, part.blocks(n_jobs), n_jobs)
+    return DiscreteCodes(np.ascontiguousarray(np.concatenate(blocks)), part.n_levels)
