@@ -11,7 +11,7 @@ from command_line import in_process
 from donor_cells import donors
 from gpu_mark import ENGINES
 from interplay.base.arrays import DecisionClasses
-from interplay.codes.group_orders import GroupOrders
+from interplay.codes.contrast import GroupOrders
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
 from interplay.search.permutations import permuted_classes

@@ -6,6 +6,8 @@ import json
 import math
 import os
 import time
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import click
@@ -122,7 +124,6 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, n_threads: int) -> dict[str, Any]:
-    from interplay.cli.reference_rates import reference_rate
     from interplay.datasets import make_madelon
     from interplay.engines.choice import SearchWork, check_engine, choose_engine
     from interplay.gains.call import max_information_gain
@@ -153,3 +154,29 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
         "reference": None if reference is None else reference.machine,
         "times_reference": None if reference is None else rate / reference.tuples_per_second,
     }
+
+
+@dataclass(frozen=True)
+class ReferenceRate:
+    """Tuples a second, and where."""
+
+    machine: str
+    tuples_per_second: float
+
+
+def reference_rate(engine: str, **shape: int) -> ReferenceRate | None:
+    """Return what was measured of the same search, or None if that was not.
+
+    Examples
+    --------
+    >>> reference_rate("cuda", dimensions=4, n_samples=2000, n_vars=500, n_levels=2).machine
+    'one NVIDIA H200'
+    >>> reference_rate("cpu", dimensions=4, n_samples=2001, n_vars=500, n_levels=2)
+    """
+    measured = json.loads(files("interplay.cli").joinpath("reference_rates.json").read_text(encoding="utf-8"))
+    if engine not in measured:
+        return None
+    for row in measured[engine]["rates"]:
+        if all(row[name] == value for name, value in shape.items()):
+            return ReferenceRate(measured[engine]["machine"], row["tuples_per_second"])
+    return None
