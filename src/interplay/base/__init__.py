@@ -1,1 +1,14 @@
-"""What every layer uses."""
+"""The foundation: arrays, checks, threads, progress. Every layer uses it, and it uses none.
+
+::
+
+    arrays.py            the data classes of the path: DecisionClasses, codes, BitPlanes, TupleTiles, MaxGains, TupleRows
+    checks.py            checks of arguments, and how values are shown in messages
+    chi_squared.py       tails of χ², on the scale of logarithms
+    seeds.py             a seed → streams of random numbers, one per purpose and variable
+    mersenne_twister.py  first draws of many streams at once
+    jobs.py              `n_jobs` → threads; functions over many blocks
+    interrupts.py        Ctrl-C during calls that must not be cut short
+    progress.py          a share of work done → a bar, or a user's function
+    text.py              names of tuples, names that can be printed
+"""

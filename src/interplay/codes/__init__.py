@@ -1,23 +1,15 @@
-"""The way of the data, a file per step.
+"""Columns of a study → small numbers → bit planes: the form in which engines count.
 
 ::
 
-    table.py            X                    → Table            (n_samples, n_vars), read by blocks of columns
-    decision.py         y                    → DecisionClasses  (n_samples,)
-    comparisons.py      DecisionClasses      → Comparisons      all classes at once, each pair, each against the rest
-    survival.py         (time, event)        → Survival, DecisionClasses   martingale residuals, cut by rank
-    strata.py, groups.py, covariates.py      what else is known of each sample
-    contrast.py         Table                → ContrastTable    permuted columns, made when they are read
-    clustered_samples.py  a warning where samples look as if they belonged together
-    discrete_codes.py   Table                → DiscreteCodes    (n_vars, n_samples) uint8, one per discretisation
-    rank_scores.py      Coder                → scores           (n_vars, n_samples) mid-ranks, block by block
-    bit_planes.py       codes + classes      → BitPlanes        (n_planes, n_words) uint64, samples split by class
-    interaction_tables.py  planes + tuples    → tables        samples per cell, stratum and class of many tuples
-    frozen_cuts.py      codes of a table     → cuts             to cut new samples alike
-    positions.py        .bim, tables, lists  → Positions        where variables lie
-    sample_split.py     classes, strata      → samples to search in, and to test in
-                        ... interplay.engines: planes → tuple counts → information gain → MaxGains ...
-                        ... interplay.statistics: maxima → null fit → p-values ...
+    survey.py         Table                → missing values, distinct values, thresholds of every column
+    coder.py          survey               → Coder: codes (n_vars, n_samples) uint8 of any discretisation    `discretize`
+    contrast.py       Table                → ContrastTable: permuted columns, made when they are read
+    planes.py         codes + classes      → BitPlanes (n_planes, n_words) uint64, samples split by class
+    coded.py          comparisons          → CodedComparison: codes and planes, each made once for all that read them
+    rank_scores.py    Coder                → mid-ranks (n_vars, n_samples), block by block
+    cuts.py           Coder                → how variables and outcome were cut, to cut new samples alike
+    tuple_counts.py   tables of tuples     → TupleCounts: counts with the names of levels, to be looked at
 
 Codes, engines and statistics do not know each other; ``interplay.search`` and the rooms of the questions join them.
 """

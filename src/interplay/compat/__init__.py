@@ -42,6 +42,9 @@ The arguments have these new names:
 ``p_adjust_method`` → ``p_adjust``, ``contrast_data`` → ``contrast``, ``interesting_vars`` → ``variables``,
 ``require_all_vars=True`` → ``require="all"``, ``ig_thr`` → ``min_gain``, ``stat_mode`` → ``stat``, ``return_matrix`` →
 ``as_matrix``, ``use_CUDA`` → ``engine``. Some messages use the new names.
+
+The functions are in max_gains.py, compute_tuples.py, p_values.py, selection.py, codes.py and contrast.py; seeds.py
+checks their seeds.
 """
 
 from interplay.compat.codes import discretize, get_suggested_range

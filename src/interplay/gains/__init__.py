@@ -1,6 +1,6 @@
-"""Which gain has each variable, at most? One question, one call.
+"""What is the largest gain of each variable? `max_information_gain`.
 
 ::
 
-    call.py   `max_information_gain`: arguments → search → MaxGains
+    call.py   `max_information_gain`: arguments → study → search → MaxGains
 """

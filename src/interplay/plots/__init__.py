@@ -1,6 +1,12 @@
 """Arrays → matplotlib Axes, one file per picture. matplotlib is imported when the first plot is drawn.
 
-What a picture shows is worked out by functions that need no matplotlib, which the report uses too.
+::
+
+    selection_plots.py, interaction_plots.py   `.plot` of the results: which pictures there are
+    gains.py, p_values.py, correlation.py, synergies.py, survival.py, why.py   one kind of picture each
+    style.py                                   colours, sizes, axes
+
+Functions that need no matplotlib work out what a picture shows; the report uses them too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,16 @@
-"""Selection → one self-contained HTML file, which needs no network, no server and no matplotlib.
+"""Selection or Interactions → one self-contained HTML file, which needs no network, no server and no matplotlib.
 
-words.py says the result in sentences (study_words.py what groups, covariates and times add), content.py gathers what
-tables and pictures show, page.py puts both into the template with its style and its scripts (the folder page/). The
-pictures are drawn by those scripts, in the browser.
+::
+
+    page.py               content + words  → the page: template, style and scripts of the folder page/
+    content.py            Selection        → the numbers that tables and pictures show
+    words.py              Selection        → sentences; study_words.py: on groups, covariates, times;
+    verdict_words.py          on interactions
+    interaction_page.py   Interactions     → the page
+    about.py              provenance       → outcome, file, samples, date; the call that repeats the run
+    numbers.py            numbers and names as the report writes them
+
+Pictures are drawn by the scripts, in the browser.
 """
 
 from __future__ import annotations

@@ -1,1 +1,20 @@
-"""select()."""
+"""Which variables carry information about the outcome? `select`, whole or in shards.
+
+The path of every question: call → study → plan → search (into a sink) → statistics → result.
+
+::
+
+    call.py             `select`: its arguments, in and out
+    task.py             arguments            → SelectionTask: study and settings, checked against each other
+    runs.py             SelectionTask        → SearchedSelection: one search per comparison of classes and size of tuples
+    exact_p_values.py   planes in 1D         → exact p-values of variables alone
+    score_tests.py      rank scores          → ScoreTests: tests of variables alone and given others, products
+    arm_tests.py        searches, scores     → the p-values of all tests that are combined
+    significance.py     gains                → null fits → p-values → relevant variables → Selection
+    retests.py          finds + covariates, times → second tests, each variable in its best tuple
+    explanation.py      Selection + study    → correlations, tuples, tests, counts, curves, cautions
+    best_tuples.py      relevant variables   → the tuples that explain them
+    selected_tuples.py  these tuples         → tests of their interactions, adjusted for all tuples
+    cautions.py         finds                → warnings of leaks and identifiers
+    part.py, shards.py  one shard            → Part; all parts → Selection     `search_shard`, `merge_parts`
+"""

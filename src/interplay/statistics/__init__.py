@@ -1,4 +1,4 @@
-"""Maxima → what chance gives → p-values. Knows gains and counts, neither tables nor engines.
+"""Gains and counts → p-values, effects, verdicts. Knows neither tables of users nor engines.
 
 ::
 
@@ -8,17 +8,25 @@
     lsq_fit.py, likelihood_fit.py              the estimators behind it
     shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
-    conditional_test.py    counts             → p-values of single variables, given the margins; which of these:
+    conditional_test.py    counts             → p-values of single variables, given the margins, by one of
     exact_test.py              two levels, two classes
     margin_tables.py           all tables with the same margins
     strata_convolution.py      sums over strata
     score_test.py          scores of samples  → p-values of a difference between classes (ranks: Mann–Whitney)
     level_score_test.py    counts             → the same for columns of few values, exact where they are few
     given_test.py          scores of samples  → the same given other, strong variables
+    product_maxima.py      scores, residuals  → the strongest product of each variable with another
+    arms.py                which tests are combined in one call, with what weights
+    arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean
-    covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
     learned_weights.py     p-values of arms   → weights that lean to the arms in which others were found
-    arms.py                which tests are combined, with what weights
+    covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
+    retest.py              second tests of variables, with covariates or times
+    survival_curves.py     times + cells      → Kaplan and Meier's curves
+    verdicts.py            tests of tuples    → interaction, additive, unclear
+    association.py         two variables      → how much they say the same
+    clusters.py            correlations       → groups of redundant variables
+    leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search

@@ -1,1 +1,25 @@
-"""Table, outcome and all that is known of the samples, checked."""
+"""Table, outcome and all else that is known of the samples → Study: the data of a call, checked once.
+
+::
+
+    study.py             X, y, strata, groups, covariates → Study     `make_study`; every later step reads it
+    table.py             X                    → Table            (n_samples, n_vars), read by blocks of columns
+    anndata_table.py     AnnData              → Table
+    columns.py           one column           → numbers, or numbers of levels
+    number_texts.py      texts                → are they numbers with slips among them?
+    column_subset.py, row_subset.py           some variables, some samples of a table
+    named_columns.py     names of columns     → their values, and the table without them
+    sample_labels.py     a warning where X and y have their samples in another order
+    outcome.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
+    rank_thresholds.py   number of samples    → the ranks at which a column is cut
+    survival.py          (time, event)        → Survival, DecisionClasses: martingale residuals, cut by rank
+    labelled_samples.py  labels of samples    → numbers of their groups; for
+    strata.py, groups.py, covariates.py       what else is known of each sample
+    clustered_samples.py a warning where samples look as if they belonged together
+    comparisons.py       DecisionClasses      → Comparisons: all classes at once, each pair, each against the rest
+    positions.py         .bim, tables, lists  → Positions        where variables lie
+    sample_split.py      classes, strata      → samples to search in, and to test in
+    fingerprint.py       table and outcome    → a hash by which checkpoints, shards and results know each other
+
+A new kind of outcome is added here (outcome.py, study.py) and read by codes, statistics and results.
+"""

@@ -1,14 +1,13 @@
-"""Tuples themselves, not only the best one of each variable.
+"""Tuples themselves, not only the best one of each variable: `interesting_tuples`.
 
 ::
 
-    interesting.py    table and outcome → `interesting_tuples`
+    call.py           `interesting_tuples`: its arguments, in and out
     source.py         planes + tiles    → rows of tuples, batch by batch
     listing.py        batches           → a table, a matrix, the best rows, or a file
     best_rows.py      batches           → the best n rows of each variable, or of all
     parquet_rows.py   batches           → a Parquet file
     table.py          rows              → TupleTable, which users hold
-    explanations.py   relevant variables → the tuples that explain them
 """
 
 from interplay.tuples.call import interesting_tuples
