@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -13,6 +12,7 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, IntArray
 from interplay.base.progress import Progress, show_progress
+from interplay.base.user_warnings import warn
 from interplay.codes.coder import Coder
 from interplay.codes.coders import Coders
 from interplay.codes.cuts import outcome_cuts, variable_cuts
@@ -279,11 +279,9 @@ def _warn_of_sparse_tuples(data: InteractionData, n_levels: IntArray, dimensions
     n_samples = data.table.n_samples
     if is_two_level((*levels, data.classes.n_classes)) or n_samples >= needed:
         return
-    warnings.warn(
+    warn(
         f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "
-        f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels",
-        UserWarning,
-        stacklevel=4,
+        f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels"
     )
 
 
