@@ -10,7 +10,6 @@ import hashlib
 import io
 import os
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_path, check_real
 from interplay.base.seeds import resolve_seed
+from interplay.base.user_warnings import warn
 from interplay.files.whole_file import whole_file
 
 ShortArray = npt.NDArray[np.int16]
@@ -368,11 +368,7 @@ def _store(folder: Path, X: ShortArray, y: Labels) -> None:
             with whole_file(folder / name) as file:
                 file.write(text.encode("ascii"))
     except OSError as error:
-        warnings.warn(
-            f"Madelon was not stored in {folder} ({error}): set cache_dir to a folder that can be written",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"Madelon was not stored in {folder} ({error}): set cache_dir to a folder that can be written")
 
 
 #: A reader and the address it reads from; tried in this order.

@@ -1,53 +1,49 @@
-"""Arguments are documented where they are used, and one argument is described in the same words everywhere."""
+"""Every argument is described, and one argument is described in the same words everywhere."""
 
 import inspect
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
 import interplay
 from interplay import compat
+from interplay.base.arguments import ARGUMENTS, arguments_in, described_by, one_of
+from interplay.codes.coder import MISSING_CHOICES
+from interplay.compat.arguments import COMPAT_ARGUMENTS
+from interplay.selection.arguments import SELECTION_ARGUMENTS
 from interplay.statistics.null_fit import FITS
+from interplay.study.outcome import DECISION_CHOICES
 
-FUNCTIONS = [
-    interplay.max_information_gain,
-    interplay.select,
-    interplay.search_shard,
-    interplay.MDFSSelector,
-    interplay.interesting_tuples,
-    interplay.interactions,
-]
-#: The older package has names of its own for other things: its `decision` is the outcome.
-COMPAT_FUNCTIONS = [
-    compat.compute_max_ig,
-    compat.compute_max_ig_discrete,
-    compat.compute_tuples,
-    compat.compute_tuples_discrete,
-    compat.run,
-]
-#: In an estimator `fit` is a method.
-SAME_ARGUMENT = {"null_fit": "fit"}
-#: What is said of p-values of tuples, where other functions speak of variables.
-OF_TUPLES = {"interactions": ("p_adjust", "level", "top")}
+FUNCTIONS = [getattr(interplay, name) for name in interplay.__all__]
+FUNCTIONS = [function for function in FUNCTIONS if inspect.isfunction(function)] + [interplay.MDFSSelector]
+COMPAT_FUNCTIONS = [getattr(compat, name) for name in compat.__all__ if inspect.isfunction(getattr(compat, name))]
+
+#: Arguments of the table that mean something else in a function, or that it describes in words of its own.
+OWN_WORDS = {
+    "contrast_variables": {"strata", "random_state"},
+    "discretize": {"discretizations", "dimensions"},
+    "fit_null": {"dimensions", "divisions", "discretizations"},
+    "merge_parts": {"X", "n_jobs"},
+    "suggest_range": {"dimensions", "divisions"},
+    # Of the older package.
+    "compat.discretize": {"divisions", "range_", "seed"},
+    "compat.get_suggested_range": {"dimensions", "divisions"},
+}
 
 
-def documented(function):
+def described(function):
     """Return the description of each argument, from the section Parameters of a numpydoc docstring."""
     doc = inspect.getdoc(function) or ""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S+( \S+)?\n-+\n)", doc, re.DOTALL | re.MULTILINE)
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=\n\n\S[^\n]*\n---+\n|\Z)", doc, re.DOTALL | re.MULTILINE)
     assert section is not None, f"{function.__name__} has no section Parameters"
-    described = {}
-    names = []
-    for line in section[1].splitlines():
-        if line and not line.startswith(" "):
-            names = [name.strip() for name in line.split(" : ")[0].split(",")]
-            described |= dict.fromkeys(names, "")
-        else:
-            described |= {name: f"{described[name]}\n{line.strip()}" for name in names}
-    return described
+    found = arguments_in(section[1])
+    return {name: argument for names, argument in found.items() for name in names.split(", ")}
 
 
-def arguments(function):
+def names_of(function):
     parameters = inspect.signature(function).parameters
     named = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]
     if len(named) < len(parameters):  # the rest goes to select()
@@ -55,30 +51,85 @@ def arguments(function):
     return named
 
 
-@pytest.mark.parametrize("function", [*FUNCTIONS, *COMPAT_FUNCTIONS], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [*FUNCTIONS, *COMPAT_FUNCTIONS], ids=lambda function: function.__qualname__)
 def test_every_argument_is_described_in_place(function):
-    described = documented(function)
-    assert sorted(described) == sorted(arguments(function))
-    for name, text in described.items():
-        assert text.strip(), f"{name} is not described"
-        assert not text.strip().startswith("As in"), f"{name} is described elsewhere"
-
-
-@pytest.mark.parametrize("functions", [FUNCTIONS, COMPAT_FUNCTIONS], ids=["interplay", "compat"])
-def test_an_argument_is_described_in_the_same_words_everywhere(functions):
-    """The first paragraph is the same; what is true of one function alone follows in a paragraph of its own."""
-    first_seen = {}
-    for function in functions:
-        for name, text in documented(function).items():
-            words = " ".join(text.strip().split("\n\n")[0].split())
-            name += " of tuples" * (name in OF_TUPLES.get(function.__name__, ()))
-            where, before = first_seen.setdefault(SAME_ARGUMENT.get(name, name), (function.__name__, words))
-            assert words == before, f"{name} is described differently in {where} and {function.__name__}"
+    found = described(function)
+    assert sorted(found) == sorted(names_of(function))
+    for name, argument in found.items():
+        assert argument.type, f"{name} has no type"
+        assert argument.text, f"{name} is not described"
+        assert not argument.text.startswith("As in `"), f"{name} is described elsewhere"
+    assert not re.search(r"^\s*\.\.\.$", inspect.getdoc(function).split("Examples\n---")[0], re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    "function", [interplay.fit_null, interplay.select, interplay.search_shard, interplay.MDFSSelector]
+    ("function", "table"),
+    [(function, ARGUMENTS) for function in FUNCTIONS] + [(function, COMPAT_ARGUMENTS) for function in COMPAT_FUNCTIONS],
+    ids=lambda value: getattr(value, "__qualname__", ""),
 )
-def test_every_null_fit_is_listed(function):
-    choices = re.search(r"^(?:null_)?fit : \{(.*?)\}", inspect.getdoc(function), re.MULTILINE)
-    assert [choice.strip('" ') for choice in choices[1].split(",")] == list(FITS)
+def test_an_argument_that_is_shared_is_described_in_the_same_words(function, table):
+    """What is true of one function alone follows in a paragraph of its own."""
+    name = "compat." * (table is COMPAT_ARGUMENTS) + function.__name__
+    found = described(function)
+    differs = {each for each in found if each in table and not found[each].text.startswith(table[each].text)}
+    assert differs == OWN_WORDS.get(name, set())
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "choices"),
+    [
+        (ARGUMENTS, "missing", MISSING_CHOICES),
+        (ARGUMENTS, "decision", DECISION_CHOICES),
+        (SELECTION_ARGUMENTS, "fit", FITS),
+        (described(interplay.fit_null), "fit", FITS),
+        (described(interplay.interactions), "missing", (*MISSING_CHOICES, "omit")),
+        (described(interplay.MDFSSelector), "null_fit", FITS),
+    ],
+)
+def test_all_choices_are_listed(table, name, choices):
+    assert table[name].type == one_of(choices)
+
+
+def test_an_argument_without_a_description_is_refused():
+    def function(level, fits):
+        """Do nothing.
+
+        Parameters
+        ----------
+        level : float
+            A number.
+        fit : str
+            A word.
+        """
+
+    with pytest.raises(TypeError, match=r"function\(\) must describe its arguments: see \['fit', 'fits'\]"):
+        described_by({})(function)
+
+
+def test_the_signature_and_the_rest_of_the_docstring_stay():
+    def function(level: float, *, top: int = 3) -> float:
+        """Return a number.
+
+        Parameters
+        ----------
+        ...
+
+        Returns
+        -------
+        float
+        """
+        return level
+
+    before = inspect.signature(function)
+    shared = arguments_in("level : float\n    A number.\ntop : int\n    Another.\nunused : str\n    A word.")
+    assert described_by(shared)(function) is function
+    assert inspect.signature(function) == before
+    assert inspect.getdoc(function) == (
+        "Return a number.\n\nParameters\n----------\nlevel : float\n    A number.\ntop : int\n    Another.\n\n"
+        "Returns\n-------\nfloat"
+    )
+
+
+def test_the_package_works_without_docstrings():
+    code = "import interplay; [getattr(interplay, name) for name in interplay.__all__]; from interplay import compat"
+    subprocess.run([sys.executable, "-OO", "-c", code], check=True, env=dict(os.environ), timeout=120)

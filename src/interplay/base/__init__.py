@@ -2,7 +2,9 @@
 
 ::
 
-    arrays.py            the data classes of the path: DecisionClasses, codes, BitPlanes, TupleTiles, MaxGains, TupleRows
+    arguments.py         descriptions of arguments that several functions share → their docstrings
+    arrays.py            data classes of the path: DecisionClasses, codes, BitPlanes, TupleTiles, MaxGains, TupleRows
+    calls.py             arguments of a call → those of the function that checks them
     checks.py            checks of arguments, and how values are shown in messages
     chi_squared.py       tails of χ², on the scale of logarithms
     seeds.py             a seed → streams of random numbers, one per purpose and variable
@@ -10,5 +12,6 @@
     jobs.py              `n_jobs` → threads; functions over many blocks
     interrupts.py        Ctrl-C during calls that must not be cut short
     progress.py          a share of work done → a bar, or a user's function
+    user_warnings.py     a warning → the user's line
     text.py              names of tuples, names that can be printed
 """

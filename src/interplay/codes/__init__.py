@@ -3,7 +3,7 @@
 ::
 
     survey.py         Table                → missing values, distinct values, thresholds of every column
-    coder.py          survey               → Coder: codes (n_vars, n_samples) uint8 of any discretisation    `discretize`
+    coder.py          survey               → Coder: codes (n_vars, n_samples) uint8 of a discretisation: `discretize`
     contrast.py       Table                → ContrastTable: permuted columns, made when they are read
     planes.py         codes + classes      → BitPlanes (n_planes, n_words) uint64, samples split by class
     coded.py          comparisons          → CodedComparison: codes and planes, each made once for all that read them

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import (
     COMPILED_TYPES,
     MAX_DISCRETIZATIONS,
@@ -270,6 +271,7 @@ def make_coder(
     )
 
 
+@described_by(ARGUMENTS)
 def discretize(
     X: Any,
     *,
@@ -286,22 +288,15 @@ def discretize(
 
     Parameters
     ----------
-    X : table-like, (n_samples, n_vars)
-    divisions : int, default 1
-        Thresholds per variable; there are `divisions` + 1 levels.
-    discretizations : int, default 1
+    discretizations
         Number of randomised discretisations.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
-        default 0 with one discretisation, and `suggest_range` with several.
-    dimensions : int, default 2
+    dimensions
         Number of variables in a tuple; only `suggest_range` uses it.
-    random_state : int, None, RandomState or Generator, default 0
-    discrete : "auto", "none", "all", list of columns, or mask, default "auto"
-        Variables that are coded as they are; see `make_coder`.
-    missing : "error", "level" or "impute", default "error"
-    n_jobs : int, optional
-        Threads, in scikit-learn's sense.
+    discrete : {"auto", "none", "all"}, list of columns, or mask
+        ...
+
+        A mask of n_vars bools says so of every column.
+    ...
 
     Returns
     -------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray
 from interplay.base.checks import check_int
 from interplay.base.seeds import Purpose, random_stream, resolve_seed
@@ -123,18 +124,20 @@ def contrast_table(
     return ContrastTable(table, np.concatenate(rounds).astype(np.int64), seed, strata, groups)
 
 
+@described_by(ARGUMENTS)
 def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any = 0) -> tuple[Values, IntArray]:
     """Make contrast variables: random permutations of randomly chosen columns.
 
     Parameters
     ----------
-    X : table-like, (n_samples, n_vars)
     n : int
         Number of contrast variables. Columns are chosen without replacement until all have been used.
-    strata : (n_samples,) array-like, table-like, or str, optional
+    strata
         Groups of samples, such as batch, sex or population. Values are permuted only within these groups, so that
         differences between the groups are preserved. A string names a column of `X`.
-    random_state : int, None, RandomState or Generator, default 0
+    random_state
+        Seed of all random draws.
+    ...
 
     Returns
     -------

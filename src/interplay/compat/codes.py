@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
 from interplay.base.checks import check_int, check_real
+from interplay.base.user_warnings import warn
 from interplay.codes.coder import make_coder
 from interplay.compat.seeds import check_seed
 from interplay.study.rank_thresholds import NARROW_RANGE, suggest_range
@@ -109,11 +109,9 @@ def get_suggested_range(n: int, dimensions: int, divisions: int, k: float = 3) -
     """
     span = range_for_test(check_int("n", n, low=1), dimensions, divisions, check_real("k", k, low=0, low_open=True))
     if span < NARROW_RANGE:
-        warnings.warn(
+        warn(
             f"with a range of {span:.2g} the discretizations hardly differ: use one discretization, or lower "
-            "dimensions or divisions",
-            UserWarning,
-            stacklevel=2,
+            "dimensions or divisions"
         )
     return span
 

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import DecisionClasses, FloatArray
 from interplay.base.checks import check_int, check_real, shown
 from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
+from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.compat.max_gains import (
     asked_for_mask,
     check_cells,
@@ -62,6 +64,7 @@ class ComputeTuplesResult:
     vars: npt.NDArray[np.int32] | None
 
 
+@described_by(COMPAT_ARGUMENTS)
 def compute_tuples(
     data: Any,
     decision: Any = None,
@@ -86,48 +89,25 @@ def compute_tuples(
 
     Parameters
     ----------
-    data : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable.
+    data
+        ...
 
         Every column is discretised by rank, also one with few distinct values.
     decision : (n_samples,) array-like, optional
-        The outcome to explain: classes of any kind, two or more.
+        ...
 
         Without an outcome, the values are about the variables alone, in bits per sample.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
+    dimensions
+        ...
 
         A tuple must have at least two variables.
-    divisions : int
-        Number of thresholds at which each variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    discretizations
+        ...
 
         With `average`, it is the mean instead.
-    seed : int, optional
-        The same seed gives the same random draws as in the older package. None draws a new seed.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size) to 1. By default
-        `get_suggested_range`, so that the thresholds of a single discretisation are random too.
-    pc_xi : float
-        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
-        sizes for the other classes.
-    ig_thr : float
-        List only values above this; 0 lists everything.
-    i_lower : ignored
-        A shortcut of the older package that changes its values slightly. Here it has no effect.
-    interesting_vars : iterable of int, optional
-        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
-        that consist of them. An empty list is no restriction.
-    require_all_vars : bool
-        Whether all members of a tuple must be among `interesting_vars`.
-    return_matrix : bool
-        In 2D without a threshold, return a matrix instead of rows: ``stats[i, j]`` is the value of variable i in the
-        pair with j.
-    stat_mode : StatMode
-        The statistic: ``StatMode.MI``, ``StatMode.H`` or ``StatMode.VI``, or their numbers.
     average : bool
         Take the mean over the discretisations instead of the maximum. (The older package does so for matrices only.)
+    ...
 
     Returns
     -------
@@ -170,6 +150,7 @@ def compute_tuples(
     return _result(source, table.names, ig_thr, return_matrix)
 
 
+@described_by(COMPAT_ARGUMENTS)
 def compute_tuples_discrete(
     data: Any,
     decision: Any = None,
@@ -190,35 +171,19 @@ def compute_tuples_discrete(
 
     Parameters
     ----------
-    data : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable.
+    data
+        ...
 
         Each distinct value is a level.
     decision : (n_samples,) array-like, optional
-        The outcome to explain: classes of any kind, two or more.
+        ...
 
         Without an outcome, the values are about the variables alone, in bits per sample.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
+    dimensions
+        ...
 
         A tuple must have at least two variables.
-    pc_xi : float
-        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
-        sizes for the other classes.
-    ig_thr : float
-        List only values above this; 0 lists everything.
-    i_lower : ignored
-        A shortcut of the older package that changes its values slightly. Here it has no effect.
-    interesting_vars : iterable of int, optional
-        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
-        that consist of them. An empty list is no restriction.
-    require_all_vars : bool
-        Whether all members of a tuple must be among `interesting_vars`.
-    return_matrix : bool
-        In 2D without a threshold, return a matrix instead of rows: ``stats[i, j]`` is the value of variable i in the
-        pair with j.
-    stat_mode : StatMode
-        The statistic: ``StatMode.MI``, ``StatMode.H`` or ``StatMode.VI``, or their numbers.
+    ...
 
     Returns
     -------

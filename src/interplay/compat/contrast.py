@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray
 from interplay.base.checks import check_int
+from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.compat.seeds import check_seed
 from interplay.study.table import as_table
 
@@ -32,6 +34,7 @@ class GenContrastVariablesResult:
     indices: npt.NDArray[np.int32]
 
 
+@described_by(COMPAT_ARGUMENTS)
 def gen_contrast_variables(data: Any, n_contrast: int, seed: int | None = None) -> GenContrastVariablesResult:
     """Make contrast variables: permuted copies of randomly chosen columns.
 
@@ -39,13 +42,10 @@ def gen_contrast_variables(data: Any, n_contrast: int, seed: int | None = None) 
 
     Parameters
     ----------
-    data : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable.
     n_contrast : int
         Number of contrast variables. Up to n_vars of them are copies of different columns; beyond, columns are drawn
         with replacement.
-    seed : int, optional
-        The same seed gives the same random draws as in the older package. None draws a new seed.
+    ...
 
     Returns
     -------

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
 from interplay.base.checks import check_int, check_list, check_real
 from interplay.codes.planes import make_bit_planes
+from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
@@ -47,6 +49,7 @@ class ComputeMaxIGResult:
     discretization_nrs: npt.NDArray[np.int32] | None
 
 
+@described_by(COMPAT_ARGUMENTS)
 def compute_max_ig(
     data: Any,
     decision: Any,
@@ -68,40 +71,15 @@ def compute_max_ig(
 
     Parameters
     ----------
-    data : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable.
+    data
+        ...
 
         Every column is discretised by rank, also one with few distinct values.
-    decision : (n_samples,) array-like
-        The outcome to explain: classes of any kind, two or more.
-    contrast_data : table-like, (n_samples, n_contrast), optional
-        Contrast variables, such as `gen_contrast_variables` makes.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
-    divisions : int
-        Number of thresholds at which each variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
-    seed : int, optional
-        The same seed gives the same random draws as in the older package. None draws a new seed.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size) to 1. By default
-        `get_suggested_range`, so that the thresholds of a single discretisation are random too.
-    pc_xi : float
-        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
-        sizes for the other classes.
-    return_tuples : bool
-        Whether to return the tuples and the numbers of the discretisations as well.
-    interesting_vars : iterable of int, optional
-        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
-        that consist of them. An empty list is no restriction.
+    interesting_vars
+        ...
 
         In 1D, contrast variables have gains all the same.
-    require_all_vars : bool
-        Whether all members of a tuple must be among `interesting_vars`.
-    use_CUDA : bool
-        Accepted and ignored: the engine is the one that ``engine="auto"`` chooses, and all engines give the same
-        numbers.
+    ...
 
     Returns
     -------
@@ -168,6 +146,7 @@ def search_settings(
     )
 
 
+@described_by(COMPAT_ARGUMENTS)
 def compute_max_ig_discrete(
     data: Any,
     decision: Any,
@@ -186,28 +165,15 @@ def compute_max_ig_discrete(
 
     Parameters
     ----------
-    data : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable.
+    data
+        ...
 
         Each distinct value is a level.
-    decision : (n_samples,) array-like
-        The outcome to explain: classes of any kind, two or more.
-    contrast_data : table-like, (n_samples, n_contrast), optional
-        Contrast variables, such as `gen_contrast_variables` makes.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
-    pc_xi : float
-        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
-        sizes for the other classes.
-    return_tuples : bool
-        Whether to return the tuples and the numbers of the discretisations as well.
-    interesting_vars : iterable of int, optional
-        Look only at tuples that contain at least one of these variables, or, with `require_all_vars`, only at tuples
-        that consist of them. An empty list is no restriction.
+    interesting_vars
+        ...
 
         In 1D, contrast variables have gains all the same.
-    require_all_vars : bool
-        Whether all members of a tuple must be among `interesting_vars`.
+    ...
 
     Returns
     -------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import check_int, check_numbers
+from interplay.base.user_warnings import warn
 from interplay.statistics.lsq_fit import Bounds, check_bounds, fit_lsq
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, fit_null
 
@@ -152,11 +152,9 @@ def _search_ignored(tail_p: FloatArray, mode: str, bounds: Bounds, search_points
             break
         low, high = max(0, best - step), min(bounds.max_ignored, best + step)
     if 0 < best >= bounds.max_ignored - 2:
-        warnings.warn(
+        warn(
             f"the null fit ignores {best} contrast variables of low gain, about the largest number allowed, so it may "
-            "be inaccurate: remove constant and nearly constant columns, or raise max_ign_low_ig_vars_num",
-            UserWarning,
-            stacklevel=3,
+            "be inaccurate: remove constant and nearly constant columns, or raise max_ign_low_ig_vars_num"
         )
     return best
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_CONTRAST
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.chi_squared import chi2_tail
+from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings
 from interplay.compat.p_values import fit_p_value
@@ -22,6 +24,7 @@ from interplay.study.outcome import decision_classes
 from interplay.study.table import as_table
 
 
+@described_by(COMPAT_ARGUMENTS)
 def run(
     data: Any,
     decision: Any,
@@ -44,36 +47,18 @@ def run(
 
     Parameters
     ----------
-    data : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable.
+    data
+        ...
 
         Every column is discretised by rank, also one with few distinct values.
-    decision : (n_samples,) array-like
-        The outcome to explain: classes of any kind, two or more.
     n_contrast : int, optional
         Number of contrast variables. By default max(30, n_vars), and 0 in 1D with one discretisation. With 0, the null
         distribution is fitted to the variables themselves.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, and so on.
-    divisions : int
-        Number of thresholds at which each variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
-    seed : int, optional
-        The same seed gives the same random draws as in the older package. None draws a new seed.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size) to 1. By default
-        `get_suggested_range`, so that the thresholds of a single discretisation are random too.
-    pc_xi : float
-        The pseudocount, which is added to the count of the rarest class in each cell, and in proportion to the class
-        sizes for the other classes.
     p_adjust_method : str
         How p-values are adjusted for the number of variables: statsmodels' names, as in the older package, or R's.
     level : float
         A variable is relevant if its adjusted p-value is below this significance level.
-    use_CUDA : bool
-        Accepted and ignored: the engine is the one that ``engine="auto"`` chooses, and all engines give the same
-        numbers.
+    ...
 
     Returns
     -------

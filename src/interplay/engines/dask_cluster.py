@@ -7,12 +7,12 @@ import itertools
 import math
 import time
 import uuid
-import warnings
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from interplay.base.user_warnings import warn
 from interplay.engines.dask_connection import POLL_SECONDS, Connection, in_one_line, seconds_to_send
 
 #: Data are sent this often, with pauses that double: a worker on its way out makes it fail until the scheduler knows
@@ -54,10 +54,9 @@ class Cluster:
             self._seen = now
         elif now - self._seen > _SECONDS_UNTIL_WARNING and not self._has_warned:
             self._has_warned = True
-            warnings.warn(
+            warn(
                 "the Dask cluster has no workers; waiting for one (Ctrl-C stops): start some, for example with "
-                "cluster.scale(4)",
-                stacklevel=2,
+                "cluster.scale(4)"
             )
 
     def wait_for_workers(self) -> None:

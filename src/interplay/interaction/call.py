@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from inspect import signature
+from functools import partial
 from typing import Any
 
+from interplay.base.arguments import ARGUMENTS, described_by
+from interplay.base.calls import checked
 from interplay.base.progress import Progress, check_progress
 from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.interaction.find import find_interactions
 from interplay.interaction.in_groups import find_in_groups
-from interplay.interaction.task import InteractionTask, check_interactions
+from interplay.interaction.task import check_interactions
 from interplay.results.interactions import Interactions
 from interplay.results.replication import replicate_in
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
 
 
+@described_by(ARGUMENTS)
 def interactions(
     X: Any,
     y: Any,
@@ -59,34 +62,19 @@ def interactions(
 
     Parameters
     ----------
-    X : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
-        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
-        `interplay.parquet` read from files.
-    y : (n_samples,) array-like, or str
-        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
-        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+    dimensions
+        ...
 
         A tuple must have at least two variables. The interaction of a triple is its effect beyond those of its pairs.
-    divisions : int
-        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    discretizations
+        ...
 
         A tuple is tested in the discretisation in which χ² gives it the smallest p-value, which is multiplied by the
         number of discretisations.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
-        default 0 with one discretisation, and `suggest_range` with several.
-    variables : iterable of names or numbers, optional
-        Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
-        consist of these variables (``require="all"``).
+    variables
+        ...
 
         p-values are adjusted for these tuples only.
-    require : {"any", "all"}
-        Whether a tuple must contain at least one of `variables`, or must consist of them.
     partners : iterable of names or numbers, optional
         With `variables`: search only tuples that consist of one of `variables` and otherwise of these partners. The two
         sets may overlap.
@@ -115,70 +103,44 @@ def interactions(
         the search lists are then tested once each in these samples, as `Interactions.replicate` does. The result
         contains these tests, and those of the search beside them.
     shard : str or (int, int), optional
-        Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
+        ...
 
         The result is then a part; `merge_interactions` merges all parts.
-    strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
-        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
-        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
-        as for `y`.
+    strata
+        ...
 
         All effects may differ between strata, and an interaction may be in any of them.
-    groups : (n_samples,) array-like, table-like, or str, optional
-        Samples that belong together and are not independent of each other: the donor of each cell, the family or
-        patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
-        one class; where classes vary within groups, labels are permuted between groups of the same size and within
-        groups. A string names a column, as for `y`.
+    groups
+        ...
 
         χ² then only ranks tuples. Adjusted p-values are Westfall and Young's, for all tuples of the search; there are
         no confidence intervals of log odds ratios.
-    n_permutations : int
-        Number of permutations. If fewer are possible, each is done once. No p-value is below
-        ``1 / (n_permutations + 1)``.
+    n_permutations
+        ...
 
         With `groups` only. The search is repeated for each.
-    covariates : table-like, (n_samples,) array-like, str or list of str, optional
-        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
-        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
-        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
+    covariates
+        ...
 
         Significant tuples are tested, by models with and without the interaction.
-    decision : {"auto", "classes", "continuous"}
-        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
-        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
-        continuous, unless there are only two distinct values.
+    decision
+        ...
 
         More than two classes are compared jointly.
-    decision_divisions : int
-        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
-    discrete : {"auto", "none", "all"} or list of columns
-        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
-        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
     missing : {"error", "level", "impute", "omit"}
-        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
-        observed values of the column ("impute").
+        ...
 
         With "level", missingness can be part of an interaction. "omit" leaves a sample out of the tests of all tuples
         in which it has a missing value, as PLINK does.
-    random_state : int, None, RandomState or Generator
-        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+    random_state
+        ...
 
         None draws a new seed, which the result records.
-    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
-        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
-        long enough to profit from it.
+    engine
+        ...
 
         "dask" uses the current Dask client.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn: None for one, −1 for all cores.
-    progress : bool or callable, optional
-        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
-        called with the share that is done, from 0 to 1.
-    checkpoint : path-like or Checkpoint, optional
-        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
-        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
-        search is refused. The file stays when the search is done, and the same call then returns at once.
+    ...
 
     Returns
     -------
@@ -210,36 +172,11 @@ def interactions(
     >>> found.significant
     [('x4', 'x7')]
     """
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
     kept = as_checkpoint(checkpoint)
-    task = check_interactions(
-        X,
-        y,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=range_,
-        variables=variables,
-        require=require,
-        partners=partners,
-        min_distance=min_distance,
-        positions=positions,
-        p_adjust=p_adjust,
-        level=level,
-        max_p=max_p,
-        top=top,
-        holdout=holdout,
-        shard=shard,
-        strata=strata,
-        groups=groups,
-        n_permutations=n_permutations,
-        covariates=covariates,
-        decision=decision,
-        decision_divisions=decision_divisions,
-        discrete=discrete,
-        missing=missing,
-        random_state=kept.seed if random_state is None and kept is not None else random_state,
-        checkpoint=checkpoint,
-    )
+    if random_state is None and kept is not None:
+        arguments["random_state"] = kept.seed
+    task = task_of(**arguments)
     check_progress(progress)
     # An engine that is not there is refused before a file is written.
     choice = check_engine(engine, n_jobs=n_jobs, to_screen=True)
@@ -250,15 +187,5 @@ def interactions(
     return found if held_out is None else replicate_in(found, held_out.table, held_out.y, held_out.strata)
 
 
-_DEFAULTS = {
-    name: argument.default for name, argument in signature(interactions).parameters.items() if name not in ("X", "y")
-}
-
-#: Arguments of `interactions` that do not decide its result.
-_HOW = ("engine", "n_jobs", "progress")
-
-
-def task_of(X: Any, y: Any, **arguments: Any) -> InteractionTask:
-    """Check arguments of `interactions`, with its defaults for those that are not given."""
-    given = _DEFAULTS | arguments
-    return check_interactions(X, y, **{name: value for name, value in given.items() if name not in _HOW})
+#: Checks arguments of `interactions`, with its defaults for those that are not given.
+task_of = partial(checked, interactions, check_interactions)

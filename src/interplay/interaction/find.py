@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.progress import Progress, show_progress
+from interplay.base.user_warnings import warn
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT
@@ -199,11 +199,9 @@ def _warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> Non
     n_samples = task.study.n_samples
     if is_two_level((*levels, n_classes)) or n_samples >= needed:
         return
-    warnings.warn(
+    warn(
         f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "
-        f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels",
-        UserWarning,
-        stacklevel=4,
+        f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels"
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.readers.header import id_column
 from interplay.readers.target_column import meant
 from interplay.study.column_subset import ColumnSubset
@@ -116,9 +116,7 @@ def _warn_of_others(ids: list[str], rows: Any, trait_ids: list[str], path: Any, 
                 f"({_first(alone)})"
             )
     if parts:
-        warnings.warn(
-            f"{'; '.join(parts)}; the {len(rows)} samples that are in both are used", UserWarning, stacklevel=4
-        )
+        warn(f"{'; '.join(parts)}; the {len(rows)} samples that are in both are used")
 
 
 def _first(names: list[str]) -> str:

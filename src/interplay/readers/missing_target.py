@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, shown
+from interplay.base.user_warnings import warn
 from interplay.readers.target_column import TableAndOutcome
 from interplay.study.columns import Column
 from interplay.study.outcome import decision_column
@@ -48,11 +48,7 @@ def with_known_target(
             else "name another column"
         )
         raise ValueError(f"{where} (the first: {place}): {advice}")
-    warnings.warn(
-        f"{where} (the first: {place}); {'this sample is' if count == 1 else 'these samples are'} left out",
-        UserWarning,
-        stacklevel=3,
-    )
+    warn(f"{where} (the first: {place}); {'this sample is' if count == 1 else 'these samples are'} left out")
     return _known_samples(X, rows, n_left_out=count), _samples(y, rows)
 
 

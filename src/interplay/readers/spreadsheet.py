@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import os
-import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import check_choice, needing, reading
 from interplay.base.checks import shown as shown_value
+from interplay.base.user_warnings import warn
 from interplay.readers.header import check_names_apart, checked_names, unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers
@@ -93,11 +93,9 @@ def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[l
     if sheet is not None:
         check_choice("sheet", sheet, names)
     elif len(names) > 1:
-        warnings.warn(
+        warn(
             f"{os.fspath(path)!r} has {len(names)} sheets, and the first, {shown_value(names[0])}, is read: use "
-            f"sheet={names[1]!r} for another",
-            UserWarning,
-            stacklevel=5,
+            f"sheet={names[1]!r} for another"
         )
     chosen = names[0] if sheet is None else sheet
     with reading(path, "a spreadsheet that can be read", (CalamineError, OSError, ValueError, TypeError)):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import datetime
 import os
-import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from interplay.base.checks import needing, reading, shown
+from interplay.base.user_warnings import warn
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers
@@ -70,12 +70,10 @@ def read_statistical(
     partly = [words for words in partly if words]
     if partly:
         more = f" and {len(partly) - _COLUMNS_NAMED} more" if len(partly) > _COLUMNS_NAMED else ""
-        warnings.warn(
+        warn(
             "some numbers have labels, and these columns are taken as numbers: "
             f"{', '.join(partly[:_COLUMNS_NAMED])}{more}: name "
-            "those that stand for missing values in na_values",
-            UserWarning,
-            stacklevel=4,
+            "those that stand for missing values in na_values"
         )
     written = WrittenNumbers(shown_path, decimal=None, guessed=".", comma_separates=False)
     names = frame.columns.tolist()

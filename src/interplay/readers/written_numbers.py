@@ -6,7 +6,6 @@ the other columns of the file.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.readers.text_column import TextColumn
 from interplay.study.number_texts import POINT, NumberFormat
 
@@ -186,7 +186,7 @@ def _listed(entries: list[str]) -> str:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warn(message)
 
 
 def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:

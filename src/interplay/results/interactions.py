@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray
 from interplay.base.checks import check_int, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
@@ -204,6 +205,7 @@ class Interactions:
 
         return InteractionPlots(self)
 
+    @described_by(NEW_SAMPLES)
     def replicate(self, X: Any, y: Any, *, strata: Any = None, p_adjust: str | None = None) -> Interactions:
         """Test the listed tuples, once each, in new samples.
 
@@ -214,14 +216,7 @@ class Interactions:
 
         Parameters
         ----------
-        X : table-like, (n_samples, n_vars)
-            The table of the new samples. Variables are matched by name; additional variables are ignored.
-        y : (n_samples,) array-like, or str
-            Their outcome, with the same classes, or the name of its column.
-        strata : (n_samples,) array-like, table-like, or str, optional
-            Strata of the new samples, to test within them.
-        p_adjust : str, optional
-            Adjustment of p-values; by default that of the search.
+        ...
 
         Returns
         -------

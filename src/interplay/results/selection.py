@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import shown
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
@@ -318,6 +319,7 @@ class Selection:
 
         return selection_interactions(self, dimensions, run)
 
+    @described_by(NEW_SAMPLES)
     def replicate(
         self,
         X: Any,
@@ -334,18 +336,11 @@ class Selection:
 
         Parameters
         ----------
-        X : table-like, (n_samples, n_vars)
-            The table of the new samples. Variables are matched by name; additional variables are ignored.
-        y : (n_samples,) array-like, or str
-            Their outcome, with the same classes, or the name of its column.
-        strata : (n_samples,) array-like, table-like, or str, optional
-            Strata of the new samples, to test within them.
-        p_adjust : str, optional
-            Adjustment of p-values; by default that of the search.
         dimensions : int, optional
             Number of members, as in `interactions`.
         run : int or str, optional
             With several comparisons of classes, the number or the name of one.
+        ...
         """
         found = self.interactions(dimensions=dimensions, run=run)
         return found.only_significant().replicate(X, y, strata=strata, p_adjust=p_adjust)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path, check_real
+from interplay.base.user_warnings import warn
 from interplay.engines.base import TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
 from interplay.files.archive import (
@@ -249,9 +249,7 @@ class Checkpoint:
                 damaged = damaged or error
                 continue
             if damaged is not None:
-                warnings.warn(
-                    f"{damaged}: resuming from {os.fspath(path)!r}, which was written before it", stacklevel=4
-                )
+                warn(f"{damaged}: resuming from {os.fspath(path)!r}, which was written before it")
                 # Not to take the place of the good one at the next write.
                 self._file.unlink()
             return

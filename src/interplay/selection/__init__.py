@@ -5,8 +5,9 @@ The path of every question: call → study → plan → search (into a sink) →
 ::
 
     call.py             `select`: its arguments, in and out
+    arguments.py        descriptions of arguments of `select`, `search_shard` and `MDFSSelector`
     task.py             arguments            → SelectionTask: study and settings, checked against each other
-    runs.py             SelectionTask        → SearchedSelection: one search per comparison of classes and size of tuples
+    runs.py             SelectionTask        → SearchedSelection: a search per comparison of classes and size of tuples
     exact_p_values.py   planes in 1D         → exact p-values of variables alone
     score_tests.py      rank scores          → ScoreTests: tests of variables alone and given others, products
     arm_tests.py        searches, scores     → the p-values of all tests that are combined

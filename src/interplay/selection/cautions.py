@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from math import comb
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.codes.survey import column_blocks
 from interplay.codes.tuple_counts import TupleCounts
 from interplay.search.settings import SelectionSettings
@@ -125,9 +125,7 @@ def warn_of_cautions(cautions: dict[str, str]) -> None:
         more = f" and {len(names) - _COLUMNS_NAMED} more" if len(names) > _COLUMNS_NAMED else ""
         what = f"column {listed} of X {one}" if len(names) == 1 else f"columns {listed}{more} of X {several}"
         them = "it" if len(names) == 1 else "them"
-        warnings.warn(
-            f"{what}, leave {them} out (on the command line with --drop {shown(names[0])})", UserWarning, stacklevel=4
-        )
+        warn(f"{what}, leave {them} out (on the command line with --drop {shown(names[0])})")
 
 
 def _about_missing_values(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import DecisionClasses
 from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
@@ -24,7 +25,8 @@ from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
 from interplay.search.loop import Shard
 from interplay.search.settings import SelectionSettings
-from interplay.selection.call import task_of
+from interplay.selection.arguments import SELECTION_ARGUMENTS
+from interplay.selection.call import select, task_of
 from interplay.selection.part import Part
 from interplay.selection.runs import SearchedRun, SearchedSelection, search_selection
 from interplay.selection.significance import selection_from
@@ -36,6 +38,7 @@ from interplay.study.study import Study
 from interplay.study.table import Table, as_table
 
 
+@described_by(SELECTION_ARGUMENTS | {"random_state": ARGUMENTS["random_state"]}, rest=select)
 def search_shard(
     X: Any,
     y: Any,
@@ -55,111 +58,19 @@ def search_shard(
 
     Parameters
     ----------
-    X : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
-        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
-        `interplay.parquet` read from files.
-    y : (n_samples,) array-like, or str
-        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
-        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
-    shard : str or (int, int)
-        Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
     random_state : int, RandomState or Generator
-        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+        ...
 
         All shards must be given the same seed, so None is refused.
-    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
-        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
-        long enough to profit from it.
-
-        "dask" uses the current Dask client.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn: None for one, −1 for all cores.
-    progress : bool or callable, optional
-        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
-        called with the share that is done, from 0 to 1.
-    checkpoint : path-like or Checkpoint, optional
-        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
-        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
-        search is refused. The file stays when the search is done, and the same call then returns at once.
+    checkpoint
+        ...
 
         Each shard needs a checkpoint of its own.
-    dimensions : "auto", int or sequence of int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
-
-        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
-        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables.
-    divisions : int
-        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
-        default 0 with one discretisation, and `suggest_range` with several.
-    pseudocount : float
-        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
-        the other classes.
-    n_contrast : int or "auto"
-        Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
-        null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
-        1D with one discretisation, where p-values come from an exact test; otherwise as many as there are variables,
-        but at least 300 and at most 1000.
-    p_adjust : str
-        How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
-        "BH", "BY", "none", or a name that statsmodels uses.
-    level : float
-        A variable is relevant if its adjusted p-value is below this significance level.
-    fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
-        How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
-        "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
-        these are small.
-    arms : sequence of str, optional
-        With several dimensions, the arms whose p-values are combined: "alone" and "given" (given other variables that
-        are strong by themselves) in 1D, "pairs" in 2D, "triples" in 3D, "quadruples" in 4D. By default all of them.
-    decision : {"auto", "classes", "continuous"}
-        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
-        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
-        continuous, unless there are only two distinct values.
-    decision_divisions : int
-        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
-    multiclass : {"joint", "ovo", "ovr"}
-        With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
-        or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
-        smallest one times their number.
-    strata : (n_samples,) array-like, table-like, or str, optional
-        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
-        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
-        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
-        as for `y`.
-
-        Contrast variables are permuted within strata.
-    groups : (n_samples,) array-like, table-like, or str, optional
-        Samples that belong together and are not independent of each other: the donor of each cell, the family or
-        patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
-        one class; where classes vary within groups, labels are permuted between groups of the same size and within
-        groups. A string names a column, as for `y`.
-    permutations : bool, optional
-        Whether p-values come from permutations of the outcome instead of contrast variables: Westfall and Young's
-        step-down maxT, which adjusts p-values for all variables without fitting anything. By default with `groups`
-        only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
-        permuted in the contrast variables, and gains are divided by their inflation.
+    permutations
+        ...
 
         Every shard does all permutations of its part of the tuples.
-    n_permutations : int
-        Number of permutations. If fewer are possible, each is done once. No p-value is below
-        ``1 / (n_permutations + 1)``.
-    covariates : table-like, (n_samples,) array-like, str or list of str, optional
-        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
-        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
-        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
-
-        Relevant variables are tested, each in its best tuple, by models with and without the variable.
-    discrete : {"auto", "none", "all"} or list of columns
-        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
-        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
-    missing : {"error", "level", "impute"}
-        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
-        observed values of the column ("impute").
+    ...
 
     Returns
     -------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -26,8 +27,16 @@ N_TASKS = 100
 
 def with_callbacks(method: Method) -> Method:
     """Have a `fit` take down its callbacks when it is done, however it ends."""
-    decorated: Method = method if _callback is None else _callback.with_callbacks(method)
-    return decorated
+    if _callback is None:
+        return method
+    decorated = _callback.with_callbacks(method)
+
+    @wraps(decorated)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        # A frame of this package outside scikit-learn's, for warnings: these name the line that called the package.
+        return decorated(*args, **kwargs)
+
+    return cast(Method, called)
 
 
 class FitTasks:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
 from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
@@ -100,11 +100,9 @@ def without_rare_classes(
     if not is_rare.any() or (~is_rare).sum() < 2:
         return table, y, strata, groups
     rows = np.flatnonzero(~is_rare[codes])
-    warnings.warn(
+    warn(
         f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
-        "merge small classes, or use decision='continuous' if y is a measurement",
-        UserWarning,
-        stacklevel=3,
+        "merge small classes, or use decision='continuous' if y is a measurement"
     )
     kept = values[rows]
     labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]

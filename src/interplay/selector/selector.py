@@ -13,10 +13,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import BoolArray, FloatArray
 from interplay.codes.coder import MISSING_CHOICES, Discrete
 from interplay.results.selection import Selection
 from interplay.search.dimensions import Dimensions, resolve_dimensions
+from interplay.selection.arguments import SELECTION_ARGUMENTS
 from interplay.selection.call import select
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.selector.input import (
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from interplay.engines.base import Engine
 
 
+@described_by(SELECTION_ARGUMENTS | {"null_fit": SELECTION_ARGUMENTS["fit"], "engine": ARGUMENTS["engine"]})
 class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no type hints
     """Keep the variables that are informative about the outcome, alone or together with others.
 
@@ -53,68 +56,20 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     Parameters
     ----------
-    dimensions : "auto", int or sequence of int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
-
-        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
-        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables.
+    dimensions
+        ...
 
         X must have at least this many variables.
-    divisions : int
-        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
-        default 0 with one discretisation, and `suggest_range` with several.
-    pseudocount : float
-        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
-        the other classes.
-    n_contrast : int or "auto"
-        Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
-        null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
-        1D with one discretisation, where p-values come from an exact test; otherwise as many as there are variables,
-        but at least 300 and at most 1000.
-    p_adjust : str
-        How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
-        "BH", "BY", "none", or a name that statsmodels uses.
-    level : float
-        A variable is relevant if its adjusted p-value is below this significance level.
-    null_fit : {"auto", "lsq", "mle", "weibull", "tail", "predictive", "union"}
-        How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
-        "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
-        these are small.
+    null_fit
+        ...
 
         `select` calls this argument `fit`, which is the name of a method in an estimator.
-    arms : sequence of str, optional
-        With several dimensions, the arms whose p-values are combined: "alone" and "given" (given other variables that
-        are strong by themselves) in 1D, "pairs" in 2D, "triples" in 3D, "quadruples" in 4D. By default all of them.
-    decision : {"auto", "classes", "continuous"}
-        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
-        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
-        continuous, unless there are only two distinct values.
+    decision
+        ...
 
         The selector serves classifiers and regressors alike.
-    decision_divisions : int
-        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
-    multiclass : {"joint", "ovo", "ovr"}
-        With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
-        or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
-        smallest one times their number.
-    permutations : bool, optional
-        Whether p-values come from permutations of the outcome instead of contrast variables: Westfall and Young's
-        step-down maxT, which adjusts p-values for all variables without fitting anything. By default with `groups`
-        only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
-        permuted in the contrast variables, and gains are divided by their inflation.
-    n_permutations : int
-        Number of permutations. If fewer are possible, each is done once. No p-value is below
-        ``1 / (n_permutations + 1)``.
-    discrete : {"auto", "none", "all"} or list of columns
-        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
-        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
-    missing : {"error", "level", "impute"}
-        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
-        observed values of the column ("impute").
+    missing
+        ...
 
         With "error", infinite values are refused too, as in scikit-learn.
     min_features : int
@@ -129,20 +84,11 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         left out if its association with a variable that is kept is at least this, for example 0.9. The association of
         two numbers is their absolute rank correlation, that of a number and labels the correlation ratio of the ranks,
         and that of labels Cramér's V. None keeps all.
-    random_state : int, None, RandomState or Generator
-        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
-
-        None draws a new seed, which the result records.
     engine : {"auto", "cpu", "cuda", "dask"} or Engine
-        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
-        long enough to profit from it.
+        ...
 
         "dask" uses the current Dask client. A client itself is refused, because scikit-learn could not copy it.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn: None for one, −1 for all cores.
-    progress : bool or callable, optional
-        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
-        called with the share that is done, from 0 to 1.
+    ...
 
     Attributes
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.base.chi_squared import chi2_tail
+from interplay.base.user_warnings import warn
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, fit_lsq
 from interplay.statistics.p_values import log_hazard, null_p_values, with_gain
@@ -178,14 +178,12 @@ def _ks_uniform(sample: FloatArray, lower: FloatArray | None = None) -> float:
 
 def _warn_at_borders(lsq: LsqFit, kind: str) -> None:
     if lsq.ignored_at_border:
-        warnings.warn(
+        warn(
             f"the null fit ignores {lsq.n_ignored} {kind} of low gain, the largest number allowed, so it may be "
-            "inaccurate: remove constant and nearly constant columns, raise max_ignored, or use fit='union'",
-            stacklevel=5,
+            "inaccurate: remove constant and nearly constant columns, raise max_ignored, or use fit='union'"
         )
     if lsq.irrelevant_at_border:
-        warnings.warn(
+        warn(
             f"the null fit takes only {lsq.n_irrelevant} variables as irrelevant, the smallest number allowed, so it "
-            "may be inaccurate: use contrast variables, lower min_irrelevant, or use fit='union'",
-            stacklevel=5,
+            "may be inaccurate: use contrast variables, lower min_irrelevant, or use fit='union'"
         )

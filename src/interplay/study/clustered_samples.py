@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.chi_squared import chi2_tail
+from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind
 from interplay.study.outcome import decision_column
 from interplay.study.strata import Strata
@@ -54,22 +54,18 @@ def warn_of_clusters(table: Table, classes: DecisionClasses, strata: Strata | No
             continue
         if _depends_on(codes, classes):
             drop = "" if where == "known of its samples" else ", which also removes it from the variables"
-            warnings.warn(
+            warn(
                 f"X has a column {shown(name)} ({where}) with {n_groups} values for {table.n_samples} samples: samples "
                 f"of one {shown(name)} are not independent of each other, and p-values are too small; use "
-                f"groups={shown(name)}{drop}",
-                UserWarning,
-                stacklevel=4,
+                f"groups={shown(name)}{drop}"
             )
             return
     n_copies, pair = _copies(table)
     if n_copies >= _n_wanted(table):
-        warnings.warn(
+        warn(
             f"X has {n_copies} samples that nearly equal another sample (for example samples {pair[0]} and {pair[1]}). "
             "Such samples are not independent, and p-values are too small: leave copies out, or give groups=, the "
-            "replicate or patient of each sample",
-            UserWarning,
-            stacklevel=4,
+            "replicate or patient of each sample"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.study.column_subset import ColumnSubset
 from interplay.study.columns import Column
 from interplay.study.outcome import decision_column
@@ -90,19 +90,15 @@ def _warn_of_doubts(table: Table) -> None:
     found = table.doubts
     named = list(found)[:_COLUMNS_NAMED]
     for name in named:
-        warnings.warn(
+        warn(
             f"column {shown(name)} of X is text and taken as labels, although {found[name].reason}: convert it to "
             "numbers (in pandas with pd.to_numeric(column, errors='coerce')) or leave it out; if labels are meant, "
-            "make it categorical",
-            UserWarning,
-            stacklevel=5,
+            "make it categorical"
         )
     if len(found) > len(named):
         more = [shown(name) for name in list(found)[len(named) :]]
         listed = ", ".join(more[:_COLUMNS_NAMED]) + (", …" if len(more) > _COLUMNS_NAMED else "")
-        warnings.warn(
-            f"{len(more)} more text columns of X may not be meant as labels: {listed}", UserWarning, stacklevel=5
-        )
+        warn(f"{len(more)} more text columns of X may not be meant as labels: {listed}")
 
 
 def refuse_decision_in_table(table: Table, y: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_encodable, check_int, shown
+from interplay.base.user_warnings import warn
 from interplay.study.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
 from interplay.study.number_texts import stands_for_missing, tidy
 from interplay.study.rank_thresholds import threshold_ranks
@@ -72,11 +72,9 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
         classes = _classes_by_value(values, column.levels)
     _check_classes(classes)
     if classes.kind == "continuous" and classes.n_classes <= decision_divisions:
-        warnings.warn(
+        warn(
             f"decision_divisions: equal values in y leave {classes.n_classes} of {decision_divisions + 1} classes: "
-            "use a smaller decision_divisions, or decision='classes'",
-            UserWarning,
-            stacklevel=2,
+            "use a smaller decision_divisions, or decision='classes'"
         )
     return classes
 
@@ -156,17 +154,11 @@ def _warn_of_odd_classes(column: Column) -> None:
         return
     odd = [level for level in column.levels if stands_for_missing(tidy(level), among_numbers=False)]
     if odd:
-        warnings.warn(
-            f"y has a class {shown(odd[0])}, which usually stands for a missing value: if so, leave those samples out",
-            UserWarning,
-            stacklevel=3,
-        )
+        warn(f"y has a class {shown(odd[0])}, which usually stands for a missing value: if so, leave those samples out")
     elif column.doubt is not None and column.doubt.strays:
-        warnings.warn(
+        warn(
             f"y is text and taken as classes, although {column.doubt.reason}: convert it to numbers if it is a "
-            "measurement",
-            UserWarning,
-            stacklevel=3,
+            "measurement"
         )
 
 

@@ -5,7 +5,6 @@ This is the original's scheme, word for word, so that the same seed gives the sa
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.base.mersenne_twister import first_draws
+from interplay.base.user_warnings import warn
 
 #: Below this, the discretisations are so alike that repeating them gains little.
 NARROW_RANGE = 0.25
@@ -72,11 +72,9 @@ def resolve_range(range_: Any, *, n_samples: int, dimensions: int, divisions: in
             "use discretizations=1, fewer dimensions or divisions, or give range_"
         )
     if span < NARROW_RANGE:
-        warnings.warn(
+        warn(
             f"range_: only {span:.2g} leaves enough samples per cell ({setting}), so the discretizations will hardly "
-            "differ: consider fewer dimensions or divisions, or discretizations=1",
-            UserWarning,
-            stacklevel=3,
+            "differ: consider fewer dimensions or divisions, or discretizations=1"
         )
     return span
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Any
 
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 
 
 def warn_of_another_order(X: Any, **others: Any) -> None:
@@ -30,12 +30,10 @@ def warn_of_another_order(X: Any, **others: Any) -> None:
         if not (labels.is_unique and other.is_unique and bool(other.isin(labels).all())):
             continue  # labels of another kind, which say nothing about these samples
         first = int((labels.to_numpy() != other.to_numpy()).argmax())
-        warnings.warn(
+        warn(
             f"{argument} has the samples of X in another order (sample {first} is {shown(labels[first])} in X and "
             f"{shown(other[first])} in {argument}), and they are paired by position: give {argument}.loc[X.index] to "
-            "pair them by label",
-            UserWarning,
-            stacklevel=4,
+            "pair them by label"
         )
 
 

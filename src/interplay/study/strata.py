@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.study.labelled_samples import numbered_labels
 
 
@@ -92,11 +92,9 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
     if len(pure):
         where = "" if what == "y" else f", {what}"
         listed = ", ".join(shown(strata.labels[stratum]) for stratum in pure[:3]) + ", ..." * (len(pure) > 3)
-        warnings.warn(
+        warn(
             f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
-            "carry no information and reduce the power: leave these samples out, or merge strata",
-            UserWarning,
-            stacklevel=3,
+            "carry no information and reduce the power: leave these samples out, or merge strata"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
+from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind
 from interplay.study.outcome import decision_classes, decision_column
 from interplay.study.table import Table
@@ -130,11 +130,9 @@ def warn_of_censoring(table: Table, y: Any, classes: DecisionClasses, *, name: s
         return
     for v, other in enumerate(table.names[:20_000]):
         if _EVENT.search(other) and set(np.unique(table.columns(slice(v, v + 1))[0]).tolist()) == {0, 1}:
-            warnings.warn(
+            warn(
                 f"y is {shown(name)}, and column {shown(other)} of X looks like a censoring flag: if times are "
                 f"censored, use y=({shown(name)}, {shown(other)}) (--time and --event on the command line), which "
-                "accounts for censoring",
-                UserWarning,
-                stacklevel=4,
+                "accounts for censoring"
             )
             return

@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.progress import check_progress
 from interplay.codes.coded import CodedComparison, code_comparison
@@ -24,6 +26,7 @@ from interplay.tuples.source import TupleSource
 from interplay.tuples.table import TupleTable
 
 
+@described_by(ARGUMENTS)
 def interesting_tuples(
     X: Any,
     y: Any = None,
@@ -56,17 +59,12 @@ def interesting_tuples(
 
     Parameters
     ----------
-    X : table-like, (n_samples, n_vars)
-        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
-        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
-        `interplay.parquet` read from files.
     y : (n_samples,) array-like, or str, optional
-        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
-        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
+        ...
 
         Without an outcome, `stat` is about the variables alone.
-    dimensions : int
-        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+    dimensions
+        ...
 
         A tuple must have at least two variables.
     min_gain : float or None
@@ -80,13 +78,10 @@ def interesting_tuples(
         Keep only this many of the largest values, largest first.
     top_by : {"variable", "all"}
         Keep `top` rows of each variable, or `top` rows in all.
-    variables : iterable of names or numbers, optional
-        Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
-        consist of these variables (``require="all"``).
+    variables
+        ...
 
         All members of a tuple are listed, also those not in `variables`.
-    require : {"any", "all"}
-        Whether a tuple must contain at least one of `variables`, or must consist of them.
     as_matrix : bool
         In 2D, return the (n_vars, n_vars) array whose entry [i, j] is the value of variable i in the pair with j. The
         diagonal is 0; pairs that `variables` excludes are NaN.
@@ -96,47 +91,24 @@ def interesting_tuples(
     max_memory : float
         Number of bytes that the result may take. If it would take more, the call says so before it starts and asks for
         `out`, `top` or a higher `min_gain`.
-    divisions : int
-        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
-    discretizations : int
-        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    discretizations
+        ...
 
         With `average`, it is the mean instead.
-    range_ : float, optional
-        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
-        default 0 with one discretisation, and `suggest_range` with several.
-    pseudocount : float
-        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
-        the other classes.
-    decision : {"auto", "classes", "continuous"}
-        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
-        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
-        continuous, unless there are only two distinct values.
-    decision_divisions : int
-        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
-    discrete : {"auto", "none", "all"} or list of columns
-        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
-        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
-    missing : {"error", "level", "impute"}
-        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
-        observed values of the column ("impute").
-    random_state : int, None, RandomState or Generator
-        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+    random_state
+        ...
 
         None draws a new seed.
     engine : {"auto", "cpu", "cuda"} or Engine
-        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
-        long enough to profit from it.
+        ...
 
         An engine that cannot list tuples is refused.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn: None for one, −1 for all cores.
-    progress : bool or callable, optional
-        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
-        called with the share that is done, from 0 to 1.
+    progress
+        ...
 
         The display shows how many rows to expect: the exact number if everything is listed, otherwise an estimate from
         a sample of tuples.
+    ...
 
     Returns
     -------
@@ -193,20 +165,11 @@ def interesting_tuples(
     >>> interplay.interesting_tuples(X, stat="MI", as_matrix=True).shape
     (6, 6)
     """
+    arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
     study = make_study(X, y, decision=decision, decision_divisions=decision_divisions)
     (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)
-    settings = check_search_settings(
-        table,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=range_,
-        pseudocount=pseudocount,
-        discrete=discrete,
-        missing=missing,
-        random_state=random_state,
-    )
+    settings = check_search_settings(table, **taken_by(check_search_settings, arguments))
     threshold = _check_threshold(min_gain)
     check_choice("top_by", top_by, ("variable", "all"))
     number = None if top is None else check_int("top", top, low=1)

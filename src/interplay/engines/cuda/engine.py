@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -16,6 +15,7 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.base.checks import shown
 from interplay.base.interrupts import Interrupts, noticing_interrupts
+from interplay.base.user_warnings import warn
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
@@ -406,4 +406,4 @@ class _Report:
 
 
 def _warn_of_cpu(what: str) -> None:
-    warnings.warn(f"engine='cuda' {what} on the CPU instead", stacklevel=3)
+    warn(f"engine='cuda' {what} on the CPU instead")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
+from interplay.base.user_warnings import warn
 from interplay.statistics.permutations.blocks import WholeGroups
 from interplay.statistics.permutations.exchangeability import Exchangeability
 
@@ -92,9 +92,7 @@ def _warn_of_fixed(allowed: Exchangeability, what: str) -> None:
         if allowed.kind == "within groups"
         else "labels are exchanged only between groups with samples in the same strata"
     )
-    warnings.warn(
+    warn(
         f"{_argument(allowed)}{_of(what)}: {share:.0%} of the samples keep their label in all permutations, which "
-        f"reduces the power ({reason}): leave out the groups that cause this, or use other strata",
-        UserWarning,
-        stacklevel=5,
+        f"reduces the power ({reason}): leave out the groups that cause this, or use other strata"
     )

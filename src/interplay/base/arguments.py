@@ -1,0 +1,212 @@
+"""Arguments that several functions share: described once here, and filled into the docstring of each function.
+
+A description is written as in a numpydoc docstring: a line ``name : type``, and below it the indented text.
+`described_by` completes the section Parameters of a docstring. In the source this section holds only what is particular
+to the function:
+
+- an argument that is left out has the type and the text of the table;
+- a name without a type has the type of the table;
+- a line ``...`` within a text stands for the text of the table, and so does an empty text;
+- a line ``...`` in place of a name says to the reader that there are more arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter, cleandoc, signature
+from textwrap import dedent, indent
+from typing import Any, NamedTuple, TypeVar
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+
+#: Stands for the shared text of an argument, or for further arguments.
+_SHARED = "..."
+
+_SECTION = re.compile(r"(^Parameters\n-+\n)(.*?)(?=\n\n\S[^\n]*\n---+\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class Argument(NamedTuple):
+    """What a docstring says of an argument."""
+
+    type: str
+    text: str
+
+
+Arguments = Mapping[str, Argument]
+
+
+def arguments_in(text: str, shared: Arguments | None = None) -> dict[str, Argument]:
+    r"""Return the arguments that a text describes, completed by descriptions that are shared.
+
+    Examples
+    --------
+    >>> shared = arguments_in('''
+    ...     top : int
+    ...         Number of rows.
+    ... ''')
+    >>> arguments_in('''
+    ...     top : int, optional
+    ...         ...
+    ...
+    ...         By default all of them.
+    ... ''', shared)["top"]
+    Argument(type='int, optional', text='Number of rows.\n\nBy default all of them.')
+    """
+    found: dict[str, list[str]] = {}
+    types: dict[str, str] = {}
+    name = ""
+    for line in dedent(text).splitlines():
+        if line and not line.startswith(" "):
+            name, _, types[name] = line.partition(" : ")
+            found[name] = []
+        elif name:
+            found[name].append(line[4:])
+    written = {
+        each: Argument(types[each], "\n".join(lines).strip()) for each, lines in found.items() if each != _SHARED
+    }
+    return {each: _completed(argument, (shared or {}).get(each)) for each, argument in written.items()}
+
+
+def _completed(written: Argument, shared: Argument | None) -> Argument:
+    if shared is None:
+        return written
+    lines = (written.text or _SHARED).splitlines()
+    return Argument(written.type or shared.type, "\n".join(shared.text if line == _SHARED else line for line in lines))
+
+
+def described_by(shared: Arguments, *, rest: Callable[..., Any] | None = None) -> Callable[[Documented], Documented]:
+    """Complete the section Parameters of a docstring, in the order of the signature; a decorator.
+
+    The arguments of `rest` are those that a function passes on to it by ``**``.
+    """
+
+    def complete(function: Documented) -> Documented:
+        if function.__doc__ is None:  # python -OO
+            return function
+        names = list(named_arguments(function))
+        if rest is not None:
+            names += [name for name in named_arguments(rest) if name not in names]
+        doc = cleandoc(function.__doc__)
+        section = _SECTION.search(doc)
+        own = arguments_in(section[2], shared) if section is not None else {}
+        known = {**shared, **own}
+        if section is None or not own.keys() <= set(names) <= known.keys():
+            wrong = sorted(own.keys() - set(names)) + [name for name in names if name not in known]
+            raise TypeError(f"the docstring of {function.__name__}() must describe its arguments: see {wrong}")
+        entries = [f"{name} : {known[name].type}\n{indent(known[name].text, '    ')}" for name in names]
+        function.__doc__ = doc[: section.start(2)] + "\n".join(entries) + doc[section.end(2) :]
+        return function
+
+    return complete
+
+
+def named_arguments(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return the arguments of a function, or of a class, that have a name of their own."""
+    unnamed = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    return {
+        name: argument
+        for name, argument in signature(function).parameters.items()
+        if argument.kind not in unnamed and name != "self"
+    }
+
+
+def one_of(choices: Collection[str]) -> str:
+    """Return the type of an argument that must be one of some words.
+
+    Examples
+    --------
+    >>> one_of(("any", "all"))
+    '{"any", "all"}'
+    """
+    return "{" + ", ".join(f'"{choice}"' for choice in choices) + "}"
+
+
+#: What the questions (`select`, `interactions`, …) have in common.
+ARGUMENTS = arguments_in(
+    """
+    X : table-like, (n_samples, n_vars)
+        The table: one row per sample, one column per variable. A numpy array, a list of rows, a pandas, polars or
+        pyarrow table, a scipy sparse matrix, an AnnData, or what `interplay.genetics`, `interplay.singlecell` and
+        `interplay.parquet` read from files.
+    y : (n_samples,) array-like, or str
+        The outcome to explain, which the papers on the method call the *decision*: labels of any kind, or numbers (see
+        `decision`). A string names a column of `X`, which is then not a variable, or a column of an AnnData's ``.obs``.
+    dimensions : int
+        Number of variables in a tuple: 1 looks at each variable alone, 2 at all pairs, 3 at all triples, and so on.
+    divisions : int
+        Number of thresholds at which each numeric variable is cut, which gives ``divisions + 1`` levels.
+    discretizations : int
+        Number of random sets of thresholds to try. The gain of a variable is its maximum over all of them.
+    range_ : float, optional
+        How much the thresholds vary between discretisations, from 0 (levels of equal size, nothing random) to 1. By
+        default 0 with one discretisation, and `suggest_range` with several.
+    pseudocount : float
+        Added to the count of the rarest class in each cell of a tuple's table, and in proportion to the class sizes for
+        the other classes.
+    variables : iterable of names or numbers, optional
+        Look only at tuples that contain at least one of these variables (``require="any"``), or only at tuples that
+        consist of these variables (``require="all"``).
+    require : {"any", "all"}
+        Whether a tuple must contain at least one of `variables`, or must consist of them.
+    shard : str or (int, int)
+        Which part of the search to do: ``"3/64"`` or ``(3, 64)`` is the third of 64 parts.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Groups of samples, such as batch, sex or population, within which the outcome is analysed. The stratum is one
+        more member of every tuple: a gain is the information of a variable about the outcome beyond the other members
+        and beyond the stratum. With several columns, each combination of values is a stratum. A string names a column,
+        as for `y`.
+    groups : (n_samples,) array-like, table-like, or str, optional
+        Samples that belong together and are not independent of each other: the donor of each cell, the family or
+        patient of each sample. p-values then come from permutations of the labels of whole groups, where each group has
+        one class; where classes vary within groups, labels are permuted between groups of the same size and within
+        groups. A string names a column, as for `y`.
+    n_permutations : int
+        Number of permutations. If fewer are possible, each is done once. No p-value is below
+        ``1 / (n_permutations + 1)``.
+    covariates : table-like, (n_samples,) array-like, str or list of str, optional
+        Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
+        variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
+        models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
+    decision : {"auto", "classes", "continuous"}
+        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
+        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
+        continuous, unless there are only two distinct values.
+    decision_divisions : int
+        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
+    discrete : {"auto", "none", "all"} or list of columns
+        Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
+        columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.
+    missing : {"error", "level", "impute"}
+        Missing values are refused ("error"), become a level of their own ("level"), or are drawn at random from the
+        observed values of the column ("impute").
+    random_state : int, None, RandomState or Generator
+        Seed of all random draws. The same integer gives the same thresholds as in the R package MDFS.
+    engine : {"auto", "cpu", "cuda", "dask"}, Engine or distributed.Client
+        Where to compute. All engines give exactly the same numbers. "auto" uses a GPU if there is one and the search is
+        long enough to profit from it.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn: None for one, −1 for all cores.
+    progress : bool or callable, optional
+        Whether to show progress. By default a bar is shown on a terminal if the search takes a while. A function is
+        called with the share that is done, from 0 to 1.
+    checkpoint : path-like or Checkpoint, optional
+        File that keeps the state of the search. It is written at least once a minute and on Ctrl-C. The same call
+        resumes from it, also after a crash, and also with another engine or number of threads. A checkpoint of another
+        search is refused. The file stays when the search is done, and the same call then returns at once.
+    """
+)
+
+#: Samples in which a result is tested again.
+NEW_SAMPLES = arguments_in(
+    """
+    X : table-like, (n_samples, n_vars)
+        The table of the new samples. Variables are matched by name; additional variables are ignored.
+    y : (n_samples,) array-like, or str
+        Their outcome, with the same classes, or the name of its column.
+    strata : (n_samples,) array-like, table-like, or str, optional
+        Strata of the new samples, to test within them.
+    p_adjust : str, optional
+        Adjustment of p-values; by default that of the search.
+    """
+)

@@ -1,0 +1,45 @@
+"""Arguments of a call → the arguments of the function that checks them, by name.
+
+A call takes its own arguments by ``arguments = dict(locals())`` as its first statement. An argument is then written in
+the signature of the call and where it is checked, and nowhere between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+
+#: Arguments that do not decide the result: checks take them only by name, never by ``**``.
+HOW = ("engine", "n_jobs", "progress", "checkpoint")
+
+
+def taken_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the arguments that a function takes.
+
+    Examples
+    --------
+    >>> taken_by(lambda y, *, level: ..., {"X": 1, "y": 2, "level": 3})
+    {'y': 2, 'level': 3}
+    >>> taken_by(lambda y, **settings: ..., {"y": 2, "level": 3, "n_jobs": 4})
+    {'y': 2, 'level': 3}
+    """
+    parameters = signature(function).parameters
+    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return {name: value for name, value in arguments.items() if name in parameters or (takes_all and name not in HOW)}
+
+
+def checked(call: Callable[..., Any], check: Callable[..., Task], X: Any, y: Any, **arguments: Any) -> Task:
+    """Check arguments of a call, with its defaults for those that are not given → its task.
+
+    The call itself does so, and so do functions that do a part of its work.
+    """
+    parameters = signature(call).parameters
+    defaults = {name: parameters[name].default for name in parameters if name not in ("X", "y")}
+    for name in arguments:
+        if name not in defaults:
+            known = ", ".join(defaults)
+            raise TypeError(f"{call.__name__}() got an unexpected keyword argument {name!r}: it has {known}")
+    return check(X, y, **taken_by(check, defaults | arguments))

@@ -1,0 +1,68 @@
+"""Arguments of `select`, which `search_shard` and `MDFSSelector` have as well, and their descriptions."""
+
+from __future__ import annotations
+
+from interplay.base.arguments import ARGUMENTS, arguments_in, one_of
+from interplay.statistics.null_fit import FITS
+from interplay.study.comparisons import MULTICLASS_CHOICES
+
+SELECTION_ARGUMENTS = ARGUMENTS | arguments_in(
+    f"""
+    y
+        ...
+
+        Times that may be censored are given as ``(time, event)``, two arrays or names, or as a structured array like
+        scikit-survival's. Their martingale residuals are cut by rank, and variables that are found must pass a log-rank
+        test.
+    dimensions : "auto", int or sequence of int
+        ...
+
+        Several, such as ``(1, 2, 3)``, are searched in one call and give one p-value. "auto": 1, 2, 3 if there are at
+        most 10⁹ triples (1818 variables), and 4 if there are at most 40 variables, unless columns of many
+        labels give tuples of more than 65,536 cells; with groups or permutations, whose p-values are those of one size
+        of tuples, 2.
+    n_contrast : int or "auto"
+        Number of contrast variables: permuted copies of real variables, whose gains show the chance level. With 0, the
+        null distribution is fitted to the variables themselves, most of which must then be irrelevant. "auto": none in
+        1D with one discretisation, where p-values come from an exact test; otherwise as many as there are variables,
+        but at least 300 and at most 1000.
+    p_adjust : str
+        How p-values are adjusted for the number of variables: "holm" (default), "hochberg", "hommel", "bonferroni",
+        "BH", "BY", "none", or a name that statsmodels uses.
+    level : float
+        A variable is relevant if its adjusted p-value is below this significance level.
+    fit : {one_of(FITS)}
+        How the null distribution is fitted; `fit_null` describes the choices. In 1D nothing is fitted with "auto" or
+        "union", or with one discretisation: p-values come from a conditional test of the counts, which is exact where
+        these are small.
+    arms : sequence of str, optional
+        With several dimensions, the arms whose p-values are combined: "alone" and "given" (given other variables that
+        are strong by themselves) in 1D, "pairs" in 2D, "triples" in 3D, "quadruples" in 4D. By default all of them.
+    multiclass : {one_of(MULTICLASS_CHOICES)}
+        With more than two classes: one gain about all classes ("joint"), one search for each pair of classes ("ovo"),
+        or one search for each class against the rest ("ovr"). With several searches, the p-value of a variable is its
+        smallest one times their number.
+    strata
+        ...
+
+        Contrast variables are permuted within strata.
+    permutations : bool, optional
+        Whether p-values come from permutations of the outcome instead of contrast variables: Westfall and Young's
+        step-down maxT, which adjusts p-values for all variables without fitting anything. By default with `groups`
+        only, unless `n_permutations` times the number of tuples exceeds 1e12: then, and with False, whole groups are
+        permuted in the contrast variables, and gains are divided by their inflation.
+    covariates
+        ...
+
+        Relevant variables are tested, each in its best tuple, by models with and without the variable.
+    random_state
+        ...
+
+        None draws a new seed, which the result records.
+    engine
+        ...
+
+        "dask" uses the current Dask client.
+    """,
+    ARGUMENTS,
+)
