@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.base.progress import Progress, show_progress
+from interplay.base.progress import Progress, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT
@@ -60,6 +60,7 @@ def find_interactions(
 
     with keeping(checkpoint, about):
         cap, n_screens = caps.first(), 0
+        progress = part(progress)  # a wider screen tells nothing until it is as far
         while True:
             screened = screen_tuples(
                 coded,
@@ -72,12 +73,12 @@ def find_interactions(
                 shard=task.shard,
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
-                progress=_part(progress, 0.0, _SHARE_OF_SCREEN),
+                progress=part(progress, 0.0, _SHARE_OF_SCREEN),
             )
             inside = task.family.holds(screened.tuples)
             tuples, where = screened.tuples[inside], screened.discretization[inside]
             test = _Tests(tables, [tuples[where == d] for d in range(len(tables))], caps, settings.random_state)
-            found = test.adjusted(cap, _part(progress, _SHARE_OF_SCREEN, 1.0))
+            found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
@@ -205,11 +206,3 @@ def _warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> Non
         UserWarning,
         stacklevel=4,
     )
-
-
-def _part(progress: Progress, begin: float, end: float) -> Progress:
-    """Let a function that is told the share done hear of one part of the work."""
-    if not callable(progress):
-        return progress
-    tell = progress
-    return lambda done: tell(begin + (end - begin) * done)

@@ -225,24 +225,12 @@ def _run_search(
     return replace(run, permuted=permuted)
 
 
-class _Shares:
-    """The share of the whole work, in tuples, that each search is; so a function that is told of it hears of all."""
-
-    def __init__(self, task: SelectionTask) -> None:
-        n_tuples = task.n_tuples()
-        self._shares = [n / (sum(n_tuples) * len(task.comparisons)) for n in n_tuples] * len(task.comparisons)
-        self._n_begun = 0
-        self.before, self.size = 0.0, 0.0
-
-    def of_next(self, progress: Progress) -> Progress:
-        """Begin with the next search; return what it tells of its own progress."""
-        self.before, self.size = sum(self._shares[: self._n_begun]), self._shares[self._n_begun]
-        self._n_begun += 1
-        if not callable(progress):
-            return progress
-        tell, before, size = progress, self.before, self.size
-        is_last = self._n_begun == len(self._shares)
-        return lambda done: tell(1.0 if is_last and done == 1.0 else before + size * done)
+def _shares(task: SelectionTask) -> Iterator[tuple[float, float]]:
+    """Yield for each search the share of the whole work, in tuples, that comes before it, and its own."""
+    n_tuples = [float(n) for n in n_tuples_of(task)] * len(task.comparisons)
+    ends = np.cumsum([0.0, *n_tuples])
+    for begin, end in pairwise((ends / ends[-1]).tolist()):
+        yield begin, end - begin
 
 
 def _is_tested_exactly(settings: SelectionSettings) -> bool:
@@ -328,14 +316,6 @@ def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Co
     coder = coder_for(contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
     (found,) = prepare_search(coder, comparison.classes, once, choice, strata=comparison.strata).run(False)
     return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
-
-
-def _share_of(progress: Progress, begin: float, share: float) -> Progress:
-    """Let a function that is told the share done of a run hear of a part of it."""
-    if not callable(progress) or share == 1:
-        return progress
-    tell = progress
-    return lambda done: tell(begin + share * done)
 
 
 def _sources(contrast: Coder) -> IntArray:
