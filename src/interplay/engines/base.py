@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.base.progress import part
 from interplay.engines.routing import costs_over
@@ -128,7 +126,7 @@ class Engine(ABC):
         """
         before = summed(tiles.n_tuples)
         # Without a limit all tiles are one chunk, whatever they cost.
-        cost_before = summed(costs_over(planes, tiles, pseudocount) if seconds < inf else np.zeros(len(tiles)))
+        cost_before = before if seconds == inf else summed(costs_over(planes, tiles, pseudocount))
         size = ChunkSize(seconds, knows_costs=sink.knows_costs)
         begin = 0
         while begin < len(tiles):

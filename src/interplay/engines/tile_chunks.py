@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -37,12 +38,12 @@ class DoneChunk(NamedTuple):
 class ChunkSize:
     """The cost that takes a given time, learnt from the chunks done so far.
 
-    The first chunk is a single tile, or what costs stand for where these are known to be right.
+    The first chunk is a single tile, unless costs are known to be right or there is no limit.
     """
 
     def __init__(self, seconds: float, *, knows_costs: bool = False) -> None:
         self.seconds = seconds
-        self._first = _SURELY * seconds / _SECONDS_PER_COST if knows_costs else 0.0
+        self._first = _SURELY * seconds / _SECONDS_PER_COST if knows_costs or seconds == inf else 0.0
         self._rate = 0.0
         self._largest = 0.0
 
