@@ -1,7 +1,7 @@
 """Where tuples are counted and scored.
 
-A caller makes a sink, which says what is asked for, and hands it to an engine with planes and tiles. The engine puts its
-finds into the sink: all at once (`Engine.search`), or chunk by chunk (`Engine.stream`)::
+A caller makes a sink, which says what is asked for, and hands it to an engine with planes and tiles. The engine puts
+its finds into the sink: all at once (`Engine.search`), or chunk by chunk (`Engine.stream`)::
 
     choice.py           a name, client or object → Engine   is it there? and which one is "auto" for this much work?
     sinks.py            Maxima, Screen, Listing             what a search asks for, and where its finds go
@@ -19,8 +19,7 @@ finds into the sink: all at once (`Engine.search`), or chunk by chunk (`Engine.s
     dask_cluster.py     the workers there are, and the data that all of them need
     dask_connection.py  the client, asked so that no answer is waited for without end
 
-    tuple_tables.py     planes + tuples  → samples per cell and class
-    level_counts.py     planes           → samples per level, class and stratum
+    tables.py           planes + tuples  → samples per cell, stratum and class
 
 Whatever searches for maxima in parts brings the parts together with ``MaxGains.merge``.
 """

@@ -68,6 +68,7 @@ def find_interactions(
                 choice,
                 max_p=cap_in_each(cap, settings.discretizations),
                 tables=tables,
+                omit_missing=task.omits_missing,
                 asked_for=task.family.asked_for,
                 require=task.family.require,
                 shard=task.shard,

@@ -18,7 +18,7 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
 from interplay.engines.sinks import Screen
-from interplay.engines.tables import TupleTables, count_tables
+from interplay.engines.tables import TupleTables, by_shape, count_tables
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
@@ -113,6 +113,7 @@ def screen_tuples(
     *,
     max_p: float,
     tables: Sequence[TupleTables] | None = None,
+    omit_missing: bool = False,
     asked_for: BoolArray | None = None,
     require: str = "any",
     shard: Shard | None = None,
@@ -125,15 +126,17 @@ def screen_tuples(
 
     Parameters
     ----------
-    comparison : Comparison
-        Table, classes and strata.
+    coded : CodedComparison
     settings : SearchSettings
         Their pseudocount is not used: the test is of plain counts.
-    coders : Coders
     choice : EngineChoice
         Of an engine that can screen.
     max_p : float
         No tuple is missing whose p-value by `interaction_test` is at most this.
+    tables : list of TupleTables, optional
+        Those that tuples are tested with, of each discretisation; they keep the tables of the tuples that are listed.
+    omit_missing : bool
+        Whether these tables leave missing values out, which engines count as a level.
     asked_for, require
         As in `make_tuple_tiles`.
     shard : Shard, optional
@@ -152,8 +155,11 @@ def screen_tuples(
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     comparison, coder = coded.comparison, coded.coder
     table, classes, strata = comparison.table, comparison.classes, comparison.strata
-    bars = screen_bars(comparison, coder, settings.dimensions, max_p)
-    survivors = Survivors(*bars, max_listed=check_int("max_listed", max_listed, low=1))
+    thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
+    if omit_missing:
+        wider = cap_beside_gaps(max_p, comparison, coder, settings.dimensions)
+        min_gain = screen_bars(comparison, coder, settings.dimensions, wider)[1]
+    survivors = Survivors(thresholds, min_gain, check_int("max_listed", max_listed, low=1), tables)
     search = prepare_search(
         coder,
         classes,
@@ -209,24 +215,36 @@ class Survivors:
         What engines ask of every member, see `Screen`.
     max_listed : int
         More tuples are refused.
+    tables : list of TupleTables, optional
+        As in `screen_tuples`.
     """
 
     thresholds: FloatArray
     min_gain: FloatArray
     max_listed: int
+    tables: Sequence[TupleTables] | None = None
 
     def sink(self) -> Screen:
         return Screen(self.min_gain)
 
-    def kept(self, planes: BitPlanes, rows: TupleRows, *, has_stratum: bool) -> IntArray:
+    def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
         """Return the tuples of an engine that may be significant, members without the stratum."""
-        kept = rows.tuples.astype(np.int64)
-        if self.thresholds[1:].max() > 0:
-            may_be = np.zeros(len(kept), dtype=bool)
-            for places, tables in count_tables(planes, kept):
-                may_be[places] = may_be_significant(tables, self.thresholds, strata=has_stratum)
-            kept = kept[may_be]
-        return kept[:, 1:] - 1 if has_stratum else kept
+        found = rows.tuples.astype(np.int64)
+        tuples = found[:, 1:] - 1 if has_stratum else found
+        if self.thresholds[1:].max() <= 0:
+            return tuples
+        of_tests = None if self.tables is None else self.tables[d]
+        may_be = np.zeros(len(tuples), dtype=bool)
+        for places, counts in count_tables(planes, found):
+            if of_tests is None:
+                may_be[places] = may_be_significant(counts, self.thresholds, strata=has_stratum)
+                continue
+            for of_shape in by_shape(of_tests.shapes(tuples[places])):
+                some = places[of_shape]
+                tested = of_tests.without_missing(tuples[some], counts[of_shape])
+                may_be[some] = may_be_significant(tested, self.thresholds, strata=has_stratum)
+                of_tests.keep(tuples[some[may_be[some]]], tested[may_be[some]])
+        return tuples[may_be]
 
     def check(self, n_kept: int) -> None:
         if n_kept > self.max_listed:

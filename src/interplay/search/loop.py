@@ -65,8 +65,8 @@ class KeptTuples(Protocol):
         """Return the sink of a search."""
         ...
 
-    def kept(self, planes: BitPlanes, rows: TupleRows, *, has_stratum: bool) -> IntArray:
-        """Return the tuples of a chunk that are kept, members without the stratum, (n, k)."""
+    def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
+        """Return the tuples that are kept of a chunk of discretisation `d`, members without the stratum, (n, k)."""
         ...
 
     def check(self, n_kept: int) -> None:
@@ -241,7 +241,7 @@ class TileLoop:
             assert isinstance(sink, Rows)
             assert keep is not None
             assert state.listed is not None
-            tuples = keep.kept(planes, sink.rows, has_stratum=self._searches[i].only_of_stratum is not None)
+            tuples = keep.kept(planes, sink.rows, d, has_stratum=self._searches[i].only_of_stratum is not None)
             rows = np.column_stack([np.full(len(tuples), d, dtype=np.int64), tuples])
             state.listed = np.concatenate([state.listed, rows])
             keep.check(len(state.listed))
