@@ -21,9 +21,10 @@ import numpy as np
 from interplay.base.arrays import DecisionClasses, DiscreteCodes, MaxGains, TupleTiles
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.dask import DaskEngine, _Search
-from interplay.engines.dask_chunks import TASKS_PER_THREAD
-from interplay.engines.dask_tasks import Improvement, SharedData
+from interplay.engines.dask import DaskEngine
+from interplay.engines.dask_chunks import TASKS_PER_THREAD, ChunkTasks
+from interplay.engines.dask_tasks import SharedData, TaskResult
+from interplay.engines.sinks import Maxima
 from interplay.search.tiles import make_tuple_tiles
 from machine import write_result
 
@@ -38,7 +39,7 @@ def simulate(
 
     Tasks wait for workers, so that only the time at the end in which some have nothing left to do is lost besides.
     """
-    search = _Search(None, data, tiles, known, DaskEngine.task_seconds)
+    search = ChunkTasks(None, data, tiles, Maxima(known), DaskEngine.task_seconds)
     search._cluster = SimpleNamespace(n_threads=n_workers)
     waiting: deque[float] = deque()
     running: list[tuple[float, float]] = []
@@ -56,9 +57,7 @@ def simulate(
     fill()
     while running:
         now, n_tuples = heapq.heappop(running)
-        nothing = np.empty(0, dtype=np.int64)
-        done = Improvement(nothing, np.empty(0), np.empty((0, 3), np.int64), n_tuples / rate, "cpu", "")
-        search._learn(done, n_tuples)
+        search._learn(TaskResult(None, 0, n_tuples / rate, "cpu", "", {}), n_tuples)
         fill()
     return {
         "tasks": n_tasks,
@@ -87,8 +86,8 @@ def main() -> None:
     parts = [DiscreteCodes(part, np.full(len(part), 2)) for part in (codes[:n_vars], codes[n_vars:])]
     planes = make_bit_planes(parts, DecisionClasses(rng.integers(0, 2, n_samples), [0, 1]))
 
-    data = SharedData(planes, tiles[:0], 0.25, 0, "")
     known = MaxGains.none_yet(planes, tiles)
+    data = SharedData(planes, tiles[:0], 0.25, Maxima(known).elsewhere(), "")
     middle = len(tiles) // 2
     rates, improved = [], []
     for number in range(middle, middle + arguments.tiles):

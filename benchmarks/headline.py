@@ -72,7 +72,7 @@ def measured(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     clock.watch(interplay.codes.coded.CodedStudy, "of", "looking at the columns")
     clock.watch(interplay.selection.runs, "prepare_run", "cutting into tiles")
     clock.watch(interplay.search.plan.PreparedSearch, "planes", "coding and packing")
-    clock.watch(CudaEngine, "max_gains", "searching")
+    clock.watch(CudaEngine, "search", "searching")
     clock.watch(interplay.selection.call, "_fitted", "p-values")
     clock.watch(interplay.selection.call, "looked_up", "explaining what was found")
     began = time.perf_counter()

@@ -85,7 +85,7 @@ def measure(kind: str, shape: tuple[int, ...], args: argparse.Namespace) -> dict
     n_tuples = comb(n_vars, dimensions)
 
     def screen() -> ScreenedTuples:
-        choice = check_engine(args.engine, n_jobs=args.threads, to_screen=True)
+        choice = check_engine(args.engine, n_jobs=args.threads, kind="screen")
         coded = code_comparison(comparison, settings, n_threads=args.threads)
         return screen_tuples(coded, settings, choice, max_p=0.05 / n_tuples, progress=False)
 

@@ -29,11 +29,10 @@ class TimedEngine(CpuEngine):
 
     seconds = 0.0
 
-    def max_gains(self, planes: Any, tiles: Any, **options: Any) -> Any:
+    def search(self, planes: Any, tiles: Any, sink: Any, **options: Any) -> None:
         started = time.process_time()
-        found = super().max_gains(planes, tiles, **options)
+        super().search(planes, tiles, sink, **options)
         TimedEngine.seconds += time.process_time() - started
-        return found
 
 
 def ways(X: np.ndarray, y: np.ndarray, divisions: int, folder: Path) -> dict[str, Callable[[], Any]]:

@@ -36,9 +36,9 @@ def slow_down(seconds: float) -> None:
     import interplay.engines.dask_tasks as tasks
 
     class Slow(CpuEngine):
-        def max_gains(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             time.sleep(seconds * len(tiles))
-            return super().max_gains(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     tasks.CpuEngine = Slow
 
@@ -48,11 +48,11 @@ def fail_on_many_tiles(how: str, most: int) -> None:
     import interplay.engines.dask_tasks as tasks
 
     class Fails(CpuEngine):
-        def max_gains(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             if len(tiles) > most:
                 if how == "killed":
                     os._exit(1)
                 raise {"memory": MemoryError, "error": OSError}[how]("too many tiles")
-            return super().max_gains(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     tasks.CpuEngine = Fails

@@ -118,14 +118,14 @@ def test_a_search_tells_its_best_finds_while_it_runs(monkeypatch) -> None:
     told: list[np.ndarray] = []
 
     class Watched(CpuEngine):
-        def max_gains(self, planes, tiles, *, on_progress=None, **options):
-            def watch(done, found=None):
-                on_progress(done, found)
-                told.append(found.gain.copy())
-                if np.isfinite(found.gain).any():
+        def search(self, planes, tiles, sink, *, on_progress=None, **options):
+            def watch(done):
+                on_progress(done)
+                told.append(sink.so_far().gain.copy())
+                if np.isfinite(told[-1]).any():
                     raise SeenEnough
 
-            return super().max_gains(planes, tiles, on_progress=watch, **options)
+            super().search(planes, tiles, sink, on_progress=watch, **options)
 
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     slow = Watched(n_threads=2, direct_only=True)

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
+from queue import Queue
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 import interplay
 from cuda_problems import problem
 from gpu_mark import needs_gpu
-from interplay.base.arrays import BitPlanes, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, TupleTiles
 from interplay.engines import choice
 from interplay.engines.choice import SearchWork
 from interplay.engines.cpu import CpuEngine
@@ -24,8 +26,10 @@ from interplay.engines.cuda import CudaEngine, devices, kernel_loader
 from interplay.engines.cuda.devices import DeviceLimits
 from interplay.engines.cuda.kernel_loader import compile_ahead, compiled, image_name, start_seconds
 from interplay.engines.cuda.kernel_plan import STATISTIC, compilations, kernels_of
+from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.work_plan import WorkPlan
+from interplay.engines.sinks import Sink
 from interplay.search.tiles import make_tuple_tiles
 
 H200 = DeviceLimits(n_multiprocessors=132, shared_bytes=233_472, shared_bytes_of_block=232_448, counting="tensor")
@@ -90,7 +94,6 @@ class PlannedGpu(CpuEngine):
     """Searches on the processor, and notes what a GPU would have compiled; it takes what CudaEngine takes."""
 
     name = "cuda"
-    can_list = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,13 +102,11 @@ class PlannedGpu(CpuEngine):
     def tile_shape(self, dimensions: int) -> Any:
         return CudaEngine.tile_shape(self, dimensions)  # type: ignore[arg-type]
 
-    def max_gains(self, planes: BitPlanes, tiles: TupleTiles, **options: Any) -> MaxGains:
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Any) -> None:
+        assert sink.kind != "list", "few tuples explain a variable: the processor lists them"
         if tiles.dimensions > 1:
             self.files.append((tiles.dimensions, files_of(planes, tiles)))  # type: ignore[attr-defined]
-        return super().max_gains(planes, tiles, **options)
-
-    def interesting_tuples(self, planes: BitPlanes, tiles: TupleTiles, **options: Any) -> TupleRows:
-        raise AssertionError("few tuples explain a variable: the processor lists them")
+        super().search(planes, tiles, sink, **options)
 
 
 @pytest.mark.parametrize(("dimensions", "sizes"), [(3, [3]), ("auto", [2, 3])])
@@ -349,20 +350,42 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
     cupy.while_compiling = together.wait
     at_search: list[list[str]] = []
 
-    def search(self: CudaEngine, planes: BitPlanes, tiles: TupleTiles, **options: Any) -> MaxGains:
+    def search(self: CudaEngine, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Any) -> None:
         if tiles.dimensions > 1:
             if not at_search:
                 together.wait()  # for all seven, before the first search
             at_search.append(sorted(file for file, _, _ in kernel_loader._images))
-        return CpuEngine().max_gains(planes, tiles, **options)
+        CpuEngine().search(planes, tiles, sink, **options)
 
-    monkeypatch.setattr(CudaEngine, "max_gains", search)
+    monkeypatch.setattr(CudaEngine, "search", search)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 60))
     interplay.select(X, (X[:, 3] > 0) ^ (X[:, 11] > 0), dimensions=(1, 2, 3), engine=CudaEngine(), random_state=0)
     once, twice = ["bit_planes.cu"], ["information_gain.cu", "tuple_list.cu", "tuple_search.cu"]
     assert at_search == [sorted(once + 2 * twice)] * 2
     assert len(cupy.compilations) == 7
+
+
+@pytest.mark.parametrize(("kind", "sampled", "rule"), [("maxima", True, False), ("screen", False, True)])
+def test_each_kind_of_search_begins_with_its_own_kernels(
+    monkeypatch: pytest.MonkeyPatch, kind: str, sampled: bool, rule: bool
+) -> None:
+    """A screen scores no sample, and its kernels know its rule."""
+    monkeypatch.setattr("interplay.engines.cuda.engine.why_no_cuda", lambda: None)
+    monkeypatch.setattr("interplay.engines.cuda.engine.device_numbers", lambda: (0,))
+    monkeypatch.setattr(CudaEngine, "_limits", lambda self: H200)
+    cupy: Any = ModuleType("cupy")
+    cupy.cuda = SimpleNamespace(Device=lambda number: nullcontext())
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    asked: Queue[list[kernel_loader.Kernel]] = Queue()
+    monkeypatch.setattr("interplay.engines.cuda.engine.compile_ahead", asked.put)
+    planes, n_levels = problem(np.random.default_rng(0), n_samples=300, n_vars=60)
+    tiles = make_tuple_tiles(n_levels, n_vars=60, dimensions=3, **vars(CudaEngine().tile_shape(3)))
+    CudaEngine().begin(planes, tiles, kind=kind, pseudocount=0.25)
+    kernels = asked.get(timeout=20)
+    assert any(function == "sample_tuples" for _, function, _ in kernels) == sampled
+    for file in ("information_gain.cu", "tuple_search.cu"):
+        assert {EVERY_MEMBER in options for name, _, options in kernels if name == file} == {rule}
 
 
 @pytest.mark.parametrize("driver", ["none", "without a device", "with a device"])

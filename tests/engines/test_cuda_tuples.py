@@ -198,13 +198,13 @@ def test_auto_lists_on_a_gpu_where_it_pays(monkeypatch: pytest.MonkeyPatch) -> N
     assert work_of(dimensions=2, asked_for=some, require="all").n_tuples == comb(100, 2)
     with_contrast = SearchWork.of(levels, n_vars=1900, n_samples=1000, dimensions=3)
     assert with_contrast.n_tuples == comb(1900, 3) + 100 * comb(1900, 2)
-    auto = check_engine("auto", to_list=True)
+    auto = check_engine("auto", kind="list")
     assert choose_engine(auto, small).name == "cpu"
     assert choose_engine(auto, large).name == "cuda"
-    assert choose_engine(auto, large).can_list
-    cuda = check_engine("cuda", to_list=True)
+    assert "list" in choose_engine(auto, large).kinds
+    cuda = check_engine("cuda", kind="list")
     assert choose_engine(cuda, small).name == "cuda"
-    assert choose_engine(cuda, small).can_list
+    assert "list" in choose_engine(cuda, small).kinds
 
 
 class CutsOtherwise(CpuEngine):
@@ -454,7 +454,7 @@ class TestOnADevice:
                 tiles,
                 pseudocount=0.25,
                 min_value=np.full(60, threshold),
-                on_progress=lambda done, found=None, told=told: told.append(done),
+                on_progress=told.append,
             )
             assert told[-1] == pytest.approx(comb(60, 3), abs=1)
 
@@ -491,12 +491,12 @@ class TestOnADevice:
 
     def test_interrupted_list_holds_what_was_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         class Stops(CudaEngine):
-            def interesting_tuples(self, *arguments: Any, **settings: Any) -> TupleRows:
+            def search(self, *arguments: Any, **settings: Any) -> None:
                 calls = self.__dict__.setdefault("calls", [])
                 calls.append(1)
                 if len(calls) > 3:
                     raise KeyboardInterrupt
-                return super().interesting_tuples(*arguments, **settings)
+                super().search(*arguments, **settings)
 
         small_batches(monkeypatch, 100)
         X, y = table_with_levels()

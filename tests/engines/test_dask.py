@@ -17,11 +17,13 @@ import interplay
 from interplay.base.arrays import MaxGains
 from interplay.engines.choice import check_engine
 from interplay.engines.searcher_counts import summed_counts
+from interplay.engines.sinks import Maxima
 
 distributed = pytest.importorskip("distributed")
 
 from dask_problem import assert_same, fail_on_many_tiles, make_problem, slow_down  # noqa: E402
-from interplay.engines.dask import DaskEngine, _Search  # noqa: E402
+from interplay.engines.dask import DaskEngine  # noqa: E402
+from interplay.engines.dask_chunks import ChunkTasks  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -49,14 +51,13 @@ def test_same_bits_and_every_tile_once(client, problem) -> None:
     done = np.zeros(len(tiles), dtype=int)
     told = []
     engine = DaskEngine(client, task_seconds=0.05)
-    chunks = list(
-        engine.stream_max_gains(planes, tiles, pseudocount=0.25, on_progress=lambda done, found: told.append(done))
-    )
+    sink = Maxima(MaxGains.none_yet(planes, tiles))
+    chunks = list(engine.stream(planes, tiles, sink, pseudocount=0.25, on_progress=told.append))
     searched = summed_counts(chunk.searched for chunk in chunks)
     assert sum(counts["tiles"] for counts in searched.values()) == len(tiles)
     for begin, end, *_ in chunks:
         done[begin:end] += 1
-    assert_same(chunks[-1].gains, plain)
+    assert_same(sink.gains, plain)
     assert (done == 1).all()
     assert told == sorted(told)
     assert told[-1] == tiles.n_tuples.sum()
@@ -66,7 +67,7 @@ def test_same_bits_and_every_tile_once(client, problem) -> None:
 
 
 def test_bounds_too_large_to_travel_with_every_task(client, problem, monkeypatch) -> None:
-    import interplay.engines.dask as engine
+    import interplay.engines.dask_chunks as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
     monkeypatch.setattr(engine, "_SECONDS_BETWEEN_BOUNDS", 0.05)
@@ -123,12 +124,12 @@ def test_chunks_that_need_too_much_memory_are_split(client, problem, monkeypatch
     """As often as that is possible: to a single tile, should it be so."""
     planes, tiles, plain = problem
     client.run(fail_on_many_tiles, "memory", most)
-    monkeypatch.setattr(_Search, "_next_chunk", _larger_chunks(_Search._next_chunk))
+    monkeypatch.setattr(ChunkTasks, "_next_chunk", _larger_chunks(ChunkTasks._next_chunk))
     assert_same(DaskEngine(client, task_seconds=0.05).max_gains(planes, tiles, pseudocount=0.25), plain)
 
 
 def _larger_chunks(next_chunk):
-    def next_large_chunk(search: _Search):
+    def next_large_chunk(search: ChunkTasks):
         next_tile = search._next_tile
         chunk = next_chunk(search)
         if chunk is not None and search._next_tile > next_tile:
@@ -214,7 +215,7 @@ def test_an_interrupt_that_python_forgets(client, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1000, 2000)), rng.integers(0, 2, 1000)
     handler = signal.getsignal(signal.SIGINT)
-    submit = _Search._submit
+    submit = ChunkTasks._submit
     pressed_at = []
 
     def submit_and_press(self, completed) -> None:
@@ -223,7 +224,7 @@ def test_an_interrupt_that_python_forgets(client, monkeypatch) -> None:
             pressed_at.append(time.monotonic())
             _PressesAtItsEnd()
 
-    monkeypatch.setattr(_Search, "_submit", submit_and_press)
+    monkeypatch.setattr(ChunkTasks, "_submit", submit_and_press)
     with pytest.raises(interplay.SearchInterrupted):
         interplay.max_information_gain(X, y, dimensions=4, engine=DaskEngine(client, task_seconds=60.0))
     assert time.monotonic() - pressed_at[0] < 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,12 +20,12 @@ from interplay.search.tiles import make_tuple_tiles
 distributed = pytest.importorskip("distributed")
 
 from test_dask import assert_same  # noqa: E402
-from test_dask_screen import assert_same_tiles  # noqa: E402
+from test_dask_screen import assert_same_rows  # noqa: E402
 from test_engine_screen import thresholds  # noqa: E402
 
-from interplay.engines import dask as dask_engine  # noqa: E402
 from interplay.engines.dask import DaskEngine  # noqa: E402
-from interplay.engines.dask_tasks import Improvement  # noqa: E402
+from interplay.engines.dask_chunks import ChunkTasks  # noqa: E402
+from interplay.engines.dask_tasks import TaskResult  # noqa: E402
 
 pytestmark = [
     *needs_gpu,
@@ -53,13 +54,13 @@ def cluster(*, gpu_threads: int, cpu_workers: int) -> Iterator[distributed.Clien
 def chunks_by_engine(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """How many chunks were searched by what."""
     counted: dict[str, int] = {}
-    learn = dask_engine._Search._learn
+    learn = ChunkTasks._learn
 
-    def count(search: dask_engine._Search, improvement: Improvement, cost: float) -> None:
-        counted[improvement.engine] = counted.get(improvement.engine, 0) + 1
-        learn(search, improvement, cost)
+    def count(search: ChunkTasks, result: TaskResult, cost: float) -> None:
+        counted[result.engine] = counted.get(result.engine, 0) + 1
+        learn(search, result, cost)
 
-    monkeypatch.setattr(dask_engine._Search, "_learn", count)
+    monkeypatch.setattr(ChunkTasks, "_learn", count)
     return counted
 
 
@@ -108,11 +109,10 @@ def test_a_gpu_screens(searched) -> None:
     how = {"pseudocount": 1e-6, "min_gain": thresholds(9.0, 0.5)}
     wanted = CpuEngine(n_threads=2).screen_tiles(planes, tiles, **how)
     with cluster(gpu_threads=1, cpu_workers=1) as client:
-        chunks = sorted(
-            DaskEngine(client, task_seconds=0.2).stream_screened(planes, tiles, **how), key=lambda c: c.begin
-        )
-    assert {name for chunk in chunks for name in chunk.searched} > {"cuda"}
-    assert_same_tiles(chunks, wanted)
+        searched: dict[str, Any] = {}
+        found = DaskEngine(client, task_seconds=0.2).screen_tiles(planes, tiles, searched=searched, **how)
+    assert set(searched) > {"cuda"}
+    assert_same_rows(found, wanted)
     assert len(wanted) > 100
 
 

@@ -14,9 +14,11 @@ from test_engine_screen import Screen, screen_of, thresholds
 from test_screen import run_screen
 
 from interplay.base.arrays import TupleRows
+from interplay.engines import sinks
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tile_chunks import ScreenedChunk
+from interplay.engines.sinks import MAX_ROWS
+from interplay.engines.tile_chunks import DoneChunk
 
 distributed = pytest.importorskip("distributed")
 
@@ -40,19 +42,27 @@ def client() -> Iterator[distributed.Client]:
         yield client
 
 
-def streamed(screen: Screen, client: Any, min_gain: np.ndarray, **options: Any) -> list[ScreenedChunk]:
+def streamed(
+    screen: Screen, client: Any, min_gain: np.ndarray, max_rows: int = MAX_ROWS, **options: Any
+) -> list[tuple[DoneChunk, TupleRows]]:
     planes, tiles = screen.prepared(**SMALL_TILES)
-    chunks = DaskEngine(client, task_seconds=0.05).stream_screened(
-        planes, tiles, pseudocount=screen.pseudocount, min_gain=min_gain, **options
+    sink = sinks.Screen(min_gain, max_rows)
+    chunks = DaskEngine(client, task_seconds=0.05).stream(
+        planes, tiles, sink, pseudocount=screen.pseudocount, **options
     )
-    return sorted(chunks, key=lambda chunk: chunk.begin)
+    return sorted(((chunk, sink.rows) for chunk in chunks), key=lambda done: done[0].begin)
 
 
-def assert_same_tiles(chunks: list[ScreenedChunk], wanted: TupleRows) -> None:
+def assert_same_tiles(done: list[tuple[DoneChunk, TupleRows]], wanted: TupleRows) -> None:
+    chunks = [chunk for chunk, _ in done]
     assert [chunk.begin for chunk in chunks] == [0, *(chunk.end for chunk in chunks[:-1])]
     assert chunks[-1].end == len(wanted.rows_of_tile)
+    assert_same_rows(TupleRows.joined([rows for _, rows in done]), wanted)
+
+
+def assert_same_rows(found: TupleRows, wanted: TupleRows) -> None:
     for name in ("tuples", "variable", "value", "rows_of_tile"):
-        assert np.array_equal(np.concatenate([getattr(chunk.rows, name) for chunk in chunks]), getattr(wanted, name))
+        assert np.array_equal(getattr(found, name), getattr(wanted, name))
 
 
 @pytest.mark.parametrize("name", ["triples of two levels", "mixed levels", "triples in three strata", "six"])
@@ -60,31 +70,25 @@ def test_rows_equal_those_of_one_processor(name: str, client: Any) -> None:
     screen = screen_of(name, even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
     for min_gain in (thresholds(1.0, 0.2), thresholds(-1.0, 0.0)):
-        done: list[int] = []
-        chunks = streamed(screen, client, min_gain, on_progress=lambda n, found=None, done=done: done.append(n))
+        done: list[float] = []
+        chunks = streamed(screen, client, min_gain, on_progress=done.append)
         wanted = CpuEngine().screen_tiles(planes, tiles, pseudocount=screen.pseudocount, min_gain=min_gain)
         assert_same_tiles(chunks, wanted)
         assert done == sorted(done)
-        assert done[-1] == sum(counts["tuples"] for chunk in chunks for counts in chunk.searched.values())
-
-
-def bound_rows(most: int) -> None:
-    import interplay.engines.dask_tasks as tasks
-
-    tasks.MAX_SCREENED_ROWS = most
+        assert done[-1] == sum(counts["tuples"] for chunk, _ in chunks for counts in chunk.searched.values())
+        whole = DaskEngine(client, task_seconds=0.05).screen_tiles(
+            planes, tiles, pseudocount=screen.pseudocount, min_gain=min_gain
+        )
+        assert_same_rows(whole, wanted)
 
 
 def test_lists_that_are_too_long_come_in_parts(client: Any) -> None:
     screen = screen_of("mixed levels", even=False)
     planes, tiles = screen.prepared(**SMALL_TILES)
-    client.run(bound_rows, 500)
-    try:
-        chunks = streamed(screen, client, thresholds(-1.0, 0.0))
-    finally:
-        client.run(bound_rows, 1_000_000)
+    chunks = streamed(screen, client, thresholds(-1.0, 0.0), max_rows=500)
     wanted = CpuEngine().screen_tiles(planes, tiles, pseudocount=1e-6, min_gain=thresholds(-1.0, 0.0))
     assert_same_tiles(chunks, wanted)
-    assert max(len(chunk.rows) for chunk in chunks) < 500 + wanted.rows_of_tile.max()
+    assert max(len(rows) for _, rows in chunks) < 500 + wanted.rows_of_tile.max()
 
 
 def fail_now_and_then(how: str) -> None:
@@ -94,13 +98,13 @@ def fail_now_and_then(how: str) -> None:
     failed = set()
 
     class Fails(CpuEngine):
-        def screen_tiles(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             if how == "memory" and len(tiles) > 3:
                 raise MemoryError
             if how == "error" and (chunk := pickle.dumps(tiles)) not in failed:
                 failed.add(chunk)
                 raise OSError("a disk hiccup")
-            return super().screen_tiles(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     tasks.CpuEngine = CpuEngine if how == "never" else Fails
 
@@ -122,9 +126,9 @@ def slow_down(seconds: float) -> None:
     import interplay.engines.dask_tasks as tasks
 
     class Slow(CpuEngine):
-        def screen_tiles(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             time.sleep(seconds * len(tiles))
-            return super().screen_tiles(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     tasks.CpuEngine = Slow if seconds else CpuEngine
 

@@ -9,12 +9,17 @@ import pytest
 from test_screen import run_screen
 
 import interplay
+from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, MaxGains, TupleRows, TupleTiles
+from interplay.cli.expected_interactions import expected_interactions
 from interplay.cli.expected_work import expected_work
+from interplay.codes.planes import make_bit_planes
 from interplay.engines import choice
 from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.cpu import CpuEngine
+from interplay.engines.sinks import ALL_KINDS, Listing, Maxima
 from interplay.search.loop import Shard
+from interplay.search.tiles import make_tuple_tiles
 
 SOME_WORK = SearchWork(n_tuples=1e6, n_samples=100, n_cells=4)
 
@@ -65,18 +70,61 @@ def test_an_object_with_two_methods_is_an_engine(data, tmp_path) -> None:
 
 def test_what_an_engine_can_do_is_declared() -> None:
     least, more = check_engine(OnlyMaxima()).engine, check_engine(HasMore()).engine
-    assert (least.name, least.can_list, least.can_stream, least.tile_shape(3)) == (
-        "OnlyMaxima",
-        False,
-        False,
-        USUAL_TILES,
-    )
-    assert (more.name, more.can_list, more.can_stream) == ("more", True, False)
+    assert (least.name, least.kinds, least.tile_shape(3)) == ("OnlyMaxima", {"maxima"}, USUAL_TILES)
+    assert (more.name, more.kinds) == ("more", {"maxima", "list"})
     assert more.tile_shape(3) == TileShape(block_size=8, middle_size=8, n_lanes=16, even=False)
     assert isinstance(CpuEngine(), Engine)
-    assert not CpuEngine().can_stream
-    with pytest.raises(NotImplementedError, match="'cpu' does not stream"):
-        CpuEngine().stream_max_gains(None, None, pseudocount=0.25)
+    assert CpuEngine().kinds == ALL_KINDS == {"maxima", "screen", "list"}
+    with pytest.raises(TypeError, match="abstract method"):
+        Engine()
+
+
+def test_an_engine_is_search_and_describe(data, tmp_path) -> None:
+    """All else comes from the base class: chunks for checkpoints, maxima, screens and lists."""
+
+    class Least(Engine):
+        name = "least"
+        kinds = ALL_KINDS
+
+        def search(self, *args, **options):
+            CpuEngine().search(*args, **options)
+
+        def describe(self):
+            return {"name": "least"}
+
+    plain = interplay.select(*data, dimensions=2, random_state=0)
+    kept = interplay.Checkpoint(tmp_path / "kept", seconds=1e-9)
+    found = interplay.select(*data, dimensions=2, random_state=0, engine=Least(), checkpoint=kept)
+    assert np.array_equal(found.log_p, plain.log_p)
+    assert interplay.interactions(*data, engine=Least()).significant == [("x3", "x11")]
+    assert len(interplay.interesting_tuples(*data, engine=Least(), min_gain=50).tuples) == 2
+
+
+def test_a_chunk_ends_where_its_time_or_its_rows_end(data) -> None:
+    """Whatever the sink, chunks cover the tiles once, in order, and the finds are those of one search."""
+    planes, tiles = prepared(*data)
+    for seconds in (1e-9, 1e3):
+        sink = Maxima(MaxGains.none_yet(planes, tiles))
+        chunks = list(CpuEngine().stream(planes, tiles, sink, pseudocount=0.25, seconds=seconds))
+        assert [chunk.begin for chunk in chunks] == [0, *(chunk.end for chunk in chunks[:-1])]
+        assert chunks[0].end == 1  # before gains are known, nobody knows what tiles cost
+        assert chunks[-1].end == len(tiles)
+        assert np.array_equal(sink.gains.gain, CpuEngine().max_gains(planes, tiles, pseudocount=0.25).gain)
+    everything = CpuEngine().interesting_tuples(planes, tiles, pseudocount=0.25, min_value=np.full(60, -np.inf))
+    for seconds, max_rows in ((1e-9, None), (1e3, 100), (1e3, None)):
+        listing = Listing(np.full(60, -np.inf), max_rows=max_rows)
+        told: list[float] = []
+        stream = CpuEngine().stream(planes, tiles, listing, pseudocount=0.25, seconds=seconds, on_progress=told.append)
+        rows = [listing.rows for _ in stream]
+        assert (len(rows) == 1) == (seconds == 1e3 and max_rows is None)
+        assert np.array_equal(TupleRows.joined(rows).value, everything.value)
+        assert told == sorted(told)
+
+
+def prepared(X: np.ndarray, y: np.ndarray) -> tuple[BitPlanes, TupleTiles]:
+    codes = DiscreteCodes(np.ascontiguousarray((X > 0).T.astype(np.uint8)), np.full(60, 2))
+    planes = make_bit_planes([codes], DecisionClasses(y.astype(np.int64), [0, 1]))
+    return planes, make_tuple_tiles(codes.n_levels, n_vars=60, dimensions=2, block_size=8, middle_size=8, n_lanes=8)
 
 
 def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
@@ -84,8 +132,8 @@ def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
     calls = []
 
     class Begins(OnlyMaxima):
-        def begin(self, planes, tiles, *, pseudocount):
-            calls.append(("begin", planes.words.size, tiles.dimensions, int(tiles.n_tuples.sum()), pseudocount))
+        def begin(self, planes, tiles, *, kind, pseudocount):
+            calls.append((kind, planes.words.size, tiles.dimensions, int(tiles.n_tuples.sum()), pseudocount))
 
         def max_gains(self, planes, tiles, *, pseudocount, **options):
             calls.append(("max_gains", planes.words.size > 0, tiles.dimensions, None, pseudocount))
@@ -93,9 +141,38 @@ def test_an_engine_is_told_of_a_search_before_columns_are_coded(data) -> None:
 
     found = interplay.max_information_gain(*data, dimensions=2, pseudocount=0.5, engine=Begins())
     assert np.array_equal(found.gain, interplay.max_information_gain(*data, dimensions=2, pseudocount=0.5).gain)
-    assert calls[0] == ("begin", 0, 2, 60 * 59 // 2, 0.5)
+    assert calls[0] == ("maxima", 0, 2, 60 * 59 // 2, 0.5)
     assert set(calls[1:]) == {("max_gains", True, 2, None, 0.5)}
-    check_engine(OnlyMaxima()).engine.begin(None, None, pseudocount=0.25)  # nothing to tell
+    check_engine(OnlyMaxima()).engine.begin(None, None, kind="maxima", pseudocount=0.25)  # nothing to tell
+
+
+def test_an_engine_is_told_of_the_kind_of_search_that_comes(data, monkeypatch) -> None:
+    """A screen runs other kernels than a search for maxima: those that were begun are those that are used."""
+    begun, searched = [], []
+    search = CpuEngine.search
+    monkeypatch.setattr(CpuEngine, "begin", lambda self, *_, kind, pseudocount: begun.append((kind, pseudocount)))
+
+    def note(self, planes, tiles, sink, *, pseudocount, **options):
+        searched.append((sink.kind, pseudocount))
+        search(self, planes, tiles, sink, pseudocount=pseudocount, **options)
+
+    monkeypatch.setattr(CpuEngine, "search", note)
+    X, y = data
+    calls = {
+        "maxima": [lambda: interplay.max_information_gain(X, y), lambda: expected_work(X, y)],
+        "screen": [
+            lambda: interplay.interactions(X, y),
+            lambda: interplay.interactions(X, y, groups=np.arange(len(y)) // 2 % 40, n_permutations=20),
+            lambda: expected_interactions(X, y),
+        ],
+    }
+    for kind, all_calls in calls.items():
+        for call in all_calls:
+            begun.clear()
+            searched.clear()
+            call()
+            assert set(begun) == set(searched)
+            assert {kind for kind, _ in begun} == {kind}
 
 
 def test_an_object_that_wraps_an_engine_can_do_what_that_can(data) -> None:
@@ -110,10 +187,8 @@ def test_an_object_that_wraps_an_engine_can_do_what_that_can(data) -> None:
             return getattr(CpuEngine(), name)
 
     wrapper = Wraps()
-    worker = check_engine(wrapper, to_list=True, to_screen=True).engine
-    assert (worker.name, worker.can_list, worker.can_screen) == ("cpu", True, True)
-    assert not worker.can_stream
-    assert not worker.streams_screened
+    worker = check_engine(wrapper, kind="list").engine
+    assert (worker.name, worker.kinds) == ("cpu", ALL_KINDS)
     wrapper.calls.clear()
     found = interplay.max_information_gain(*data, dimensions=2, engine=wrapper)
     assert np.array_equal(found.gain, interplay.max_information_gain(*data, dimensions=2).gain)
@@ -130,31 +205,28 @@ def test_lists_need_an_engine_that_lists(data, monkeypatch) -> None:
     assert table.tuples.tolist() == [[3, 11], [3, 11]]
     # What the environment says is a wish.
     monkeypatch.setattr(choice, "_engine_of_name", lambda *_: check_engine(OnlyMaxima()).engine)
-    assert check_engine("auto", to_list=True).engine.name == "cpu"
+    assert check_engine("auto", kind="list").engine.name == "cpu"
     with pytest.raises(ValueError, match="cannot list tuples"):
-        check_engine("cuda", to_list=True)
+        check_engine("cuda", kind="list")
 
 
 def test_screens_need_an_engine_that_screens(monkeypatch) -> None:
     with pytest.raises(
         ValueError, match="engine 'OnlyMaxima' cannot screen tuples: use engine='cpu', 'cuda' or 'dask'"
     ):
-        check_engine(OnlyMaxima(), to_screen=True)
+        check_engine(OnlyMaxima(), kind="screen")
 
     class Screens(OnlyMaxima):
         def screen_tiles(self, planes, tiles, **options):
             return CpuEngine().screen_tiles(planes, tiles, **options)
 
-    worker = check_engine(Screens(), to_screen=True).engine
-    assert (worker.can_screen, worker.streams_screened, worker.can_list) == (True, False, False)
+    assert check_engine(Screens(), kind="screen").engine.kinds == {"maxima", "screen"}
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 12))
     found = run_screen(X, X[:, 3] ^ X[:, 11], engine=Screens())
     assert found.tuples.tolist() == [[3, 11]]
     monkeypatch.setattr(choice, "_engine_of_name", lambda *_: check_engine(OnlyMaxima()).engine)
-    assert check_engine("auto", to_screen=True).engine.name == "cpu"
-    with pytest.raises(NotImplementedError, match="'cpu' does not stream what it screens"):
-        CpuEngine().stream_screened(None, None, pseudocount=1e-6, min_gain=None)
+    assert check_engine("auto", kind="screen").engine.name == "cpu"
 
 
 @pytest.mark.parametrize("engine", [None, 7, object(), "abacus"])
@@ -185,9 +257,9 @@ class FakeGpu(CpuEngine):
     def tile_shape(self, dimensions: int) -> TileShape:
         return TileShape(block_size=7, middle_size=11, n_lanes=23, even=False)
 
-    def max_gains(self, planes, tiles, **options):
+    def search(self, planes, tiles, sink, **options):
         self.seen.append((int(np.diff(tiles.middle_start).max()), int(np.diff(tiles.lane_start).max())))
-        return super().max_gains(planes, tiles, **options)
+        super().search(planes, tiles, sink, **options)
 
     def describe(self) -> dict[str, Any]:
         return {"name": "cuda", "devices": ["made up"]}

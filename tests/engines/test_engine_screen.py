@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import reference
 from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, TupleRows, TupleTiles
 from interplay.codes.planes import make_bit_planes
+from interplay.engines import sinks
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.engines.tables import count_tables
-from interplay.engines.tile_chunks import screen_in_chunks
 from interplay.search.tiles import make_tuple_tiles
 from interplay.statistics.interaction.null_model import fewest_degrees_of_freedom
 
@@ -321,19 +321,19 @@ def test_rows_are_bounded_and_the_rest_follows() -> None:
     assert 0 < len(few.rows_of_tile) < len(tiles)
     assert np.array_equal(few.tuples, everything.tuples[: len(few)])
     for seconds in (1e3, 1e-4):
-        chunks = list(
-            screen_in_chunks(CpuEngine(), planes, tiles, seconds=seconds, on_progress=None, max_rows=50, **how)
-        )
+        sink = sinks.Screen(how["min_gain"], max_rows=50)
+        stream = CpuEngine().stream(planes, tiles, sink, pseudocount=screen.pseudocount, seconds=seconds)
+        chunks, rows = zip(*((chunk, sink.rows) for chunk in stream), strict=True)
         assert len(chunks) > 2
         assert [chunk.begin for chunk in chunks[1:]] == [chunk.end for chunk in chunks[:-1]]
-        assert np.array_equal(np.concatenate([chunk.rows.tuples for chunk in chunks]), everything.tuples)
+        assert np.array_equal(TupleRows.joined(rows).tuples, everything.tuples)
 
 
 def test_interrupts_stop_it() -> None:
     screen = random_screen(np.random.default_rng(7), dimensions=4, levels=np.full(200, 2), n_samples=400)
     planes, tiles = screen.prepared()
 
-    def stop(done: int, found: object = None) -> None:
+    def stop(done: float) -> None:
         raise KeyboardInterrupt
 
     before = threading.active_count()

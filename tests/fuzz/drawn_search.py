@@ -138,12 +138,12 @@ class ShapedEngine(CpuEngine):
     def tile_shape(self, dimensions: int) -> TileShape:
         return USUAL_TILES if self.shape is None else TileShape(*self.shape)
 
-    def max_gains(self, *args: Any, **options: Any) -> Any:
+    def search(self, *args: Any, **options: Any) -> None:
         if self.stop_at:
             self.stop_at[0] -= 1
             if self.stop_at[0] == 0:
                 raise KeyboardInterrupt
-        return super().max_gains(*args, **options)
+        super().search(*args, **options)
 
 
 @st.composite

@@ -188,6 +188,18 @@ def test_missing_values_are_a_level_or_left_out():
         interplay.interactions(X, y)
 
 
+def test_gaps_do_not_hide_tuples_from_the_screen():
+    """Engines count missing values as a level, at more degrees of freedom than the tests have."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 30)).astype(float)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = rng.integers(0, 2, 300)
+    everything = interplay.interactions(X, y, missing="omit", discrete="all", max_p=1).tested
+    for max_p in (0.05, 0.01):
+        few = interplay.interactions(X, y, missing="omit", discrete="all", max_p=max_p).tested
+        assert few.tuples.tolist() == everything.tuples[everything.p_value <= max_p].tolist()
+
+
 # --- What is found, and what is not -----------------------------------------------------------------------------------
 
 

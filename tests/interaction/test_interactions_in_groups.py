@@ -201,15 +201,15 @@ def test_progress_is_told_and_ctrl_c_stops(monkeypatch):
     interplay.interactions(X, y, groups=donor, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
-    calls, screen = [], CpuEngine.screen_tiles
+    calls, search = [], CpuEngine.search
 
     def interrupted(self, *args, **named):
         calls.append(1)
         if len(calls) == 50:
             raise KeyboardInterrupt
-        return screen(self, *args, **named)
+        search(self, *args, **named)
 
-    monkeypatch.setattr(CpuEngine, "screen_tiles", interrupted)
+    monkeypatch.setattr(CpuEngine, "search", interrupted)
     with pytest.raises(SearchInterrupted) as stopped:
         interplay.interactions(X, y, groups=donor)
     assert 0.2 < stopped.value.done < 0.3

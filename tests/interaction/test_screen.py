@@ -19,9 +19,8 @@ from interplay.engines.choice import check_engine
 from interplay.engines.cpu import CpuEngine, simd_levels
 from interplay.interaction import screen as tuple_screen
 from interplay.interaction.screen import ScreenedTuples, n_tests, screen_tuples
-from interplay.search import screen_loop
 from interplay.search.checkpoint import as_checkpoint, keeping
-from interplay.search.loop import Shard
+from interplay.search.loop import Shard, TileLoop
 from interplay.search.settings import asked_for_mask, check_search_settings
 from interplay.statistics.interaction.interaction_test import interaction_test
 from interplay.study.comparisons import Comparison
@@ -73,7 +72,7 @@ def run_screen(
                 n_threads=n_jobs,
             ),
             chosen,
-            check_engine(engine, n_jobs=n_jobs, to_screen=True),
+            check_engine(engine, n_jobs=n_jobs, kind="screen"),
             max_p=0.05 / number if max_p is None else max_p,
             asked_for=asked_for,
             require=require,
@@ -202,7 +201,7 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
     X, y, found = mixed
     file = tmp_path / "screen.ckpt"
     n_added = 0
-    add = screen_loop.ScreenLoop._add
+    add = TileLoop._take
 
     def add_and_stop(loop: Any, *args: Any) -> None:
         nonlocal n_added
@@ -212,11 +211,11 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
             raise KeyboardInterrupt
 
     class OneTileAtATime(CpuEngine):
-        def screen_tiles(self, planes, tiles, **options):  # type: ignore[no-untyped-def]
-            return super().screen_tiles(planes, tiles[:1], **options)
+        def search(self, planes, tiles, sink, **options):  # type: ignore[no-untyped-def]
+            super().search(planes, tiles[:1], sink, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(screen_loop.ScreenLoop, "_add", add_and_stop)
+        patched.setattr(TileLoop, "_take", add_and_stop)
         with pytest.raises(SearchInterrupted, match="the same call goes on from") as caught:
             run_screen(X, y, **LIST, engine=OneTileAtATime(), checkpoint=file)
     partial = caught.value.partial
@@ -227,9 +226,9 @@ def test_an_interrupted_screen_goes_on(mixed: Any, tmp_path: Path, monkeypatch: 
     screened: list[int] = []
 
     class Counts(CpuEngine):
-        def screen_tiles(self, planes, tiles, **options):  # type: ignore[no-untyped-def]
+        def search(self, planes, tiles, sink, **options):  # type: ignore[no-untyped-def]
             screened.append(len(tiles))
-            return super().screen_tiles(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     assert same(run_screen(X, y, **LIST, engine=Counts(), checkpoint=file), found)
     whole = run_screen(X, y, **LIST, checkpoint=file, engine=Counts())  # done: returns at once

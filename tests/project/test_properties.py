@@ -219,11 +219,11 @@ class TestKeeping:
         """Stopped anywhere, read again, finished: the bits of a search in one go."""
 
         class Stops(CpuEngine):
-            def max_gains(self, *args, **options):
+            def search(self, *args, **options):
                 calls.append(1)
                 if len(calls) == at:
                     raise KeyboardInterrupt
-                return super().max_gains(*args, **options)
+                super().search(*args, **options)
 
         calls: list[int] = []
         with tempfile.TemporaryDirectory() as folder:

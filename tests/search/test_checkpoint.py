@@ -46,11 +46,11 @@ class Stops(CpuEngine):
         object.__setattr__(self, "at", at)
         object.__setattr__(self, "error", error)
 
-    def max_gains(self, planes, tiles, **options):
+    def search(self, planes, tiles, sink, **options):
         self.calls.append(float(tiles.n_tuples.sum()))
         if len(self.calls) == self.at:
             raise self.error("stopped")
-        return super().max_gains(planes, tiles, **options)
+        super().search(planes, tiles, sink, **options)
 
 
 @pytest.fixture
@@ -329,10 +329,10 @@ def test_a_fault_while_an_interrupt_is_kept_costs_nothing_found(
     data, file: Path, monkeypatch, fault: BaseException, reason: str, call: str
 ) -> None:
     class Full(Stops):
-        def max_gains(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             if len(self.calls) == self.at - 1:  # from here on nothing can be written
                 monkeypatch.setattr(interplay.search.checkpoint, "write_archive", no_write)
-            return super().max_gains(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     def no_write(*_, **__) -> None:
         raise fault
@@ -362,12 +362,12 @@ def test_a_full_disk_while_an_interrupt_is_kept(data, tmp_path: Path) -> None:
     try:
 
         class Full(Stops):
-            def max_gains(self, planes, tiles, **options):
+            def search(self, planes, tiles, sink, **options):
                 if len(self.calls) == self.at - 1:
                     with contextlib.suppress(OSError), open(disk / "others", "wb", buffering=0) as others:
                         while True:
                             others.write(bytes(512))
-                return super().max_gains(planes, tiles, **options)
+                super().search(planes, tiles, sink, **options)
 
         with pytest.raises(interplay.SearchInterrupted) as caught:
             interplay.max_information_gain(
@@ -433,12 +433,12 @@ def test_two_searches_at_once_are_refused_by_name(data, file: Path) -> None:
     class Meets(CpuEngine):
         """In the middle of a search, another one asks for the same file."""
 
-        def max_gains(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             if not refusals:
                 with pytest.raises(ValueError, match="is in use by another search in this process") as caught:
                     interplay.max_information_gain(*data, **SETTINGS, checkpoint=file)
                 refusals.append(str(caught.value))
-            return super().max_gains(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     found = interplay.max_information_gain(*data, **SETTINGS, engine=Meets(), checkpoint=file)
     assert_same(found, interplay.max_information_gain(*data, **SETTINGS))

@@ -239,10 +239,10 @@ def test_a_cluster_searches_the_tiles_of_a_plain_search() -> None:
 class Stops(CpuEngine):
     """Fails at its second chunk."""
 
-    def max_gains(self, planes, tiles, **options):
-        if options["searched"] == {} and (options["known"].gain_by_group > -np.inf).any():
+    def search(self, planes, tiles, sink, **options):
+        if options["searched"] == {} and (sink.gains.gain_by_group > -np.inf).any():
             raise RuntimeError("stopped")
-        return super().max_gains(planes, tiles, **options)
+        super().search(planes, tiles, sink, **options)
 
 
 #: How earlier versions cut what was kept in checkpoints, with more than two levels or classes.

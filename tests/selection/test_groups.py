@@ -309,15 +309,15 @@ class TestLongWork:
         X[:, 2] += 2 * y
         settings = {"groups": donor, "n_permutations": 40, "random_state": 0}
         whole = interplay.select(X, y, **settings)
-        search, calls = CpuEngine.max_gains, []
+        search, calls = CpuEngine.search, []
 
         def interrupted(self, *args, **named):
             calls.append(1)
             if len(calls) == 20:
                 raise KeyboardInterrupt
-            return search(self, *args, **named)
+            search(self, *args, **named)
 
-        monkeypatch.setattr(CpuEngine, "max_gains", interrupted)
+        monkeypatch.setattr(CpuEngine, "search", interrupted)
         with pytest.raises(SearchInterrupted, match="goes on from") as stopped:
             interplay.select(X, y, checkpoint=tmp_path / "run.ckpt", **settings)
         assert (stopped.value.partial.gain == whole.gains.gain).all()

@@ -81,10 +81,10 @@ def test_shares_are_even_and_cover_everything(monkeypatch) -> None:
     n_tuples, costs = [], []
 
     class Counts(CpuEngine):
-        def max_gains(self, planes, tiles, **options):
+        def search(self, planes, tiles, sink, **options):
             n_tuples[-1] += tiles.n_tuples.sum()
             costs[-1] += costs_over(planes, tiles, options["pseudocount"]).sum()
-            return super().max_gains(planes, tiles, **options)
+            super().search(planes, tiles, sink, **options)
 
     for number in range(1, 9):
         n_tuples.append(0.0)

@@ -198,12 +198,12 @@ def test_parquet_does_not_depend_on_threads(monkeypatch, xor, tmp_path: Path) ->
 class StopsAfter(CpuEngine):
     """As if Ctrl-C came in the n-th batch."""
 
-    def interesting_tuples(self, *arguments, **settings):
+    def search(self, *arguments, **settings):
         calls = self.__dict__.setdefault("calls", [])
         calls.append(1)
         if len(calls) > 3:
             raise KeyboardInterrupt
-        return super().interesting_tuples(*arguments, **settings)
+        super().search(*arguments, **settings)
 
 
 def test_interrupted_file_is_valid_and_says_so(monkeypatch, xor, tmp_path: Path) -> None:
@@ -390,9 +390,9 @@ def test_a_full_disk_names_the_file_and_leaves_nothing(monkeypatch, xor, disk: F
     path = disk.folder / "tuples.parquet"
 
     class Fills(CpuEngine):
-        def interesting_tuples(self, *arguments, **settings):
+        def search(self, *arguments, **settings):
             disk.fill()
-            return super().interesting_tuples(*arguments, **settings)
+            super().search(*arguments, **settings)
 
     with pytest.raises(OSError, match=r"^cannot write '.*tuples\.parquet': No space left on device$") as caught:
         interplay.interesting_tuples(long_named(xor[0]), xor[1], dimensions=3, out=path, engine=Fills())
@@ -408,10 +408,10 @@ def test_an_interrupt_on_a_full_disk_is_an_interrupt(monkeypatch, xor, disk: Ful
     small_batches(monkeypatch, 100)
 
     class Fills(StopsAfter):
-        def interesting_tuples(self, *arguments, **settings):
+        def search(self, *arguments, **settings):
             if len(self.__dict__.get("calls", [])) == 3:
                 disk.fill()
-            return super().interesting_tuples(*arguments, **settings)
+            super().search(*arguments, **settings)
 
     with pytest.raises(interplay.TuplesInterrupted) as caught:
         interplay.interesting_tuples(

@@ -7,6 +7,7 @@ their number of levels).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -414,6 +415,16 @@ class TupleRows:
             variable=np.empty(0, dtype=np.int32),
             value=np.empty(0),
             rows_of_tile=np.empty(0, dtype=np.int64),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[TupleRows]) -> TupleRows:
+        """Return the rows of several lists of tiles, one list after the other."""
+        return cls(
+            tuples=np.concatenate([part.tuples for part in parts]),
+            variable=np.concatenate([part.variable for part in parts]),
+            value=np.concatenate([part.value for part in parts]),
+            rows_of_tile=np.concatenate([part.rows_of_tile for part in parts]),
         )
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from interplay.base.checks import shown
 from interplay.base.text import printable
@@ -28,6 +28,8 @@ class ShowDone(Protocol):
 #: What callers may ask for; a function is called now and then with the share that is done, 0 to 1.
 Progress = bool | Callable[[float], None] | None
 
+_Told = TypeVar("_Told")
+
 #: A search this short needs no display; below it the bar would only flicker.
 _MIN_TUPLES_SHOWN = 20_000_000
 
@@ -44,6 +46,44 @@ def check_progress(progress: Any) -> None:
         raise TypeError(
             f"progress must be True, False, None or a function that takes the share done, not {shown(progress)}"
         )
+
+
+def part(tell: _Told, begin: float = 0.0, size: float = 1.0) -> _Told:
+    """Return what a part of the work tells of its own progress, so that `tell` hears of the whole.
+
+    Parameters
+    ----------
+    tell : Progress, ShowDone or another function of the amount done
+        Returned as it is where it is no function.
+    begin : float
+        The amount done before the part, in the unit of `tell`: tuples, or a share.
+    size : float
+        What an amount of one in the part is in the whole.
+
+    Returns
+    -------
+    The same kind of function. It never goes back, also where work is done again.
+
+    Examples
+    --------
+    >>> second_half = part(print, 0.5, 0.5)
+    >>> for done in (0.0, 0.5, 0.25, 1.0):
+    ...     second_half(done)
+    0.5
+    0.75
+    0.75
+    1.0
+    """
+    if not callable(tell):
+        return tell
+    tell_whole, most = tell, begin
+
+    def told(done: float, *best: Any) -> None:
+        nonlocal most
+        most = max(most, begin + size * done)
+        tell_whole(most, *best)
+
+    return cast(_Told, told)
 
 
 @contextmanager

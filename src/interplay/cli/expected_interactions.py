@@ -10,7 +10,7 @@ from interplay.base.arrays import TupleTiles
 from interplay.cli.expected_work import ExpectedWork, memory_of, sampled_rate
 from interplay.codes.coded import code_comparison
 from interplay.engines.choice import check_engine
-from interplay.engines.tile_chunks import screen_in_chunks
+from interplay.engines.sinks import Screen
 from interplay.interaction.call import task_of
 from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
 from interplay.search.permutations import allowed_relabelings
@@ -31,7 +31,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     True
     """
     task = task_of(X, y, **arguments)
-    choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), to_screen=True)
+    choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), kind=Screen.kind)
     started = time.perf_counter()
     task, _ = task.parts()
     comparison, k = task.comparison, task.settings.dimensions
@@ -46,17 +46,16 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         require=task.family.require,
         strata=comparison.strata,
         shard=task.shard,
+        kind=Screen.kind,
     )
     engine, planes, tiles = search.engine, search.planes(0), search.searches[0]
     cap = task.caps.first()
     max_p = cap_beside_gaps(cap, comparison, coder, k) if task.omits_missing else cap
-    _, min_gain = screen_bars(comparison, coder, k, max_p)
+    sink = Screen(screen_bars(comparison, coder, k, max_p)[1])
     preparing = time.perf_counter() - started
 
     def screen(batch: TupleTiles) -> None:
-        for _ in screen_in_chunks(
-            engine, planes, batch, seconds=1.0, pseudocount=PSEUDOCOUNT, min_gain=min_gain, on_progress=None
-        ):
+        for _ in engine.stream(planes, batch, sink, pseudocount=PSEUDOCOUNT, seconds=1.0):
             pass
 
     rate = sampled_rate(engine, tiles, screen)

@@ -43,8 +43,8 @@ The arguments have these new names:
 ``require_all_vars=True`` → ``require="all"``, ``ig_thr`` → ``min_gain``, ``stat_mode`` → ``stat``, ``return_matrix`` →
 ``as_matrix``, ``use_CUDA`` → ``engine``. Some messages use the new names.
 
-The functions are in max_gains.py, compute_tuples.py, p_values.py, selection.py, codes.py and contrast.py; arguments.py and seeds.py
-describe their arguments and check their seeds.
+The functions are in max_gains.py, compute_tuples.py, p_values.py, selection.py, codes.py and contrast.py; arguments.py
+and seeds.py describe their arguments and check their seeds.
 """
 
 from interplay.compat.codes import discretize, get_suggested_range

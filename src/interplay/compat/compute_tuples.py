@@ -137,7 +137,7 @@ def compute_tuples(
     )
     classes = _classes(decision, table.n_samples)
     formula = tuple_formula(_stat_of(stat_mode), settings.dimensions, with_decision=decision is not None)
-    choice = check_engine(to_list=True)
+    choice = check_engine(kind="list")
     source = make_source(
         code_comparison(Comparison("all classes", table, classes), settings, n_threads=choice.n_threads),
         settings,
@@ -203,7 +203,7 @@ def compute_tuples_discrete(
     classes = _classes(decision, table.n_samples)
     (codes,) = codes_of_same_levels([table])
     check_cells(int(codes.n_levels[0]), dimensions)
-    choice = check_engine(to_list=True)
+    choice = check_engine(kind="list")
     asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
     require = require_of(require_all_vars)
     work = SearchWork.of(

@@ -1,27 +1,24 @@
-"""What an engine is: the one protocol that every search, list and cluster task speaks."""
+"""What an engine is: the one protocol that every search and cluster task speaks."""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from math import inf
+from typing import Any, TypeAlias
 
 from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.progress import part
+from interplay.engines.routing import costs_over
 from interplay.engines.searcher_counts import SearcherCounts
+from interplay.engines.sinks import Listing, Maxima, Screen, Sink
+from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
 from interplay.engines.tuple_formula import TupleFormula
 
-if TYPE_CHECKING:
-    from interplay.engines.tile_chunks import FoundChunk, ScreenedChunk
-
-
-class OnProgress(Protocol):
-    """Called now and then with the number of tuples done since the call began.
-
-    An engine that can also gives the maxima found so far; they may change afterwards.
-    """
-
-    def __call__(self, done: int, found: MaxGains | None = None, /) -> None: ...
+#: Called now and then with the number of tuples done since the search began.
+OnProgress: TypeAlias = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -52,46 +49,50 @@ USUAL_TILES = TileShape()
 
 
 class Engine(ABC):
-    """Bit planes and tiles in, maximum gains out.
+    """Bit planes and tiles in, finds out, into the sink of the search.
 
-    Every engine returns the same bits: gains are sums of integers (see ``core/include/interplay/information_gain.hpp``)
-    and ties go to the lowest discretisation and tuple. An engine must find maxima. What else it can do it declares with
-    `can_list`, `can_screen` and `can_stream`; nobody calls the other methods without asking.
+    Every engine finds the same bits: gains are sums of integers (see ``core/include/interplay/information_gain.hpp``)
+    and ties go to the lowest discretisation and tuple. An engine has `search` and `describe`.
 
     Attributes
     ----------
     name : str
-    can_list : bool
-        Whether `interesting_tuples` works: listing tuples, not only finding maxima.
-    can_screen : bool
-        Whether `screen_tiles` works, or `stream_screened`.
-    can_stream : bool
-        Whether `stream_max_gains` works: searching many chunks at once and telling of each when it is done.
-    streams_screened : bool
-        Whether it is `stream_screened` that works.
+    kinds : frozenset of str
+        The kinds of sinks that `search` takes: "maxima", "screen", "list". Nobody hands over another one.
     """
 
     name: str
-    can_list: bool = False
-    can_screen: bool = False
-    can_stream: bool = False
-    streams_screened: bool = False
+    kinds: frozenset[str] = frozenset({Maxima.kind})
 
     @abstractmethod
-    def max_gains(
+    def search(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
+        sink: Sink,
         *,
         pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
         searched: SearcherCounts | None = None,
-    ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`.
+    ) -> None:
+        """Search the tiles into the sink: all of them, or the first ones where the sink limits its rows.
 
-        The tiles and tuples that each searcher took are added to `searched`.
+        Parameters
+        ----------
+        planes : BitPlanes
+        tiles : TupleTiles
+        sink : Sink
+            Says what is asked for (`Maxima`, `Screen`, `Listing`), and takes the finds.
+        pseudocount : float
+        on_progress : callable, optional
+            Called now and then with the number of tuples done since the call began.
+        searched : SearcherCounts, optional
+            The tiles and tuples that each searcher took are added to these.
+
+        Raises
+        ------
+        SearchInterrupted
+            On Ctrl-C, where the sink has finds of tiles that are not done; else KeyboardInterrupt.
         """
 
     @abstractmethod
@@ -102,90 +103,95 @@ class Engine(ABC):
         """Return how tuples of so many members should be cut for this engine."""
         return USUAL_TILES
 
-    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:  # noqa: B027
-        """Start, in the background, what takes time before such a search; the planes have no words yet.
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, kind: str, pseudocount: float) -> None:  # noqa: B027
+        """Start, in the background, what takes time before a search of this kind; the planes have no words yet.
 
         Called before columns are coded. Nothing depends on it, and a search may come without it or not at all.
         """
 
-    def stream_max_gains(
+    def stream(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
+        sink: Sink,
         *,
         pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
+        seconds: float = inf,
         on_progress: OnProgress | None = None,
-    ) -> Iterator[FoundChunk]:
-        """Search the tiles; yield chunks in the order in which they are done."""
-        raise NotImplementedError(f"engine {self.name!r} does not stream: see can_stream")
+    ) -> Iterator[DoneChunk]:
+        """Search the tiles in chunks of about `seconds`; yield each when it is done, and the sink has its finds.
 
-    def interesting_tuples(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        min_value: FloatArray,
-        formula: TupleFormula | None = None,
-        max_rows: int | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> TupleRows:
-        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable.
-
-        Parameters
-        ----------
-        planes : BitPlanes
-            Real variables only; with one class where there is no decision.
-        min_value : (n_vars,) float64
-            The threshold of each variable; −inf lists everything.
-        formula : TupleFormula, optional
-            What to list instead of the gains of the members.
-        max_rows : int, optional
-            Take no further tile once there are this many rows. At least one tile is done.
+        What one chunk finds is known to the next, so that cutting up costs no pruning. A sink of rows has those of the
+        chunk that was yielded last.
         """
-        raise NotImplementedError(f"engine {self.name!r} does not list tuples: see can_list")
+        before = summed(tiles.n_tuples)
+        # Without a limit all tiles are one chunk, whatever they cost.
+        cost_before = before if seconds == inf else summed(costs_over(planes, tiles, pseudocount))
+        size = ChunkSize(seconds, knows_costs=sink.knows_costs)
+        begin = 0
+        while begin < len(tiles):
+            chunk = tiles[begin : min(end_of_chunk(cost_before, begin, size.cost), begin + sink.max_tiles)]
+            started = time.perf_counter()
+            searched: SearcherCounts = {}
+            try:
+                self.search(
+                    planes,
+                    chunk,
+                    sink,
+                    pseudocount=pseudocount,
+                    on_progress=part(on_progress, float(before[begin])),
+                    searched=searched,
+                )
+            except SearchInterrupted as interrupt:
+                done = before[begin] + interrupt.done * chunk.n_tuples.sum()
+                raise SearchInterrupted(interrupt.partial, float(done / before[-1])) from None
+            end = begin + sink.n_done(chunk)
+            size.learn(float(cost_before[end] - cost_before[begin]), time.perf_counter() - started)
+            yield DoneChunk(begin, end, searched)
+            begin = end
+
+    def max_gains(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        *,
+        known: MaxGains | None = None,
+        discretization: int = 0,
+        **options: Any,
+    ) -> MaxGains:
+        """Return the maxima of the tiles, merged with those already `known`; `options` as in `search`."""
+        sink = Maxima(MaxGains.none_yet(planes, tiles) if known is None else known, discretization)
+        self.search(planes, tiles, sink, **options)
+        return sink.gains
 
     def screen_tiles(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
         *,
-        pseudocount: float,
         min_gain: FloatArray,
         max_rows: int | None = None,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
+        **options: Any,
     ) -> TupleRows:
-        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple.
+        """Return the rows of a `Screen`; `options` as in `search`."""
+        sink = Screen(min_gain, max_rows)
+        self.search(planes, tiles, sink, **options)
+        return sink.rows
 
-        The value of a row is the smallest gain of a member, its variable the first such member. The stratum, where row
-        0 is one, is in the tuple and is asked for no gain.
-
-        Parameters
-        ----------
-        planes : BitPlanes
-            Real variables only, and a stratum before them where the tiles have one.
-        min_gain : (max_df + 1,) float64
-            What every member must gain, by the fewest degrees of freedom that the tuple's interaction may have (see
-            `fewest_degrees_of_freedom`), ascending; the last entry is for more of them, the second for none, too.
-        max_rows : int, optional
-            Take no further tile once there are this many rows. At least one tile is done.
-        """
-        raise NotImplementedError(f"engine {self.name!r} does not screen tuples: see can_screen")
-
-    def stream_screened(
+    def interesting_tuples(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
         *,
-        pseudocount: float,
-        min_gain: FloatArray,
-        on_progress: OnProgress | None = None,
-    ) -> Iterator[ScreenedChunk]:
-        """Screen the tiles as `screen_tiles` does; yield chunks in the order in which they are done."""
-        raise NotImplementedError(f"engine {self.name!r} does not stream what it screens: see streams_screened")
+        min_value: FloatArray,
+        formula: TupleFormula | None = None,
+        max_rows: int | None = None,
+        **options: Any,
+    ) -> TupleRows:
+        """Return the rows of a `Listing`; `options` as in `search`."""
+        sink = Listing(min_value, formula, max_rows)
+        self.search(planes, tiles, sink, **options)
+        return sink.rows
 
 
 class SearchInterrupted(KeyboardInterrupt):

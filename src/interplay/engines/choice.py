@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import comb
@@ -12,17 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, IntArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, BoolArray, IntArray, TupleTiles
 from interplay.base.checks import shown
 from interplay.base.jobs import n_cores, resolve_n_jobs
-from interplay.engines.base import USUAL_TILES, Engine, TileShape
+from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.sinks import Listing, Maxima, Screen, Sink
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from interplay.engines.tile_chunks import FoundChunk, ScreenedChunk
 
 
 class MinimalEngine(Protocol):
@@ -38,6 +36,13 @@ class MinimalEngine(Protocol):
 #: What users may give: a name, an engine, or a Dask client.
 AsEngine: TypeAlias = "str | Engine | MinimalEngine | Client"
 
+
+#: What an engine cannot do that does not take sinks of a kind, and which engines can.
+_LACKS = {
+    Maxima.kind: "find maxima: use engine='cpu', 'cuda' or 'dask'",
+    Screen.kind: "screen tuples: use engine='cpu', 'cuda' or 'dask'",
+    Listing.kind: "list tuples: use engine='cpu' or 'cuda'",
+}
 
 #: Threads that read and pack columns for a GPU; more wait for memory.
 _READING_THREADS = 8
@@ -76,22 +81,18 @@ class EngineChoice:
         return is_long and _gpu_is_worth_it(least_work, self.n_threads)
 
 
-def check_engine(
-    engine: AsEngine = "auto", *, n_jobs: int | None = None, to_list: bool = False, to_screen: bool = False
-) -> EngineChoice:
-    """Refuse an engine that is not there, or that cannot do what it is to do beside finding maxima, before any work.
+def check_engine(engine: AsEngine = "auto", *, n_jobs: int | None = None, kind: str = Maxima.kind) -> EngineChoice:
+    """Refuse an engine that is not there, or that does not take sinks of this `kind`, before any work.
 
-    It may be `to_list` tuples, or `to_screen` them. The environment variable ``INTERPLAY_ENGINE`` says what "auto"
-    means; where it names an engine that cannot do so, the processor does. A Dask client becomes an engine, and so does
-    an object with `max_gains` and `describe`.
+    The environment variable ``INTERPLAY_ENGINE`` says what "auto" means; where it names an engine that does not take
+    the kind, the processor does. A Dask client becomes an engine, and so does an object with `max_gains` and
+    `describe`.
     """
     n_threads = resolve_n_jobs(n_jobs)
     found = _engine_of_name(engine, n_threads) if isinstance(engine, str) else _as_engine(engine)
-    lacks_listing = to_list and found is not None and not found.can_list
-    if found is not None and (lacks_listing or (to_screen and not found.can_screen)):
+    if found is not None and kind not in found.kinds:
         if not isinstance(engine, str) or engine != "auto":
-            what, others = ("list", "'cpu' or 'cuda'") if lacks_listing else ("screen", "'cpu', 'cuda' or 'dask'")
-            raise ValueError(f"engine {found.name!r} cannot {what} tuples: use engine={others}")
+            raise ValueError(f"engine {found.name!r} cannot {_LACKS[kind]}")
         found = CpuEngine(n_threads=n_threads)
     if n_jobs is None and found is not None and found.name == "cuda":
         n_threads = _threads_for_gpu(n_threads)
@@ -110,7 +111,7 @@ def _free_cores() -> int:
 def choose_engine(choice: EngineChoice, work: SearchWork) -> Engine:
     """Return the engine for this much work: for "auto" the GPU where there is one and it pays, else the CPU.
 
-    All engines that "auto" chooses from can list and screen tuples.
+    All engines that "auto" chooses from take sinks of all kinds.
     """
     if choice.engine is not None:
         return choice.engine
@@ -156,28 +157,39 @@ def _as_engine(engine: Any) -> Engine:
     )
 
 
+#: The methods of a user's object that are asked for what a sink asks for.
+_METHODS = {Maxima.kind: "max_gains", Screen.kind: "screen_tiles", Listing.kind: "interesting_tuples"}
+
+
 class _AdaptedEngine(Engine):
     """A user's object with some of the methods of an Engine: the only place that looks which.
 
-    What it can do is what it declares (`can_list` and so on), as an object does that wraps an Engine and so has all
-    methods; else the methods that it has.
+    It takes the kinds that it declares, as an object does that wraps an Engine; else those that it has methods for.
     """
 
     def __init__(self, given: Any) -> None:
         self._given = given
         self.name = str(getattr(given, "name", type(given).__name__))
-        self.can_list = bool(getattr(given, "can_list", hasattr(given, "interesting_tuples")))
-        self.can_stream = bool(getattr(given, "can_stream", hasattr(given, "stream_max_gains")))
-        self.streams_screened = bool(getattr(given, "streams_screened", hasattr(given, "stream_screened")))
-        self.can_screen = bool(getattr(given, "can_screen", hasattr(given, "screen_tiles") or self.streams_screened))
+        has_methods = {kind for kind, method in _METHODS.items() if hasattr(given, method)}
+        self.kinds = frozenset(getattr(given, "kinds", has_methods))
 
-    def max_gains(
-        self, planes: BitPlanes, tiles: TupleTiles, *, searched: SearcherCounts | None = None, **options: Any
-    ) -> MaxGains:
-        found: MaxGains = self._given.max_gains(planes, tiles, **options)
+    def search(
+        self,
+        planes: BitPlanes,
+        tiles: TupleTiles,
+        sink: Sink,
+        *,
+        pseudocount: float,
+        on_progress: OnProgress | None = None,
+        searched: SearcherCounts | None = None,
+    ) -> None:
+        # It may tell more than the number of tuples done.
+        told = None if on_progress is None else lambda done, *_: on_progress(done)
+        method = getattr(self._given, _METHODS[sink.kind])
+        sink.take(method(planes, tiles, pseudocount=pseudocount, on_progress=told, **sink.asked()))
         if searched is not None:  # all that is known is who
-            add_counts(searched, {self.name: {"tiles": len(tiles), "tuples": int(tiles.n_tuples.sum())}})
-        return found
+            n_done = sink.n_done(tiles)
+            add_counts(searched, {self.name: {"tiles": n_done, "tuples": int(tiles.n_tuples[:n_done].sum())}})
 
     def describe(self) -> dict[str, Any]:
         described: dict[str, Any] = self._given.describe()
@@ -188,25 +200,9 @@ class _AdaptedEngine(Engine):
             return USUAL_TILES
         return TileShape.of(self._given.tile_shape(dimensions))
 
-    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
+    def begin(self, *args: Any, **options: Any) -> None:
         if hasattr(self._given, "begin"):
-            self._given.begin(planes, tiles, pseudocount=pseudocount)
-
-    def stream_max_gains(self, *args: Any, **options: Any) -> Iterator[FoundChunk]:
-        chunks: Iterator[FoundChunk] = self._given.stream_max_gains(*args, **options)
-        return chunks
-
-    def interesting_tuples(self, *args: Any, **options: Any) -> TupleRows:
-        rows: TupleRows = self._given.interesting_tuples(*args, **options)
-        return rows
-
-    def screen_tiles(self, *args: Any, **options: Any) -> TupleRows:
-        rows: TupleRows = self._given.screen_tiles(*args, **options)
-        return rows
-
-    def stream_screened(self, *args: Any, **options: Any) -> Iterator[ScreenedChunk]:
-        chunks: Iterator[ScreenedChunk] = self._given.stream_screened(*args, **options)
-        return chunks
+            self._given.begin(*args, **options)
 
 
 @dataclass(frozen=True)

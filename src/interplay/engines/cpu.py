@@ -1,4 +1,4 @@
-"""Planes + tiles → maximum gains, on the processor's cores."""
+"""Planes + tiles → maximum gains, or rows of tuples, on the processor's cores."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted
 from interplay.engines.routing import core_tiles, count_searched
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.engines.tuple_formula import TupleFormula
+from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Sink
 
 logger = logging.getLogger(__name__)
 
@@ -75,105 +76,81 @@ class CpuEngine(Engine):
     simd_level: str | None = None
     direct_only: bool = False
     name: str = "cpu"
-    can_list = True
-    can_screen = True
+    kinds = ALL_KINDS
 
-    def max_gains(
+    def search(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
+        sink: Sink,
         *,
         pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
         searched: SearcherCounts | None = None,
-    ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`."""
-        start = MaxGains.none_yet(planes, tiles) if known is None else known
-        found = MaxGains(
-            gain_by_group=start.gain_by_group.copy(),
-            discretization_by_group=start.discretization_by_group.copy(),
-            tuples_by_group=start.tuples_by_group.copy(),
-            df_by_group=start.df_by_group,
-            n_vars=start.n_vars,
-        )
+    ) -> None:
+        """Search the tiles into the sink; who lists tuples is not counted."""
         searched_by = np.zeros(len(tiles), dtype=np.uint8)
+        how: dict[str, Any] = {"pseudocount": pseudocount, "on_tick": on_progress}
+        match sink:
+            case Maxima():
+                self._find_maxima(planes, tiles, sink, searched_by=searched_by, **how)
+            case Screen():
+                self._screen(planes, tiles, sink, searched_by=searched_by, **how)
+            case Listing():
+                self._list(planes, tiles, sink, **how)
+        if searched is not None or logger.isEnabledFor(logging.DEBUG):
+            n_done = sink.n_done(tiles)
+            counts = count_searched(searched_by[:n_done], tiles.n_tuples[:n_done])
+            if counts:
+                logger.debug(SEARCHED_BY, tiles.dimensions, counts)
+            if searched is not None:
+                add_counts(searched, counts)
+
+    def _find_maxima(
+        self, planes: BitPlanes, tiles: TupleTiles, sink: Maxima, *, searched_by: npt.NDArray[np.uint8], **how: Any
+    ) -> None:
+        gains = sink.gains  # improved in place
         try:
             n_polynomial, n_rational = _core.search_max_gains(
                 *self._job(planes, tiles),
-                pseudocount=pseudocount,
-                discretization=discretization,
-                gain=found.gain_by_group,
-                gain_discretization=found.discretization_by_group,
-                gain_tuples=found.tuples_by_group,
+                discretization=sink.discretization,
+                gain=gains.gain_by_group,
+                gain_discretization=gains.discretization_by_group,
+                gain_tuples=gains.tuples_by_group,
                 searched_by=searched_by,
-                on_tick=None if on_progress is None else lambda done: on_progress(done, found),
+                **how,
             )
         except KeyboardInterrupt:
-            raise SearchInterrupted(found, float((searched_by > 0).mean())) from None
-        if searched is not None or logger.isEnabledFor(logging.DEBUG):
-            counts = count_searched(searched_by, tiles.n_tuples)
-            logger.debug(SEARCHED_BY, tiles.dimensions, counts)
-            if searched is not None:
-                add_counts(searched, counts)
+            raise SearchInterrupted(sink.so_far(), float((searched_by > 0).mean())) from None
         if n_polynomial or n_rational:
             logger.debug(BOUND_CHOICE, tiles.dimensions, n_polynomial, n_rational)
-        return found
 
-    def interesting_tuples(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        min_value: FloatArray,
-        formula: TupleFormula | None = None,
-        max_rows: int | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> TupleRows:
-        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
-        n_groups = len(tiles.partner_cells)
-        coefficients = np.empty(0, dtype=np.int64) if formula is None else formula.coefficient_of_size
+    def _screen(
+        self, planes: BitPlanes, tiles: TupleTiles, sink: Screen, *, searched_by: npt.NDArray[np.uint8], **how: Any
+    ) -> None:
+        rows = _core.screen_tuples(
+            *self._job(planes, tiles),
+            min_gain=sink.min_gain,
+            has_stratum=tiles.only_of_stratum is not None,
+            max_rows=_limit(sink),
+            searched_by=searched_by,
+            **how,
+        )
+        sink.take(TupleRows(*rows))
+
+    def _list(self, planes: BitPlanes, tiles: TupleTiles, sink: Listing, **how: Any) -> None:
+        min_value, formula = sink.min_value, sink.formula
         # Where every threshold is <= 0, every tuple is listed: pruning cannot help.
         nothing_to_prune = bool(np.all(min_value <= 0))
-        tuples, variable, value, rows_of_tile = _core.list_tuples(
+        rows = _core.list_tuples(
             *self._job(planes, tiles, direct_only=nothing_to_prune),
-            pseudocount=pseudocount,
-            min_value=np.repeat(min_value.astype(np.float64), n_groups),
-            coefficient_of_size=coefficients,
+            min_value=np.repeat(min_value.astype(np.float64), len(tiles.partner_cells)),
+            coefficient_of_size=np.empty(0, dtype=np.int64) if formula is None else formula.coefficient_of_size,
             with_decision=formula is None or formula.with_decision,
-            max_rows=np.iinfo(np.int64).max if max_rows is None else max_rows,
-            on_tick=on_progress,
+            max_rows=_limit(sink),
+            **how,
         )
-        return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
-
-    def screen_tiles(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        min_gain: FloatArray,
-        max_rows: int | None = None,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> TupleRows:
-        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple."""
-        searched_by = np.zeros(len(tiles), dtype=np.uint8)
-        tuples, variable, value, rows_of_tile = _core.screen_tuples(
-            *self._job(planes, tiles),
-            pseudocount=pseudocount,
-            min_gain=min_gain,
-            has_stratum=tiles.only_of_stratum is not None,
-            max_rows=np.iinfo(np.int64).max if max_rows is None else max_rows,
-            searched_by=searched_by,
-            on_tick=on_progress,
-        )
-        if searched is not None:
-            done = len(rows_of_tile)
-            add_counts(searched, count_searched(searched_by[:done], tiles.n_tuples[:done]))
-        return TupleRows(tuples=tuples, variable=variable, value=value, rows_of_tile=rows_of_tile)
+        sink.take(TupleRows(*rows))
 
     def _job(
         self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False
@@ -188,3 +165,7 @@ class CpuEngine(Engine):
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
         return {"name": self.name, "threads": self.n_threads, "simd_level": self.simd_level or default_simd_level()}
+
+
+def _limit(sink: Rows) -> int:
+    return np.iinfo(np.int64).max if sink.max_rows is None else sink.max_rows

@@ -7,33 +7,22 @@ slow or new changes the time and nothing else.
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
+from math import inf
 from typing import Any
 
-from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleTiles
+from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
 from interplay.base.checks import needing
 from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
-from interplay.engines.dask_chunks import TASK_SECONDS, Chunk, ChunkTasks
+from interplay.engines.dask_chunks import TASK_SECONDS, ChunkTasks
 from interplay.engines.dask_connection import Connection
-from interplay.engines.dask_tasks import (
-    Improvement,
-    ScreenedTiles,
-    SharedData,
-    screen_chunk,
-    search_chunk,
-    tile_shape_here,
-)
+from interplay.engines.dask_tasks import SharedData, tile_shape_here
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.engines.tile_chunks import FoundChunk, ScreenedChunk
-
-#: Bounds up to this size travel with each task; larger ones are put on the cluster, now and then.
-_MAX_BOUND_BYTES = 1 << 16
-_SECONDS_BETWEEN_BOUNDS = 2.0
+from interplay.engines.sinks import Maxima, Rows, Screen, Sink
+from interplay.engines.tile_chunks import DoneChunk
 
 
 @dataclass(frozen=True)
@@ -50,9 +39,7 @@ class DaskEngine(Engine):
     client: Any
     task_seconds: float = TASK_SECONDS
     name: str = "dask"
-    can_screen = True
-    can_stream = True
-    streams_screened = True
+    kinds = frozenset({Maxima.kind, Screen.kind})
 
     def __post_init__(self) -> None:
         if self.client.asynchronous:
@@ -82,59 +69,39 @@ class DaskEngine(Engine):
             shapes = Connection(self.client).ask(self.client.run, tile_shape_here, dimensions, on_error="ignore")
         return next(iter(shapes.values())) if len(set(shapes.values())) == 1 else USUAL_TILES
 
-    def max_gains(
+    def search(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
+        sink: Sink,
         *,
         pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
         searched: SearcherCounts | None = None,
-    ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`."""
-        found = MaxGains.none_yet(planes, tiles) if known is None else known
-        for chunk in self.stream_max_gains(
-            planes,
-            tiles,
-            pseudocount=pseudocount,
-            discretization=discretization,
-            known=found,
-            on_progress=on_progress,
-        ):
-            found = chunk.gains
+    ) -> None:
+        """Search all tiles into the sink; `max_rows` limits the rows of a task."""
+        rows: dict[int, TupleRows] = {}
+        for chunk in self.stream(planes, tiles, sink, pseudocount=pseudocount, on_progress=on_progress):
             if searched is not None:
                 add_counts(searched, chunk.searched)
-        return found
+            if isinstance(sink, Rows):
+                rows[chunk.begin] = sink.rows
+        if isinstance(sink, Rows):
+            sink.take(TupleRows.joined([TupleRows.none(tiles.dimensions), *(rows[begin] for begin in sorted(rows))]))
 
-    def stream_max_gains(
+    def stream(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
+        sink: Sink,
         *,
         pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
+        seconds: float = inf,
         on_progress: OnProgress | None = None,
-    ) -> Iterator[FoundChunk]:
-        """Search the tiles; yield chunks in the order in which they are done."""
-        data = SharedData(planes, tiles[:0], pseudocount, discretization, version("interplay"))
-        known = MaxGains.none_yet(planes, tiles) if known is None else known
-        return _Search(self.client, data, tiles, known, self.task_seconds).run(on_progress)
-
-    def stream_screened(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        min_gain: FloatArray,
-        on_progress: OnProgress | None = None,
-    ) -> Iterator[ScreenedChunk]:
-        """Screen the tiles; yield chunks in the order in which they are done."""
-        data = SharedData(planes, tiles[:0], pseudocount, 0, version("interplay"), min_gain)
-        return _Screen(self.client, data, tiles, self.task_seconds).run(on_progress)
+    ) -> Iterator[DoneChunk]:
+        """Search the tiles; yield chunks in the order in which they are done. `task_seconds` decides their size."""
+        data = SharedData(planes, tiles[:0], pseudocount, sink.elsewhere(), version("interplay"))
+        return ChunkTasks(self.client, data, tiles, sink, self.task_seconds).run(on_progress)
 
     def describe(self) -> dict[str, Any]:
         """Return what a record of the run should say about the engine."""
@@ -142,62 +109,3 @@ class DaskEngine(Engine):
         with suppress(Exception):  # a cluster that is closed when all is done takes no result with it
             threads = Connection(self.client).ask(self.client.nthreads)
         return {"name": self.name, "workers": len(threads), "threads": sum(threads.values())}
-
-
-class _Search(ChunkTasks[Improvement, FoundChunk]):
-    """The chunks of one search for maxima."""
-
-    def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, known: MaxGains, task_seconds: float) -> None:
-        super().__init__(client, data, tiles, task_seconds)
-        self._found = replace(  # improved in place
-            known,
-            gain_by_group=known.gain_by_group.copy(),
-            discretization_by_group=known.discretization_by_group.copy(),
-            tuples_by_group=known.tuples_by_group.copy(),
-        )
-        self._bounds: Any = None
-        self._bounds_made = 0.0
-
-    def _task(self) -> tuple[Callable[..., Improvement], tuple[Any, ...]]:
-        return search_chunk, (self._current_bounds(),)
-
-    def _tiles_done(self, result: Improvement, chunk: Chunk) -> int:
-        return chunk.end - chunk.begin
-
-    def _take(self, result: Improvement, chunk: Chunk) -> FoundChunk:
-        result.add_to(self._found, self._data.discretization)
-        return FoundChunk(chunk.begin, chunk.end, self._so_far(), result.searched)
-
-    def _so_far(self) -> MaxGains:
-        return replace(self._found)
-
-    def _send_data(self) -> None:
-        self._bounds = None
-        super()._send_data()
-
-    def _current_bounds(self) -> Any:
-        """The gains known by now; large ones as a name for what was put on the cluster a moment ago."""
-        gain: FloatArray = self._found.gain_by_group
-        if gain.nbytes <= _MAX_BOUND_BYTES:
-            return gain.copy()
-        now = time.monotonic()
-        if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
-            try:
-                self._bounds = self._cluster.send_to_one(gain.copy(), gain.nbytes)
-            except (Exception, asyncio.CancelledError):  # the worker they were sent to is lost
-                return gain.copy()
-            self._bounds_made = now
-        return self._bounds
-
-
-class _Screen(ChunkTasks[ScreenedTiles, ScreenedChunk]):
-    """The chunks of one screen."""
-
-    def _task(self) -> tuple[Callable[..., ScreenedTiles], tuple[Any, ...]]:
-        return screen_chunk, ()
-
-    def _tiles_done(self, result: ScreenedTiles, chunk: Chunk) -> int:
-        return len(result.rows.rows_of_tile)
-
-    def _take(self, result: ScreenedTiles, chunk: Chunk) -> ScreenedChunk:
-        return ScreenedChunk(chunk.begin, chunk.end, result.rows, result.searched)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
-from interplay.base.arrays import MaxGains, TupleTiles
+from interplay.base.arrays import TupleTiles
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_cluster import Cluster
 from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line
-from interplay.engines.dask_tasks import SharedData
+from interplay.engines.dask_tasks import SharedData, TaskResult, search_chunk
 from interplay.engines.routing import costs_over
-from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed
+from interplay.engines.sinks import Sink
+from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
 
 #: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
 TASKS_PER_THREAD = 3
@@ -28,6 +28,10 @@ _MAX_TASK_SECONDS = 60.0
 
 #: Towards the end tasks get shorter, so that all threads finish together, but not so short that sending them shows.
 _MIN_TASK_SECONDS = 0.2
+
+#: Bounds up to this size travel with each task; larger ones are put on the cluster, now and then.
+_MAX_BOUND_BYTES = 1 << 16
+_SECONDS_BETWEEN_BOUNDS = 2.0
 
 #: A chunk may fail this often, split or not.
 _MAX_FAILURES = 5
@@ -53,37 +57,15 @@ class Chunk:
         return [half for half in halves if half.begin < half.end]
 
 
-class TaskResult(Protocol):
-    """What a task tells, whatever it does."""
+class ChunkTasks:
+    """The chunks of one search: to be cut, waiting, on the cluster, done."""
 
-    @property
-    def seconds(self) -> float: ...
-
-    @property
-    def engine(self) -> str: ...
-
-    @property
-    def worker(self) -> str: ...
-
-    @property
-    def out_of_memory(self) -> bool: ...
-
-
-Result = TypeVar("Result", bound=TaskResult)
-Done = TypeVar("Done")
-
-
-class ChunkTasks(ABC, Generic[Result, Done]):
-    """The chunks of one search: to be cut, waiting, on the cluster, done.
-
-    What is to be done with a chunk is up to the subclass.
-    """
-
-    def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, task_seconds: float) -> None:
+    def __init__(self, client: Any, data: SharedData, tiles: TupleTiles, sink: Sink, task_seconds: float) -> None:
         self._client = client
         self._connection = Connection(client)
         self._data = data
         self._tiles = tiles
+        self._sink = sink
         self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
         self._cluster = Cluster(self._connection)
         self._task_seconds = task_seconds
@@ -93,25 +75,12 @@ class ChunkTasks(ABC, Generic[Result, Done]):
         self._in_flight: dict[Any, tuple[Chunk, Any]] = {}
         self._sizes: dict[str, ChunkSize] = {}
         self._shared: Any = None
+        #: Large bounds as they were put on the cluster, and when.
+        self._bounds: Any = None
+        self._bounds_made = 0.0
         self._losses = 0
 
-    @abstractmethod
-    def _task(self) -> tuple[Callable[..., Result], tuple[Any, ...]]:
-        """Return what a worker calls with the data and the tiles of a chunk, and what else it needs."""
-
-    @abstractmethod
-    def _tiles_done(self, result: Result, chunk: Chunk) -> int:
-        """Return how many tiles of a chunk are done; the others follow in another task."""
-
-    @abstractmethod
-    def _take(self, result: Result, chunk: Chunk) -> Done:
-        """Take what was found in a chunk; return what is told of it."""
-
-    def _so_far(self) -> MaxGains | None:
-        """Return what a display and an interrupt are told."""
-        return None
-
-    def run(self, on_progress: OnProgress | None) -> Iterator[Done]:
+    def run(self, on_progress: OnProgress | None) -> Iterator[DoneChunk]:
         """Yield chunks as they are done."""
         from distributed import as_completed
 
@@ -136,24 +105,24 @@ class ChunkTasks(ABC, Generic[Result, Done]):
                         continue
                     chunk = self._done_part(result, chunk)
                     self._learn(result, float(self._before[chunk.end] - self._before[chunk.begin]))
-                    told = self._take(result, chunk)
+                    self._sink.merge(result.found)
                     done += float(self._tiles.n_tuples[chunk.begin : chunk.end].sum())
                     self._submit(completed)
                     if on_progress is not None:
-                        on_progress(int(done), self._so_far())
-                    yield told
+                        on_progress(done)
+                    yield DoneChunk(chunk.begin, chunk.end, result.searched)
                 check_interrupt()
             except (KeyboardInterrupt, Exception) as error:
                 # What fails after Ctrl-C does not matter any more.
                 if not (isinstance(error, KeyboardInterrupt) or check_interrupt.pressed):
                     raise
-                raise SearchInterrupted(self._so_far(), float(done / self._tiles.n_tuples.sum())) from None
+                raise SearchInterrupted(self._sink.so_far(), float(done / self._tiles.n_tuples.sum())) from None
             finally:
                 self._cancel()
 
-    def _done_part(self, result: Result, chunk: Chunk) -> Chunk:
-        """Return the tiles of a chunk that are done, and see to the others."""
-        middle = chunk.begin + self._tiles_done(result, chunk)
+    def _done_part(self, result: TaskResult, chunk: Chunk) -> Chunk:
+        """Return the tiles of a chunk that are done; the others follow in another task."""
+        middle = chunk.begin + result.n_tiles
         if middle < chunk.end:
             self._to_repeat.append(replace(chunk, begin=middle))
         return replace(chunk, end=middle)
@@ -165,6 +134,7 @@ class ChunkTasks(ABC, Generic[Result, Done]):
                 self._connection.ask(self._client.cancel, list(self._in_flight), force=True)
 
     def _send_data(self) -> None:
+        self._bounds = None
         self._shared = self._cluster.send(self._data, self._data.planes.words.nbytes)
 
     def _submit(self, completed: Any) -> None:
@@ -176,20 +146,34 @@ class ChunkTasks(ABC, Generic[Result, Done]):
             elsewhere = [worker for worker in self._cluster.workers if worker not in chunk.avoid]
             is_restricted = bool(chunk.avoid and elsewhere)
             tiles = self._tiles[chunk.begin : chunk.end]
-            function, arguments = self._task()
+            bounds = self._current_bounds()
             with self._connection.talking():
                 future = self._client.submit(
-                    function,
+                    search_chunk,
                     self._shared,
                     tiles.tiles,
                     tiles.n_tuples,
-                    *arguments,
+                    bounds,
                     pure=False,
                     workers=elsewhere if is_restricted else None,
                     allow_other_workers=is_restricted,  # should those be gone by then
                 )
                 self._in_flight[future] = (chunk, self._shared)
                 completed.add(future)
+
+    def _current_bounds(self) -> Any:
+        """The gains known by now, if any; large ones as a name for what was put on the cluster a moment ago."""
+        gain = self._sink.bounds()
+        if gain is None or gain.nbytes <= _MAX_BOUND_BYTES:
+            return None if gain is None else gain.copy()
+        now = time.monotonic()
+        if self._bounds is None or now - self._bounds_made > max(_SECONDS_BETWEEN_BOUNDS, self._seconds / 4):
+            try:
+                self._bounds = self._cluster.send_to_one(gain.copy(), gain.nbytes)
+            except (Exception, asyncio.CancelledError):  # the worker they were sent to is lost
+                return gain.copy()
+            self._bounds_made = now
+        return self._bounds
 
     def _next_chunk(self) -> Chunk | None:
         if self._to_repeat:
@@ -209,18 +193,18 @@ class ChunkTasks(ABC, Generic[Result, Done]):
     def _seconds(self) -> float:
         return min(max(self._task_seconds, self._cluster.n_threads / _TASKS_PER_SECOND), _MAX_TASK_SECONDS)
 
-    def _learn(self, result: Result, cost: float) -> None:
+    def _learn(self, result: TaskResult, cost: float) -> None:
         self._losses = 0
         size = self._sizes.setdefault(result.engine, ChunkSize(self._seconds))
         size.seconds = self._seconds
         size.learn(cost, result.seconds)
 
-    def _result(self, future: Any, chunk: Chunk, shared: Any) -> Result | None:
+    def _result(self, future: Any, chunk: Chunk, shared: Any) -> TaskResult | None:
         """Return what a chunk gave, or see to it that it is searched again."""
         from distributed import KilledWorker
 
         try:
-            result: Result = self._connection.fetch(future)
+            result: TaskResult = self._connection.fetch(future)
         except (Exception, asyncio.CancelledError) as error:
             # An error of the task is one that the scheduler knows of. Any other is that the task, or the way to its
             # result, was lost; distributed may then raise whatever comes of it.

@@ -179,7 +179,7 @@ def interactions(
     task = task_of(**arguments)
     check_progress(progress)
     # An engine that is not there is refused before a file is written.
-    choice = check_engine(engine, n_jobs=n_jobs, to_screen=True)
+    choice = check_engine(engine, n_jobs=n_jobs, kind="screen")
     if task.study.groups is not None:
         return find_in_groups(task, choice, progress=progress)
     searched, held_out = task.parts()

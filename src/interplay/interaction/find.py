@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import IntArray
-from interplay.base.progress import Progress, show_progress
+from interplay.base.progress import Progress, part, show_progress
 from interplay.base.user_warnings import warn
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.codes.cuts import outcome_cuts, variable_cuts
@@ -60,6 +60,7 @@ def find_interactions(
 
     with keeping(checkpoint, about):
         cap, n_screens = caps.first(), 0
+        progress = part(progress)  # a wider screen tells nothing until it is as far
         while True:
             screened = screen_tuples(
                 coded,
@@ -67,17 +68,18 @@ def find_interactions(
                 choice,
                 max_p=cap_in_each(cap, settings.discretizations),
                 tables=tables,
+                omit_missing=task.omits_missing,
                 asked_for=task.family.asked_for,
                 require=task.family.require,
                 shard=task.shard,
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
-                progress=_part(progress, 0.0, _SHARE_OF_SCREEN),
+                progress=part(progress, 0.0, _SHARE_OF_SCREEN),
             )
             inside = task.family.holds(screened.tuples)
             tuples, where = screened.tuples[inside], screened.discretization[inside]
             test = _Tests(tables, [tuples[where == d] for d in range(len(tables))], caps, settings.random_state)
-            found = test.adjusted(cap, _part(progress, _SHARE_OF_SCREEN, 1.0))
+            found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
@@ -203,11 +205,3 @@ def _warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> Non
         f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "
         f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels"
     )
-
-
-def _part(progress: Progress, begin: float, end: float) -> Progress:
-    """Let a function that is told the share done hear of one part of the work."""
-    if not callable(progress):
-        return progress
-    tell = progress
-    return lambda done: tell(begin + (end - begin) * done)

@@ -14,7 +14,7 @@ from math import exp, log
 import numpy as np
 
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
-from interplay.base.progress import BestFinds, Progress, ShowDone, show_progress
+from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
@@ -26,7 +26,7 @@ from interplay.interaction.task import InteractionTask
 from interplay.interaction.tests import chi2_log_p_of, make_tuple_tests, tuple_tables
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
-from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes, shown_after
+from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
 from interplay.study.comparisons import Comparison
@@ -51,7 +51,7 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
     observed: RankedTuples | None = None
     with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as shown_done:
-        show = _never_back(shown_done)
+        show = part(shown_done)  # a screen that is made again with a wider cap tells nothing until it is as far
         try:
             observed = screen.smallest(comparison.classes, caps.top or 1, show=show)
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
@@ -119,7 +119,7 @@ class _Relabeled:
             best = screen.smallest(
                 classes,
                 begin=exp(found.max()) if len(found) else 1.0,
-                show=shown_after(show, (number + 1) * screen.n_tuples),
+                show=part(show, (number + 1) * screen.n_tuples),
             )
             found = np.append(found, best.log_p if len(best.log_p) else 0.0)
             self.n_done = number + 2
@@ -166,20 +166,6 @@ class _Counter:
             seed=settings.random_state,
         )
         return tested.chosen(tested.rows_of(ranked.tuples))
-
-
-def _never_back(show: ShowDone | None) -> ShowDone | None:
-    """Let a screen that is made again with a wider cap tell nothing until it is as far as before."""
-    if show is None:
-        return None
-    most = 0.0
-
-    def tell(done: float, best: BestFinds | None = None, /) -> None:
-        nonlocal most
-        most = max(most, done)
-        show(most, best)
-
-    return tell
 
 
 def _reached(relabeled: FloatArray, observed: FloatArray) -> BoolArray:

@@ -10,19 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, DecisionClasses, FloatArray, IntArray, TupleTiles
-from interplay.base.progress import ShowDone
+from interplay.base.progress import ShowDone, part
 from interplay.codes.coded import CodedComparison, has_missing_level
 from interplay.engines.base import Engine
 from interplay.engines.choice import EngineChoice
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.sinks import Screen
 from interplay.engines.tables import count_tables
-from interplay.engines.tile_chunks import screen_in_chunks
 from interplay.interaction.family import TupleFamily
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
-from interplay.search.permutations import KeptCodes, shown_after
+from interplay.search.permutations import KeptCodes
 from interplay.search.plan import prepare_search
-from interplay.search.screen_loop import CHUNK_SECONDS
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_p
 from interplay.statistics.interaction.survivors import may_be_significant
@@ -82,6 +81,7 @@ class RelabeledScreen:
             asked_for=family.asked_for,
             require=family.require,
             strata=comparison.strata,
+            kind=Screen.kind,
         )
         self._codes = KeptCodes(self._search, settings.discretizations)
         self._omit_missing = omit_missing
@@ -138,18 +138,18 @@ class RelabeledScreen:
         if self._omit_missing:
             cap = cap_beside_gaps(cap, comparison, self._coder, dimensions)
         planes = self._search.planes(d, classes=classes, parts=self._codes.parts(d))
-        chunks = screen_in_chunks(
-            self.engine,
+        sink = Screen(screen_bars(comparison, self._coder, dimensions, cap)[1])
+        chunks = self.engine.stream(
             planes,
             self._tiles(d),
-            seconds=CHUNK_SECONDS,
+            sink,
             pseudocount=PSEUDOCOUNT,
-            min_gain=screen_bars(comparison, self._coder, dimensions, cap)[1],
-            on_progress=shown_after(show, before),
+            seconds=sink.chunk_seconds,
+            on_progress=part(show, before),
         )
         for chunk in chunks:
             add_counts(self.searched, chunk.searched)
-            rows = chunk.rows.tuples.astype(np.int64)
+            rows = sink.rows.tuples.astype(np.int64)
             tuples = rows[:, 1:] - 1 if has_stratum else rows
             inside = self._family.holds(tuples)
             rows, tuples = rows[inside], tuples[inside]

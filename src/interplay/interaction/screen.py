@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import log, prod
 from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
 from interplay.base.checks import check_int, check_real
 from interplay.base.progress import Progress
 from interplay.codes.coded import CodedComparison, has_missing_level
@@ -18,13 +17,14 @@ from interplay.codes.coder import Coder
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
-from interplay.engines.tables import TupleTables
+from interplay.engines.sinks import Screen
+from interplay.engines.tables import TupleTables, by_shape, count_tables
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
-from interplay.search.screen_loop import ScreenLoop
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import g2_thresholds
+from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.study.comparisons import Comparison
 
 #: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
@@ -113,6 +113,7 @@ def screen_tuples(
     *,
     max_p: float,
     tables: Sequence[TupleTables] | None = None,
+    omit_missing: bool = False,
     asked_for: BoolArray | None = None,
     require: str = "any",
     shard: Shard | None = None,
@@ -125,15 +126,17 @@ def screen_tuples(
 
     Parameters
     ----------
-    comparison : Comparison
-        Table, classes and strata.
+    coded : CodedComparison
     settings : SearchSettings
         Their pseudocount is not used: the test is of plain counts.
-    coders : Coders
     choice : EngineChoice
         Of an engine that can screen.
     max_p : float
         No tuple is missing whose p-value by `interaction_test` is at most this.
+    tables : list of TupleTables, optional
+        Those that tuples are tested with, of each discretisation; they keep the tables of the tuples that are listed.
+    omit_missing : bool
+        Whether these tables leave missing values out, which engines count as a level.
     asked_for, require
         As in `make_tuple_tiles`.
     shard : Shard, optional
@@ -153,6 +156,10 @@ def screen_tuples(
     comparison, coder = coded.comparison, coded.coder
     table, classes, strata = comparison.table, comparison.classes, comparison.strata
     thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
+    if omit_missing:
+        wider = cap_beside_gaps(max_p, comparison, coder, settings.dimensions)
+        min_gain = screen_bars(comparison, coder, settings.dimensions, wider)[1]
+    survivors = Survivors(thresholds, min_gain, check_int("max_listed", max_listed, low=1), tables)
     search = prepare_search(
         coder,
         classes,
@@ -164,15 +171,9 @@ def screen_tuples(
         shard=shard,
         checkpoint=checkpoint,
         name=name,
-        make_loop=partial(
-            ScreenLoop,
-            thresholds=thresholds,
-            min_gain=min_gain,
-            max_listed=check_int("max_listed", max_listed, low=1),
-        ),
+        kind=Screen.kind,
     )
     loop = search.loop
-    assert isinstance(loop, ScreenLoop)
 
     def listed(rows: IntArray) -> ScreenedTuples:
         return ScreenedTuples(
@@ -191,11 +192,66 @@ def screen_tuples(
         )
 
     try:
-        search.run(progress)
+        search.run(progress, keep=survivors)
     except SearchInterrupted as interrupt:
         partial_list = listed(interrupt.partial)
         raise SearchInterrupted(partial_list, interrupt.done, interrupt.kept_in, interrupt.not_kept) from None
     return listed(loop.listed)
+
+
+@dataclass(frozen=True, eq=False)
+class Survivors:
+    """Keeps the tuples of a screen whose interaction may be significant.
+
+    Engines list by the gains of the members. What is left is counted again, and kept if Kirkwood's bound reaches the
+    threshold of the fewest degrees of freedom that its counts allow: a function of the counts of one tuple, so that the
+    list does not depend on engines, tiles or shards.
+
+    Attributes
+    ----------
+    thresholds : (max_df + 1,) float64
+        The G² that a tuple needs, by degrees of freedom.
+    min_gain : (max_df + 1,) float64
+        What engines ask of every member, see `Screen`.
+    max_listed : int
+        More tuples are refused.
+    tables : list of TupleTables, optional
+        As in `screen_tuples`.
+    """
+
+    thresholds: FloatArray
+    min_gain: FloatArray
+    max_listed: int
+    tables: Sequence[TupleTables] | None = None
+
+    def sink(self) -> Screen:
+        return Screen(self.min_gain)
+
+    def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
+        """Return the tuples of an engine that may be significant, members without the stratum."""
+        found = rows.tuples.astype(np.int64)
+        tuples = found[:, 1:] - 1 if has_stratum else found
+        if self.thresholds[1:].max() <= 0:
+            return tuples
+        of_tests = None if self.tables is None else self.tables[d]
+        may_be = np.zeros(len(tuples), dtype=bool)
+        for places, counts in count_tables(planes, found):
+            if of_tests is None:
+                may_be[places] = may_be_significant(counts, self.thresholds, strata=has_stratum)
+                continue
+            for of_shape in by_shape(of_tests.shapes(tuples[places])):
+                some = places[of_shape]
+                tested = of_tests.without_missing(tuples[some], counts[of_shape])
+                may_be[some] = may_be_significant(tested, self.thresholds, strata=has_stratum)
+                of_tests.keep(tuples[some[may_be[some]]], tested[may_be[some]])
+        return tuples[may_be]
+
+    def check(self, n_kept: int) -> None:
+        if n_kept > self.max_listed:
+            raise ValueError(
+                f"more than {self.max_listed} tuples may be significant at max_p: lower max_p, or look at fewer "
+                "variables"
+            )
 
 
 def screen_bars(comparison: Comparison, coder: Coder, dimensions: int, max_p: float) -> tuple[FloatArray, FloatArray]:

@@ -7,16 +7,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.base.checks import check_int, shown
-from interplay.base.progress import N_FINDS_SHOWN, ShowDone
-from interplay.engines.base import Engine, SearchInterrupted, TileShape
+from interplay.base.progress import N_FINDS_SHOWN, ShowDone, part
+from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
-from interplay.engines.tile_chunks import search_in_chunks, summed
+from interplay.engines.sinks import Maxima, Rows, Sink
+from interplay.engines.tile_chunks import summed
 from interplay.search.checkpoint import Checkpoint, SearchState, kept_at_interrupt
 
 #: Far more than there are tiles to share out.
@@ -57,6 +58,22 @@ class Shard:
         return f"{self.number}/{self.of}"
 
 
+class KeptTuples(Protocol):
+    """What a loop keeps of the rows of its searches, where it does not look for maxima."""
+
+    def sink(self) -> Rows:
+        """Return the sink of a search."""
+        ...
+
+    def kept(self, planes: BitPlanes, rows: TupleRows, d: int, *, has_stratum: bool) -> IntArray:
+        """Return the tuples that are kept of a chunk of discretisation `d`, members without the stratum, (n, k)."""
+        ...
+
+    def check(self, n_kept: int) -> None:
+        """Refuse too many tuples."""
+        ...
+
+
 class TileLoop:
     """What of a search is to be done here, what is done, and what was found.
 
@@ -70,7 +87,9 @@ class TileLoop:
         The lists of tiles to search for each discretisation.
     discretizations : int
     nothing : list of MaxGains
-        What each list starts from.
+        What each list starts from, in a search for maxima.
+    kind : str
+        The kind of the sinks, see `Sink`.
     names : list of str
         Of the real variables, to tell of the best.
     shapes : list of TileShape
@@ -90,6 +109,7 @@ class TileLoop:
         discretizations: int,
         nothing: Sequence[MaxGains],
         *,
+        kind: str,
         names: Sequence[str],
         shapes: Sequence[TileShape],
         costs: Callable[[TupleTiles], FloatArray],
@@ -108,7 +128,12 @@ class TileLoop:
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         # Nobody else has to know how a search that is neither kept nor shared out is cut.
         layout = _layout(searches, total_cost) if shard is not None or checkpoint is not None else ""
-        fresh = self._fresh_state(SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), list(nothing)))
+        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), [])
+        if kind == Maxima.kind:
+            fresh.found = list(nothing)
+        else:
+            n_members = searches[0].dimensions - (searches[0].only_of_stratum is not None)
+            fresh.listed = np.empty((0, 1 + n_members), dtype=np.int64)
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = self._tuples_before(self._state.at)
@@ -116,15 +141,21 @@ class TileLoop:
         if checkpoint is not None:
             self._count_unrecorded()
 
-    def _fresh_state(self, state: SearchState) -> SearchState:
-        """Say what a search starts from."""
-        return state
-
     @property
     def found(self) -> tuple[MaxGains, ...]:
-        """The maxima so far, one for each list of tiles, of the variables alone where there is a stratum."""
-        found = zip(self._state.found, self._searches, strict=True)
+        """The maxima so far, one for each list of tiles, of the variables alone where there is a stratum.
+
+        None where tuples are kept.
+        """
+        found = zip(self._state.found, self._searches, strict=self._state.listed is None)
         return tuple(gains.without_stratum(tiles) for gains, tiles in found)
+
+    @property
+    def listed(self) -> IntArray:
+        """Of a search that keeps tuples, the discretisation and the members of each so far, (n, 1 + k), sorted."""
+        assert self._state.listed is not None
+        # An interrupt may have come between the tuples of a chunk and the note that it is done.
+        return np.unique(self._state.listed, axis=0)
 
     @property
     def searched(self) -> SearcherCounts:
@@ -152,82 +183,81 @@ class TileLoop:
         """Say whether anything of a discretisation is left to do here."""
         return any(len(self._left(place)) for place in self._places if place[0] == d)
 
-    def search(self, planes: BitPlanes, d: int, i: int, *, pseudocount: float, show: ShowDone | None) -> None:
-        """Search what is left of list `i` for discretisation `d`."""
+    def search(
+        self,
+        planes: BitPlanes,
+        d: int,
+        i: int,
+        *,
+        pseudocount: float,
+        show: ShowDone | None,
+        keep: KeptTuples | None = None,
+    ) -> None:
+        """Search what is left of list `i` for discretisation `d`: for maxima, or for the tuples that `keep` keeps."""
         left = self._left((d, i))
         if not len(left):
             return
-        state = self._state
+        state, checkpoint = self._state, self._checkpoint
         if state.at != (d, i):
             state.at, state.done = (d, i), self._none_done((d, i))
         everything = len(left) == len(self._searches[i])
         tiles = self._searches[i] if everything else self._searches[i][left]
-        before = self._n_done
+        before, first, n_tuples = self._n_done, self._span[d, i][0], float(tiles.n_tuples.sum())
         self._has_begun = True
-        self._search_tiles(planes, tiles, left, pseudocount=pseudocount, show=show)
-        state.done[:] = True
-        self._n_done = before + float(tiles.n_tuples.sum())
-
-    def _search_tiles(
-        self, planes: BitPlanes, tiles: TupleTiles, left: IntArray, *, pseudocount: float, show: ShowDone | None
-    ) -> None:
-        """Search the tiles that are left at the present place, which have these numbers."""
-        state, before = self._state, self._n_done
-        d, i = state.at
-        finds = None if i == 0 else state.found[0]  # what is alone is of less interest
-        on_progress = None if show is None else partial(_show_after, show, before, self._finds, finds)
-        try:
-            if self._checkpoint is None:
-                state.found[i] = self.engine.max_gains(
-                    planes,
-                    tiles,
-                    pseudocount=pseudocount,
-                    discretization=d,
-                    known=state.found[i],
-                    on_progress=on_progress,
-                    searched=state.searched,
-                )
-            else:
-                self._search_and_keep(
-                    self._checkpoint, planes, tiles, left, pseudocount=pseudocount, on_progress=on_progress
-                )
-        except SearchInterrupted as interrupt:
-            # What was found in tiles that are not done is a help to the pruning, and no harm.
-            state.found[i] = interrupt.partial
-            self._n_done = before + interrupt.done * float(tiles.n_tuples.sum())
-            raise
-
-    def _search_and_keep(
-        self,
-        checkpoint: Checkpoint,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        left: IntArray,
-        *,
-        pseudocount: float,
-        on_progress: Any,
-    ) -> None:
-        state = self._state
-        d, i = state.at
-        first = self._span[d, i][0]
-        chunks = search_in_chunks(
-            self.engine,
+        sink: Sink = Maxima(state.found[i], d) if keep is None else keep.sink()
+        chunks = self.engine.stream(
             planes,
             tiles,
-            seconds=checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
+            sink,
             pseudocount=pseudocount,
-            discretization=d,
-            known=state.found[i],
-            on_progress=on_progress,
+            seconds=sink.chunk_seconds if checkpoint is None else checkpoint.seconds / CHUNKS_BETWEEN_WRITES,
+            on_progress=self._shown(show, sink),
         )
         then = time.monotonic()
-        for begin, end, gains, searched in chunks:
-            state.found[i] = gains
-            state.done[left[begin:end] - first] = True
-            add_counts(state.searched, searched)
-            now = time.monotonic()
-            checkpoint.write_if_due(next_in=now - then)
-            then = now
+        try:
+            for begin, end, searched in chunks:
+                self._take(sink, planes, keep)
+                state.done[left[begin:end] - first] = True
+                add_counts(state.searched, searched)
+                if checkpoint is not None:
+                    now = time.monotonic()
+                    checkpoint.write_if_due(next_in=now - then)
+                    then = now
+        except SearchInterrupted as interrupt:
+            if interrupt.partial is not None:
+                # What was found in tiles that are not done is a help to the pruning, and no harm.
+                state.found[i] = interrupt.partial
+            self._n_done = before + interrupt.done * n_tuples
+            raise
+        state.done[:] = True
+        self._n_done = before + n_tuples
+
+    def _take(self, sink: Sink, planes: BitPlanes, keep: KeptTuples | None) -> None:
+        """Take the finds of a chunk from the sink into the state."""
+        state, (d, i) = self._state, self._state.at
+        if isinstance(sink, Maxima):
+            state.found[i] = sink.gains
+        else:
+            assert isinstance(sink, Rows)
+            assert keep is not None
+            assert state.listed is not None
+            tuples = keep.kept(planes, sink.rows, d, has_stratum=self._searches[i].only_of_stratum is not None)
+            rows = np.column_stack([np.full(len(tuples), d, dtype=np.int64), tuples])
+            state.listed = np.concatenate([state.listed, rows])
+            keep.check(len(state.listed))
+
+    def _shown(self, show: ShowDone | None, sink: Sink) -> OnProgress | None:
+        """Show the progress of one search among others, with its finds; those of tuples, not of variables alone."""
+        told = part(show, self._n_done)
+        if told is None:
+            return None
+        of_tuples = self._state.found[0] if self._state.at[1] else None
+
+        def tell(done: float) -> None:
+            best = sink.so_far() if of_tuples is None else of_tuples
+            told(done, None if best is None else partial(self._finds, best))
+
+        return tell
 
     def stop(self, interrupt: KeyboardInterrupt) -> NoReturn:
         """Keep what was found before an interrupt, wherever it struck, and hand it over."""
@@ -235,11 +265,8 @@ class TileLoop:
             raise interrupt
         kept_in, not_kept = kept_at_interrupt(self._checkpoint)
         done = max(self._n_done, self._tuples_before(self._state.at))
-        raise SearchInterrupted(self._so_far(), float(done / self.n_tuples), kept_in, not_kept) from None
-
-    def _so_far(self) -> Any:
-        """What an interrupt hands over."""
-        return self.found[0]
+        so_far = self.found[0] if self._state.listed is None else self.listed
+        raise SearchInterrupted(so_far, float(done / self.n_tuples), kept_in, not_kept) from None
 
     def finish(self) -> None:
         """Take note that all is done."""
@@ -299,20 +326,6 @@ class TileLoop:
             return 0.0
         begin, end = self._span[place]
         return float(self._searches[place[1]].n_tuples[begin:end][self._state.done].sum())
-
-
-def _show_after(
-    show: ShowDone,
-    before: float,
-    best_finds: Callable[[MaxGains], list[tuple[str, float]]],
-    known: MaxGains | None,
-    done: int,
-    found: MaxGains | None = None,
-    /,
-) -> None:
-    """Show the progress of one search among others, with its finds or those already known."""
-    best = found if known is None else known
-    show(before + done, None if best is None else partial(best_finds, best))
 
 
 def _layout(searches: Sequence[TupleTiles], total_cost: float | None) -> str:

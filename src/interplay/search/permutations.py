@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.base.arrays import CodeBlocks, DecisionClasses, DiscreteCodes, FloatArray, MaxGains
 from interplay.base.jobs import map_in_threads
-from interplay.base.progress import Progress, ShowDone, show_progress
+from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
 from interplay.engines.base import SearchInterrupted
 from interplay.search.checkpoint import Checkpoint, kept_at_interrupt
@@ -136,7 +136,7 @@ def _search_once(
             pseudocount=settings.pseudocount,
             discretization=d,
             known=gains,
-            on_progress=shown_after(show, before),
+            on_progress=part(show, before),
         )
         before += float(tiles.n_tuples.sum())
     assert gains is not None
@@ -167,8 +167,3 @@ def _in_memory(part: CodeBlocks, n_jobs: int) -> CodeBlocks:
         return part
     blocks = map_in_threads(part.read, part.blocks(n_jobs), n_jobs)
     return DiscreteCodes(np.ascontiguousarray(np.concatenate(blocks)), part.n_levels)
-
-
-def shown_after(show: ShowDone | None, before: float) -> Callable[..., None] | None:
-    """Let a search tell what is done, where so many tuples were done `before` it."""
-    return None if show is None else lambda done, found=None, /: show(before + done)

@@ -17,8 +17,9 @@ from interplay.codes.planes import make_bit_planes, planes_to_come
 from interplay.engines.base import USUAL_TILES, Engine
 from interplay.engines.choice import EngineChoice, SearchWork, choose_engine
 from interplay.engines.routing import tile_costs
+from interplay.engines.sinks import Maxima
 from interplay.search.checkpoint import Checkpoint
-from interplay.search.loop import Shard, TileLoop
+from interplay.search.loop import KeptTuples, Shard, TileLoop
 from interplay.search.settings import (
     SearchSettings,
     check_workspace,
@@ -123,11 +124,16 @@ class PreparedSearch:
         )
 
     def run(
-        self, progress: Progress = None, *, see_planes: Callable[[BitPlanes], None] | None = None
+        self,
+        progress: Progress = None,
+        *,
+        see_planes: Callable[[BitPlanes], None] | None = None,
+        keep: KeptTuples | None = None,
     ) -> tuple[MaxGains, ...]:
-        """Search, discretisation by discretisation; return what was found for each list of tiles.
+        """Search, discretisation by discretisation; return the maxima of each list of tiles.
 
         `see_planes` is called with the bit planes of each discretisation, also of those that a checkpoint has done.
+        With `keep`, which a search of another kind than maxima needs, the loop lists the tuples that are kept.
         """
         loop = self.loop
         what = f"{self._settings.dimensions}D, {loop.n_tuples:.4g} tuples"
@@ -141,7 +147,7 @@ class PreparedSearch:
                         see_planes(planes)
                     for i in range(len(self.searches)):
                         rows_searched = planes if i == 0 else _real_rows(planes)
-                        loop.search(rows_searched, d, i, pseudocount=self._settings.pseudocount, show=show)
+                        loop.search(rows_searched, d, i, pseudocount=self._settings.pseudocount, show=show, keep=keep)
             loop.finish()
         except KeyboardInterrupt as interrupt:
             loop.stop(interrupt)
@@ -163,14 +169,13 @@ def prepare_search(
     shard: Shard | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "search",
-    make_loop: Callable[..., TileLoop] = TileLoop,
+    kind: str = Maxima.kind,
 ) -> PreparedSearch:
-    """Codes → tuples → tiles for the engine that suits the work; ``.run()`` gives the maxima over the discretisations.
+    """Codes → tuples → tiles for the engine that suits the work; ``.run()`` searches them.
 
     With `alone`, a second result follows: the gains of the real variables by themselves (1D), from the same codes.
     Only a part of the tuples is searched for a `shard`. A `checkpoint` keeps the state under `name`. With `strata`, the
-    stratum is row 0 of planes and tiles, and no part of what is found. `make_loop` makes a TileLoop that does something
-    else with the tiles.
+    stratum is row 0 of planes and tiles, and no part of what is found. The search is into sinks of this `kind`.
     """
     table, coders = coder.table, [coder] if contrast is None else [coder, contrast]
     # A column with one value counts as two levels, one of them empty: no special case anywhere after this.
@@ -217,11 +222,12 @@ def prepare_search(
         MaxGains.empty(levels, tiles, n_vars=len(fixed) + table.n_vars, n_classes=classes.n_classes)
         for levels, tiles in zip(levels_of_rows, searches, strict=True)
     ]
-    loop = make_loop(
+    loop = TileLoop(
         worker,
         searches,
         settings.discretizations,
         nothing,
+        kind=kind,
         names=table.names,
         shapes=shapes,
         shard=shard,
@@ -229,9 +235,8 @@ def prepare_search(
         checkpoint=checkpoint,
         name=name,
     )
-    if make_loop is TileLoop:
-        to_come = planes_to_come(levels_of_rows[0], classes, n_vars=rows["n_vars"])
-        worker.begin(to_come, searches[0], pseudocount=settings.pseudocount)
+    to_come = planes_to_come(levels_of_rows[0], classes, n_vars=rows["n_vars"])
+    worker.begin(to_come, searches[0], kind=kind, pseudocount=settings.pseudocount)
     return PreparedSearch(searches, loop, contrast_sources, settings, classes, fixed, coders)
 
 

@@ -65,7 +65,7 @@ def explain(
     coder, classes = coded.coder, coded.comparison.classes
     # A device would take longer to begin than the processor takes for few tuples.
     most = max(comb(len(members), settings.dimensions) for _, members in groups)
-    lister = engine if engine.can_list and most > _FEW_TUPLES else CpuEngine(n_threads=coder.n_jobs)
+    lister = engine if "list" in engine.kinds and most > _FEW_TUPLES else CpuEngine(n_threads=coder.n_jobs)
     choice = EngineChoice(lister, coder.n_jobs)
     everything = make_source(coded, settings, choice, columns=involved)
     parts = []

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
-from interplay.base.progress import Progress, check_progress
+from interplay.base.progress import Progress, check_progress, part
 from interplay.codes.coded import CodedStudy, coder_for, contrast_coder
 from interplay.codes.coder import Coder
 from interplay.codes.contrast import ContrastTable, contrast_table
@@ -135,7 +136,7 @@ def _search_runs(
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
     """Search for each of the comparisons, in each of the dimensions; beside what was found, the loop that found it."""
     several = task.settings.all_dimensions is not None
-    shares = _Shares(task)
+    shares = _shares(task)
     for number, comparison in enumerate(task.comparisons):
         coder = coded.of(comparison).coder
         contrast = _contrast_of(comparison, task.settings, coder)
@@ -155,7 +156,8 @@ def _search_runs(
                 shard=shard,
                 **kept,
             )
-            told = shares.of_next(progress)
+            before, share = next(shares)
+            told = part(progress, before, share)
             try:
                 exact = ExactPValues(
                     pseudocount=settings.pseudocount,
@@ -164,7 +166,7 @@ def _search_runs(
                 )
                 run = _run_search(search, comparison, settings, told, exact=exact, may_stop=shard is None, **kept)
             except SearchInterrupted as interrupt:
-                done = shares.before + shares.size * interrupt.done
+                done = before + share * interrupt.done
                 raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
             loop = search.loop
             del search  # what it was made from is not kept while the next run is prepared
@@ -203,7 +205,7 @@ def _run_search(
     n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
     try:
         search.run(
-            _share_of(progress, 0.0, 1 / n_searches),
+            part(progress, 0.0, 1 / n_searches),
             see_planes=exact.see_planes if _is_tested_exactly(settings) else None,
         )
     except SearchInterrupted as interrupt:
@@ -217,7 +219,7 @@ def _run_search(
         comparison,
         settings,
         observed=search.loop.found[0],
-        progress=_share_of(progress, 1 / n_searches, 1 - 1 / n_searches),
+        progress=part(progress, 1 / n_searches, 1 - 1 / n_searches),
         may_stop=may_stop,
         checkpoint=checkpoint,
         name=name,
@@ -225,24 +227,12 @@ def _run_search(
     return replace(run, permuted=permuted)
 
 
-class _Shares:
-    """The share of the whole work, in tuples, that each search is; so a function that is told of it hears of all."""
-
-    def __init__(self, task: SelectionTask) -> None:
-        n_tuples = task.n_tuples()
-        self._shares = [n / (sum(n_tuples) * len(task.comparisons)) for n in n_tuples] * len(task.comparisons)
-        self._n_begun = 0
-        self.before, self.size = 0.0, 0.0
-
-    def of_next(self, progress: Progress) -> Progress:
-        """Begin with the next search; return what it tells of its own progress."""
-        self.before, self.size = sum(self._shares[: self._n_begun]), self._shares[self._n_begun]
-        self._n_begun += 1
-        if not callable(progress):
-            return progress
-        tell, before, size = progress, self.before, self.size
-        is_last = self._n_begun == len(self._shares)
-        return lambda done: tell(1.0 if is_last and done == 1.0 else before + size * done)
+def _shares(task: SelectionTask) -> Iterator[tuple[float, float]]:
+    """Yield for each search the share of the whole work, in tuples, that comes before it, and its own."""
+    n_tuples = [float(n) for n in task.n_tuples()] * len(task.comparisons)
+    ends = np.cumsum([0.0, *n_tuples])
+    for begin, end in pairwise((ends / ends[-1]).tolist()):
+        yield begin, end - begin
 
 
 def _is_tested_exactly(settings: SelectionSettings) -> bool:
@@ -328,14 +318,6 @@ def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Co
     coder = coder_for(contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
     (found,) = prepare_search(coder, comparison.classes, once, choice, strata=comparison.strata).run(False)
     return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
-
-
-def _share_of(progress: Progress, begin: float, share: float) -> Progress:
-    """Let a function that is told the share done of a run hear of a part of it."""
-    if not callable(progress) or share == 1:
-        return progress
-    tell = progress
-    return lambda done: tell(begin + share * done)
 
 
 def _sources(contrast: Coder) -> IntArray:

@@ -182,7 +182,7 @@ def interesting_tuples(
         check_out(out)
     asked_for = asked_for_mask(table, variables, require, dimensions)
     formula = tuple_formula(stat, dimensions, with_decision=y is not None)
-    choice = check_engine(engine, n_jobs=n_jobs, to_list=True)
+    choice = check_engine(engine, n_jobs=n_jobs, kind="list")
     source = make_source(
         code_comparison(comparison, settings, n_threads=choice.n_threads),
         settings,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, TupleTiles
-from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
+from interplay.base.progress import ShowDone, part
+from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
 from interplay.search.tiles import make_tuple_tiles
@@ -32,8 +33,6 @@ _FEW_CANDIDATES = 0.05
 #: The sample that the number of rows is estimated from: tiles of about this many tuples, as many of them.
 _SAMPLE_TILE_TUPLES = 4_000
 _SAMPLE_TILES = 48
-
-Show = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class TupleSource:
         n_found = sum(len(rows) for rows in self.batches(sample, np.full(self.n_vars, min_value)))
         return float((n_found + 1) / (sample.n_tuples.sum() * self.dimensions + 1))
 
-    def batches(self, tiles: TupleTiles, thresholds: FloatArray, show: Show | None = None) -> Iterator[TupleRows]:
+    def batches(self, tiles: TupleTiles, thresholds: FloatArray, show: ShowDone | None = None) -> Iterator[TupleRows]:
         """List the rows above the thresholds of their variables, tile by tile, a bounded number at a time.
 
         The tiles come in their order and each is sorted by tuple and variable, so the rows do not depend on threads.
@@ -125,7 +124,7 @@ class TupleSource:
             done += len(batch.rows_of_tile)
             yield batch
 
-    def _batch(self, tiles: TupleTiles, thresholds: FloatArray, show: Show | None, before: float) -> TupleRows:
+    def _batch(self, tiles: TupleTiles, thresholds: FloatArray, show: ShowDone | None, before: float) -> TupleRows:
         """Return the first tiles' rows, over all discretisations."""
         if not self.average:
             return self._combined(tiles, thresholds, show, before)
@@ -148,15 +147,11 @@ class TupleSource:
         parts = [TupleRows.none(self.dimensions)]
         for begin in range(0, len(tiles), _MOST_TILES):
             parts.append(self._combined(tiles[begin : begin + _MOST_TILES], np.full_like(thresholds, -np.inf), None, 0))
-        rows = TupleRows(
-            np.concatenate([part.tuples for part in parts]),
-            np.concatenate([part.variable for part in parts]),
-            np.concatenate([part.value for part in parts]),
-            self.dimensions * np.bincount(_tile_of_row(candidates)[is_first], minlength=len(candidates.rows_of_tile)),
-        )
+        per_tile = np.bincount(_tile_of_row(candidates)[is_first], minlength=len(candidates.rows_of_tile))
+        rows = replace(TupleRows.joined(parts), rows_of_tile=self.dimensions * per_tile)
         return _kept(rows, rows.value > thresholds[rows.variable])
 
-    def _combined(self, tiles: TupleTiles, asked: FloatArray, show: Show | None, before: float) -> TupleRows:
+    def _combined(self, tiles: TupleTiles, asked: FloatArray, show: ShowDone | None, before: float) -> TupleRows:
         """Return the maximum or the mean over the discretisations; for a mean, `asked` lists everything."""
         everything_or_nothing = bool(np.isinf(asked).all())
         batch = TupleRows.none(self.dimensions)
@@ -168,7 +163,7 @@ class TupleSource:
                 min_value=asked,
                 formula=self.formula,
                 max_rows=BATCH_ROWS,
-                on_progress=None if show is None else _shifted(show, before),
+                on_progress=part(show, before),
             )
             tiles = tiles[: len(rows.rows_of_tile)]
             before += float(tiles.n_tuples.sum())
@@ -183,10 +178,6 @@ class TupleSource:
         if self.average:
             batch.value[:] /= len(self.planes)
         return batch
-
-
-def _shifted(show: Show, before: float) -> OnProgress:
-    return lambda done, found=None: show(before + done)
 
 
 def _first_tiles(rows: TupleRows, n_tiles: int) -> TupleRows:
@@ -207,12 +198,7 @@ def _kept(rows: TupleRows, which: BoolArray) -> TupleRows:
 
 def _larger_of_both(a: TupleRows, b: TupleRows, n_vars: int) -> TupleRows:
     """Return the rows that are in either, with the larger value."""
-    both = TupleRows(
-        np.concatenate([a.tuples, b.tuples]),
-        np.concatenate([a.variable, b.variable]),
-        np.concatenate([a.value, b.value]),
-        a.rows_of_tile + b.rows_of_tile,
-    )
+    both = TupleRows.joined([a, b])
     tile = np.concatenate([_tile_of_row(a), _tile_of_row(b)])
     order = in_order(both.tuples, both.variable, n_vars)
     order = order[np.argsort(tile[order], kind="stable")]  # a tuple is in one tile, so equal rows stay together

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, TupleRows, TupleTiles
 from interplay.base.checks import shown
 from interplay.base.interrupts import Interrupts, noticing_interrupts
+from interplay.base.progress import part
 from interplay.base.user_warnings import warn
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
@@ -38,13 +39,15 @@ from interplay.engines.cuda.tables import make_information_tables, make_statisti
 from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Screen, Sink
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
 
 #: How often the thread that waits for several devices sees whether Ctrl-C was pressed.
 _SECONDS_BETWEEN_CHECKS = 0.1
 
-#: Why tuples go to the CPU.
+#: What is done with tuples that go to the CPU, by the kind of search; and why they go.
+_DONE = {Maxima.kind: "searched", Screen.kind: "screened", Listing.kind: "listed"}
 _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and samples (fewer would fit)"
 
 
@@ -70,8 +73,7 @@ class CudaEngine(Engine):
     n_threads: int = 1
     leave_memory_errors: bool = False
     name: str = "cuda"
-    can_list = True
-    can_screen = True
+    kinds = ALL_KINDS
 
     def __post_init__(self) -> None:
         reason = why_no_cuda()
@@ -89,8 +91,8 @@ class CudaEngine(Engine):
             return TileShape(block_size=128, middle_size=2048, n_lanes=8192, even=False)
         return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
 
-    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
-        """Compile what the first device needs for a search of these tiles."""
+    def begin(self, planes: BitPlanes, tiles: TupleTiles, *, kind: str, pseudocount: float) -> None:
+        """Compile what the first device needs for a search of this kind."""
         if tiles.dimensions == 1 or not len(tiles):
             return
 
@@ -101,170 +103,117 @@ class CudaEngine(Engine):
             with suppress(Exception), cupy.cuda.Device(self._device_numbers()[0]):
                 layout = make_lane_layout(planes, tiles)
                 records = make_tile_records(planes, tiles, layout)
-                plan = WorkPlan(planes, tiles, layout, records, pseudocount=pseudocount, limits=self._limits())
-                compile_ahead(kernels_of(plan, len(tiles), samples=True, bounds=True))
+                plan = WorkPlan(
+                    planes,
+                    tiles,
+                    layout,
+                    records,
+                    pseudocount=pseudocount,
+                    limits=self._limits(),
+                    every_member=kind == Screen.kind,
+                )
+                compile_ahead(kernels_of(plan, len(tiles), samples=kind == Maxima.kind, bounds=True))
 
         with suppress(RuntimeError):  # no thread is to be had
             threading.Thread(target=compile_all).start()
 
-    def max_gains(
+    def search(
         self,
         planes: BitPlanes,
         tiles: TupleTiles,
+        sink: Sink,
         *,
         pseudocount: float,
-        discretization: int = 0,
-        known: MaxGains | None = None,
         on_progress: OnProgress | None = None,
         searched: SearcherCounts | None = None,
-    ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`."""
-        start = MaxGains.none_yet(planes, tiles) if known is None else known
-        if not len(tiles):
-            return start
-        if tiles.dimensions == 1:
-            return self._cpu().max_gains(
-                planes,
-                tiles,
-                pseudocount=pseudocount,
-                discretization=discretization,
-                known=start,
-                on_progress=on_progress,
-                searched=searched,
-            )
+    ) -> None:
+        """Search the tiles into the sink; on the CPU where the devices cannot."""
+        report = _Report(on_progress)
+        if len(tiles) and tiles.dimensions > 1:
+            try:
+                self._on_devices(planes, tiles, sink, report, pseudocount)
+            except _ToCpu as why:
+                if why.needs_memory and self.leave_memory_errors:
+                    raise MemoryError(f"engine='cuda' {why}") from None
+                warn(f"engine='cuda' {why}: they are {_DONE[sink.kind]} on the CPU instead")
+            else:
+                if searched is not None:
+                    n_done = sink.n_done(tiles)
+                    n_tuples = int(tiles.n_tuples[:n_done].sum())
+                    add_counts(searched, {self.name: {"tiles": n_done, "tuples": n_tuples}})
+                return
+        # All tiles again, also those that a device had done.
+        self._cpu().search(
+            planes, tiles, sink, pseudocount=pseudocount, on_progress=report.on_progress, searched=searched
+        )
+
+    def _on_devices(
+        self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, report: _Report, pseudocount: float
+    ) -> None:
+        """Search on the devices, or raise _ToCpu."""
+        match sink:
+            case Maxima():
+                self._find_maxima(planes, tiles, sink, report, pseudocount)
+            case Screen():
+                self._screen(planes, tiles, sink, report, pseudocount)
+            case Listing():
+                sink.take(self._listed(planes, tiles, report, pseudocount=pseudocount, **sink.asked()))
+
+    def _find_maxima(
+        self, planes: BitPlanes, tiles: TupleTiles, sink: Maxima, report: _Report, pseudocount: float
+    ) -> None:
         tables = make_information_tables(planes, tiles, pseudocount)
         search = SharedSearch(
             SearchData(planes, tables, pseudocount, self._limits()),
             tiles,
             devices=self._device_numbers(),
-            discretization=discretization,
-            known=start,
+            **sink.asked(),
         )
-        report = _Report(on_progress)
-        why_cpu = ""
-        while not why_cpu:
+        while True:
             report.begin()
-            failure: BaseException | None = None
             try:
                 self._on_all_devices(search.search, report)
-            except (KeyboardInterrupt, NotForDevices) as error:
-                failure = error
+            except KeyboardInterrupt:
+                with suppress(Exception):  # a device that failed too must not take the place of Ctrl-C
+                    sink.take(search.found())
+                raise SearchInterrupted(sink.so_far(), report.done / float(tiles.n_tuples.sum())) from None
+            except NotForDevices as error:
+                sink.take(search.found())
+                raise _ToCpu(str(error)) from None
             except Exception as error:
                 if not is_device_memory_error(error):
                     raise
-                failure = error.with_traceback(None)  # which would hold the memory
-            if failure is None:
-                if searched is not None:
-                    add_counts(searched, {self.name: {"tiles": len(tiles), "tuples": int(tiles.n_tuples.sum())}})
-                return search.found()
-            if isinstance(failure, KeyboardInterrupt):
-                try:
-                    found = search.found()
-                except Exception:  # a device that failed too must not take the place of Ctrl-C
-                    found = start
-                raise SearchInterrupted(found, report.done / float(tiles.n_tuples.sum())) from None
-            if isinstance(failure, NotForDevices):
-                why_cpu = str(failure)
-            elif not search.needs_less_memory():
-                why_cpu = _TOO_LITTLE_MEMORY
-                if self.leave_memory_errors:
-                    raise MemoryError(f"engine='cuda' {why_cpu}") from failure
-        _warn_of_cpu(f"{why_cpu}: they are searched")
-        return self._cpu().max_gains(
-            planes,
-            tiles,
-            pseudocount=pseudocount,
-            discretization=discretization,
-            known=search.found(),
-            on_progress=report.shown_at_least(on_progress),
-            searched=searched,  # all tiles again, also those that a device had done
-        )
+                error.__traceback__ = None  # which would hold the memory
+            else:
+                sink.take(search.found())
+                return
+            if not search.needs_less_memory():
+                sink.take(search.found())
+                raise _ToCpu(_TOO_LITTLE_MEMORY, needs_memory=True)
 
-    def interesting_tuples(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        min_value: FloatArray,
-        formula: TupleFormula | None = None,
-        max_rows: int | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> TupleRows:
-        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
-        report = _Report(on_progress)
-        if tiles.dimensions > 1:
-            try:
-                return self._listed(
-                    planes,
-                    tiles,
-                    report,
-                    pseudocount=pseudocount,
-                    min_value=min_value,
-                    formula=formula,
-                    max_rows=max_rows,
-                )
-            except _ToCpu as why:
-                _warn_of_cpu(f"{why}: they are listed")
-        return self._cpu().interesting_tuples(
-            planes,
-            tiles,
-            pseudocount=pseudocount,
-            min_value=min_value,
-            formula=formula,
-            max_rows=max_rows,
-            on_progress=report.shown_at_least(on_progress),
-        )
+    def _screen(self, planes: BitPlanes, tiles: TupleTiles, sink: Screen, report: _Report, pseudocount: float) -> None:
+        """Devices list by what a member must gain at least.
 
-    def screen_tiles(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        *,
-        pseudocount: float,
-        min_gain: FloatArray,
-        max_rows: int | None = None,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> TupleRows:
-        """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple.
-
-        Devices list by what a member must gain at least. The processor, which knows what its degrees of freedom ask
-        for, looks at these tuples again.
+        The processor, which knows what its degrees of freedom ask for, looks at these tuples again.
         """
-        least = np.full(len(planes.n_levels), min_gain[1])
+        least = np.full(len(planes.n_levels), sink.min_gain[1])
         least[: tiles.only_of_stratum is not None] = -np.inf
-        report = _Report(on_progress)
-        how: dict[str, Any] = {"pseudocount": pseudocount, "min_gain": min_gain}
-        try:
-            rows = self._listed(
-                planes,
-                tiles,
-                report,
-                pseudocount=pseudocount,
-                min_value=least,
-                every_member=True,
-                max_rows=max_rows,
-            )
-        except _ToCpu as why:
-            if why.needs_memory and self.leave_memory_errors:
-                raise MemoryError(f"engine='cuda' {why}") from None
-            _warn_of_cpu(f"{why}: they are screened")
-            shown = report.shown_at_least(on_progress)
-            return self._cpu().screen_tiles(
-                planes, tiles, max_rows=max_rows, on_progress=shown, searched=searched, **how
-            )
+        rows = self._listed(
+            planes,
+            tiles,
+            report,
+            pseudocount=pseudocount,
+            min_value=least,
+            every_member=True,
+            max_rows=sink.max_rows,
+        )
         listed = tiles_of_tuples(rows.tuples, tiles, n_rows=len(planes.n_levels))
-        exact = replace(self._cpu(), direct_only=True).screen_tiles(planes, listed, **how)
-        if searched is not None:
-            n_tuples = int(tiles.n_tuples[: len(rows.rows_of_tile)].sum())
-            add_counts(searched, {self.name: {"tiles": len(rows.rows_of_tile), "tuples": n_tuples}})
+        processor = replace(self._cpu(), direct_only=True)
+        exact = processor.screen_tiles(planes, listed, pseudocount=pseudocount, min_gain=sink.min_gain)
         tile_of_row = np.repeat(np.arange(len(rows.rows_of_tile)), rows.rows_of_tile)
         is_left = exact.rows_of_tile > 0
-        return replace(
-            exact,
-            rows_of_tile=np.bincount(tile_of_row[is_left], minlength=len(rows.rows_of_tile)).astype(np.int64),
-        )
+        rows_of_tile = np.bincount(tile_of_row[is_left], minlength=len(rows.rows_of_tile)).astype(np.int64)
+        sink.take(replace(exact, rows_of_tile=rows_of_tile))
 
     def _listed(
         self,
@@ -279,8 +228,6 @@ class CudaEngine(Engine):
         max_rows: int | None,
     ) -> TupleRows:
         """List on the devices, or raise _ToCpu."""
-        if not len(tiles):
-            return TupleRows.none(tiles.dimensions)
         # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
         segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
 
@@ -372,13 +319,12 @@ class _Stopped(Exception):
 class _Report:
     """Told by the devices how many tuples they have done; tells the caller, and the devices when to stop.
 
-    What the caller is told never falls, though work may have to be done again.
+    What the caller is told never falls, though work may have to be done again, here or on the CPU.
     """
 
     def __init__(self, on_progress: OnProgress | None) -> None:
-        self._on_progress = on_progress
+        self.on_progress = part(on_progress)
         self._lock = threading.Lock()
-        self._shown = 0
         #: Raises KeyboardInterrupt after Ctrl-C, where the thread that is told works itself.
         self.check_interrupt = Interrupts()
         self.begin()
@@ -391,19 +337,8 @@ class _Report:
     def __call__(self, tuples: float) -> None:
         with self._lock:
             self.done += tuples
-            self._shown = max(self._shown, int(self.done))
-            if self._on_progress is not None:
-                self._on_progress(self._shown)
+            if self.on_progress is not None:
+                self.on_progress(self.done)
         self.check_interrupt()
         if self.stop.is_set():
             raise _Stopped
-
-    def shown_at_least(self, on_progress: OnProgress | None) -> OnProgress | None:
-        """Return `on_progress` for an engine that begins anew: it is told no less than before."""
-        if on_progress is None:
-            return None
-        return lambda done, found=None: on_progress(max(done, self._shown), found)
-
-
-def _warn_of_cpu(what: str) -> None:
-    warn(f"engine='cuda' {what} on the CPU instead")
