@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "bounds/lane_model.hpp"
+#include "information/lane_model.hpp"
+#include "kernels/lane_kernels.hpp"
 #include "memory/aligned_buffer.hpp"
-#include "simd/lane_kernels.hpp"
 
 using namespace interplay;
 

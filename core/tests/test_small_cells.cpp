@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "bounds/lane_model.hpp"
-#include "bounds/small_cells.hpp"
 #include "check.hpp"
+#include "information/lane_model.hpp"
+#include "information/small_cells.hpp"
 #include "made_up_data.hpp"
 #include "memory/aligned_buffer.hpp"
 #include "search/level_forms.hpp"

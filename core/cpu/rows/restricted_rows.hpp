@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
-#include "simd/tuple_counts.hpp"
+#include "kernels/tuple_counts.hpp"
 
 namespace interplay {
 namespace {

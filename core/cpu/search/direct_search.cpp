@@ -5,9 +5,9 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
+#include "kernels/tuple_counts.hpp"
 #include "search/degrees_of_freedom.hpp"
 #include "search/survivor_sink.hpp"
-#include "simd/tuple_counts.hpp"
 
 namespace interplay {
 namespace {

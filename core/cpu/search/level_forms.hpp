@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

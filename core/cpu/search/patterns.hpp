@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <optional>
 
-#include "bounds/bound_trial.hpp"
 #include "interplay/routing.hpp"
 #include "rows/level_data.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/bound_trial.hpp"
 
 namespace interplay {
 

@@ -5,8 +5,8 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/lane_kernels.hpp"
 #include "memory/aligned_buffer.hpp"
-#include "simd/lane_kernels.hpp"
 
 namespace interplay {
 

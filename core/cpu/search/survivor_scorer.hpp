@@ -6,12 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "bounds/bound_trial.hpp"
-#include "bounds/lane_model.hpp"
-#include "bounds/rounded_down.hpp"
+#include "information/lane_model.hpp"
 #include "rows/lane_rows.hpp"
+#include "search/bound_trial.hpp"
 #include "search/degrees_of_freedom.hpp"
 #include "search/patterns.hpp"
+#include "search/rounded_down.hpp"
 #include "search/survivor_sink.hpp"
 
 namespace interplay {

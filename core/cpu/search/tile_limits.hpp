@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "interplay/tile_searcher.hpp"
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

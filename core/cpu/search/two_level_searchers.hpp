@@ -1,8 +1,8 @@
 // The searchers of two-level, two-class tiles.
 #pragma once
 
-#include "bounds/bound_trial.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/bound_trial.hpp"
 #include "search/survivor_sink.hpp"
 
 namespace interplay {

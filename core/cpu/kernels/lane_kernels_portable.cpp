@@ -4,8 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "simd/extract_bits-inl.hpp"
-#include "simd/lane_kernels-inl.hpp"
+#include "kernels/extract_bits-inl.hpp"
+#include "kernels/lane_kernels-inl.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 // the scratch buffer, which holds more than registers do.
 #pragma once
 
-#include "bounds/lane_scores-inl.hpp"
-#include "simd/lane_kernels.hpp"
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lane_kernels.hpp"
+#include "kernels/lane_scores-inl.hpp"
+#include "kernels/lowest_bit-inl.hpp"
 
 namespace {
 

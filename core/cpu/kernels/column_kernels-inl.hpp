@@ -2,8 +2,8 @@
 // std:: may be instantiated here (see tuple_counts-inl.hpp).
 #pragma once
 
-#include "columns/byte_bits-inl.hpp"
 #include "interplay/column_kernels.hpp"
+#include "kernels/byte_bits-inl.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 // φ(x) = (1 + x)·ln(1 + x) − x, since the D_q add up to 0.
 #pragma once
 
-#include "simd/lane_kernels.hpp"
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lane_kernels.hpp"
+#include "kernels/lowest_bit-inl.hpp"
 
 namespace {
 

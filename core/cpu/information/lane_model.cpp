@@ -1,4 +1,4 @@
-#include "bounds/lane_model.hpp"
+#include "information/lane_model.hpp"
 
 #include <algorithm>
 #include <array>

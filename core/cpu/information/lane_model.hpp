@@ -1,7 +1,7 @@
 // class sizes → the constants of the bounds
 #pragma once
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

@@ -5,8 +5,8 @@
 // the prefix, reading these counts again costs less than keeping what registers have no room for.
 #pragma once
 
-#include "simd/lane_kernels.hpp"
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lane_kernels.hpp"
+#include "kernels/lowest_bit-inl.hpp"
 
 namespace {
 

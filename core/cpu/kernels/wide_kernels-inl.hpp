@@ -8,9 +8,9 @@
 // room for beside the error of the reciprocal, and 1e-10·T, which the slack covers.
 #pragma once
 
-#include "bounds/lane_scores-inl.hpp"
-#include "simd/lane_kernels.hpp"
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lane_kernels.hpp"
+#include "kernels/lane_scores-inl.hpp"
+#include "kernels/lowest_bit-inl.hpp"
 
 namespace {
 

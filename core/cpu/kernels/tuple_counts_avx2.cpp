@@ -1,7 +1,7 @@
 // AVX2 has no popcount of its own: look up each nibble with a byte shuffle and add the bytes up.
 #include <immintrin.h>
 
-#include "simd/tuple_counts-inl.hpp"
+#include "kernels/tuple_counts-inl.hpp"
 
 namespace {
 

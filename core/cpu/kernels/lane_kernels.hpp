@@ -121,7 +121,7 @@ inline constexpr int kMaxLaneLevels = 17;  // so that a row has room for 16 lane
 
 // Tables for cells of fewer than 16 samples in all, of two classes: a cell with n_0 and n_1 of them has at most the
 // information unit · (of_class[0][n_0] + of_class[1][n_1] + of_total[n_0 + n_1]) + of_sample[0] · n_0 + of_sample[1] ·
-// n_1 + of_cell. See bounds/small_cells.hpp.
+// n_1 + of_cell. See information/small_cells.hpp.
 struct SmallCellTables {
   std::uint8_t of_class[2][16], of_total[16];
   bool same_classes;  // the tables of both classes are the same

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lowest_bit-inl.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // AVX-512 with VPOPCNTDQ counts the bits of eight words in one instruction.
 #include <immintrin.h>
 
-#include "simd/tuple_counts-inl.hpp"
+#include "kernels/tuple_counts-inl.hpp"
 
 namespace {
 

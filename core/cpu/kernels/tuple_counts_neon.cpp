@@ -1,7 +1,7 @@
 // NEON counts bits per byte; the bytes are widened and added pairwise.
 #include <arm_neon.h>
 
-#include "simd/tuple_counts-inl.hpp"
+#include "kernels/tuple_counts-inl.hpp"
 
 namespace {
 

@@ -5,14 +5,14 @@
 // below. Bounds may be computed with wider registers than the rest.
 #pragma once
 
-#include "bounds/lane_scores-inl.hpp"
-#include "bounds/level_kernels-inl.hpp"
-#include "bounds/paired_kernels-inl.hpp"
-#include "bounds/small_cells-inl.hpp"
-#include "bounds/wide_kernels-inl.hpp"
-#include "simd/carry_save-inl.hpp"
-#include "simd/lane_kernels.hpp"
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/carry_save-inl.hpp"
+#include "kernels/lane_kernels.hpp"
+#include "kernels/lane_scores-inl.hpp"
+#include "kernels/level_kernels-inl.hpp"
+#include "kernels/lowest_bit-inl.hpp"
+#include "kernels/paired_kernels-inl.hpp"
+#include "kernels/small_cells-inl.hpp"
+#include "kernels/wide_kernels-inl.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "columns/column_kernels-inl.hpp"
+#include "kernels/column_kernels-inl.hpp"
 
 namespace interplay {
 

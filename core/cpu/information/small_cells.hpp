@@ -8,7 +8,7 @@
 // information, and above it by less than three steps, one and a half in the mean.
 #pragma once
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

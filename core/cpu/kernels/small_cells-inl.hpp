@@ -8,9 +8,9 @@
 // 0.004 bits in 2048 cells, which the slack of the model (0.01 at least) makes up for.
 #pragma once
 
-#include "bounds/lane_scores-inl.hpp"
-#include "bounds/paired_cells-inl.hpp"
-#include "bounds/paired_kernels-inl.hpp"
+#include "kernels/lane_scores-inl.hpp"
+#include "kernels/paired_cells-inl.hpp"
+#include "kernels/paired_kernels-inl.hpp"
 
 namespace {
 

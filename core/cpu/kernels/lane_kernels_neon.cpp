@@ -2,8 +2,8 @@
 // carry-save adder of three operations.
 #include <arm_neon.h>
 
-#include "simd/extract_bits-inl.hpp"
-#include "simd/lane_kernels-inl.hpp"
+#include "kernels/extract_bits-inl.hpp"
+#include "kernels/lane_kernels-inl.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
-#include "columns/column_kernels-inl.hpp"
 #include "interplay/simd_level.hpp"
+#include "kernels/column_kernels-inl.hpp"
 
 namespace interplay {
 

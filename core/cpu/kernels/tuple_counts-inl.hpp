@@ -3,7 +3,7 @@
 // linker with its namesake elsewhere would crash older processors.
 #pragma once
 
-#include "simd/tuple_counts.hpp"
+#include "kernels/tuple_counts.hpp"
 
 namespace {
 

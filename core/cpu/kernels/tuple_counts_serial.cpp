@@ -1,7 +1,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "simd/tuple_counts-inl.hpp"
+#include "kernels/tuple_counts-inl.hpp"
 
 namespace interplay {
 namespace {

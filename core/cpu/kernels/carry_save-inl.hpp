@@ -1,7 +1,7 @@
 // Carry-save adders on registers of bits: lanes are added up bit by bit, in parallel (positional popcount).
 #pragma once
 
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lowest_bit-inl.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // A row stays 256 bits wide: what AVX-512 adds to counting is logic on three operands, so that a carry-save adder takes
 // two instructions instead of five. Bounds have registers of 512 bits.
-#include "simd/avx2_simd.hpp"
-#include "simd/lane_kernels-inl.hpp"
+#include "kernels/avx2_simd.hpp"
+#include "kernels/lane_kernels-inl.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "bounds/lane_model.hpp"
+#include "information/lane_model.hpp"
 #include "interplay/tile_searcher.hpp"
 
 namespace interplay {

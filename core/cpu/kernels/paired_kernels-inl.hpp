@@ -5,10 +5,10 @@
 // another.
 #pragma once
 
-#include "bounds/lane_scores-inl.hpp"
-#include "bounds/paired_cells-inl.hpp"
-#include "simd/lane_kernels.hpp"
-#include "simd/lowest_bit-inl.hpp"
+#include "kernels/lane_kernels.hpp"
+#include "kernels/lane_scores-inl.hpp"
+#include "kernels/lowest_bit-inl.hpp"
+#include "kernels/paired_cells-inl.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "bounds/small_cells.hpp"
+#include "information/small_cells.hpp"
 
 #include <algorithm>
 #include <array>
