@@ -19,7 +19,7 @@ namespace interplay {
 // How the scorer reads the two forms of counts. A layer holds the patterns of the prefix with one pattern of the
 // lane's parts; layer 0, all parts open, is the prefix alone. Classes that are packed into one number are transformed
 // together.
-struct PackedReader {
+struct TwoLevelReader {
   const LaneCounts& counts;
   static constexpr Index n_transforms = 1;
   static constexpr TwoLevels levels_of() { return {}; }
@@ -55,7 +55,7 @@ struct LevelReader {
   }
   static void set_cell(Index t, Count count, Count* of_classes) {
     if constexpr (std::is_same_v<Counts, PairedCounts>) {
-      PackedReader::set_cell(t, count, of_classes);
+      TwoLevelReader::set_cell(t, count, of_classes);
     } else {
       of_classes[t] = count;
     }

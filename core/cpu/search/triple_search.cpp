@@ -7,7 +7,7 @@
 #include "rows/sample_lists.hpp"
 #include "rows/triple_lanes.hpp"
 #include "search/survivor_scorer.hpp"
-#include "search/two_level_searchers.hpp"
+#include "search/two_level_search.hpp"
 
 namespace interplay {
 namespace {
@@ -152,7 +152,7 @@ class TripleSearcher final : public TileSearcher {
     auto& without = scorer_.without_part;
     triples_.spread_pairs(of_pairs_.data(), job_.first_lane, without[2].data(), without[1].data(), without[0].data());
     const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), 3, n_prefix_);
-    scorer_.score(kernel, data_.model(), job_, PackedReader{job_.counts});
+    scorer_.score(kernel, data_.model(), job_, TwoLevelReader{job_.counts});
     tuples_ += static_cast<std::uint64_t>(job_.last_lane - job_.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }

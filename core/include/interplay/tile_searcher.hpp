@@ -67,7 +67,7 @@ class TileSearcher {
 
 // Any levels, classes and dimensions: counts every cell, scores every tuple. Others count what no other count implies
 // and score what a bound leaves: search/level_search.hpp, and for two levels and classes
-// search/two_level_searchers.hpp.
+// search/two_level_search.hpp.
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    SimdLevel level, SurvivorSink& sink, SearchProgress& progress);
 

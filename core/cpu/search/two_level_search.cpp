@@ -3,10 +3,11 @@
 //
 // Where few variables come after a prefix, lanes are pairs of variables. Counts and informations of a prefix with one
 // variable of a pair are then spread out from those of the prefix with that variable (a "vertex").
+#include "search/two_level_search.hpp"
+
 #include "rows/pair_lanes.hpp"
 #include "rows/sample_lists.hpp"
 #include "search/prefix_walk.hpp"
-#include "search/two_level_searchers.hpp"
 
 namespace interplay {
 namespace {
@@ -21,11 +22,11 @@ struct VertexTable {
   std::vector<std::uint8_t> known;    // tile entries
 };
 
-class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
+class TwoLevelSearcher final : public PrefixWalk<TwoLevelSearcher, LaneScoreJob> {
  public:
-  PackedSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
-                 const LaneKernels& kernels, int n_parts, BoundTrial& trial, SurvivorSink& sink,
-                 SearchProgress& progress)
+  TwoLevelSearcher(const SearchProblem& problem, const InformationTables& tables, const TwoLevelData& data,
+                   const LaneKernels& kernels, int n_parts, BoundTrial& trial, SurvivorSink& sink,
+                   SearchProgress& progress)
       : PrefixWalk(problem, tables, data, kernels, n_parts, 1, trial, sink, progress),
         n_families_((1 << n_parts) - 1),
         data_(data),
@@ -131,7 +132,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
   void bound_parts() {
     if (n_parts_ == 1) {
-      scorer_.set_without_part(PackedReader{job_.counts});
+      scorer_.set_without_part(TwoLevelReader{job_.counts});
     } else {
       look_up_vertices();
     }
@@ -139,7 +140,7 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
   void score_lanes() {
     const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), n_parts_, n_prefix_);
-    scorer_.score(kernel, data_.model(), job_, PackedReader{job_.counts});
+    scorer_.score(kernel, data_.model(), job_, TwoLevelReader{job_.counts});
   }
 
   InformationKernel information_kernel(int n_parts, int n_members) const {
@@ -243,10 +244,10 @@ class PackedSearcher final : public PrefixWalk<PackedSearcher, LaneScoreJob> {
 
 }  // namespace
 
-std::unique_ptr<TileSearcher> make_table_searcher(const SearchProblem& problem, const InformationTables& tables,
-                                                  const TwoLevelData& data, const LaneKernels& kernels, int n_parts,
-                                                  BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress) {
-  return std::make_unique<PackedSearcher>(problem, tables, data, kernels, n_parts, trial, sink, progress);
+std::unique_ptr<TileSearcher> make_two_level_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                      const TwoLevelData& data, const LaneKernels& kernels, int n_parts,
+                                                      BoundTrial& trial, SurvivorSink& sink, SearchProgress& progress) {
+  return std::make_unique<TwoLevelSearcher>(problem, tables, data, kernels, n_parts, trial, sink, progress);
 }
 
 }  // namespace interplay
