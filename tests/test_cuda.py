@@ -124,7 +124,7 @@ class TestOnADevice:
     def test_parts_of_all_sizes(
         self, dimensions: int, n_vars: int, n_levels: int, share: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Common and rare levels, so that some parts are in the table of table_bound.cuh and others exceed it."""
+        """Common and rare levels, so that some parts are in the table of small_cells.cuh and others exceed it."""
         monkeypatch.setattr(work_plan, "_NOT_WORTH_COMPILING", 0)
         rng = np.random.default_rng([dimensions, n_levels, int(100 * share)])
         codes = np.minimum(rng.geometric(np.linspace(0.2, 0.97, n_vars)[:, np.newaxis], (n_vars, 5000)) - 1, 20)

@@ -9,7 +9,7 @@ import numpy as np
 
 from interplay.engines.cuda.kernel_loader import compiled
 from interplay.engines.cuda.layout import FRAGMENT_ROWS
-from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_UNIT, ProductWork, buffer_shapes
+from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_STRIP, ProductWork, buffer_shapes
 
 
 class DeviceProducts:
@@ -64,13 +64,13 @@ class DeviceProducts:
         self._last_side = 0
         variant = work.variant
         counting = variant.counting_defines()
-        self._make_masks = compiled("product_masks.cu", "make_masks", counting)
-        self._count_margins = compiled("product_masks.cu", "count_margins", counting)
+        self._make_masks = compiled("products/product_masks.cu", "make_masks", counting)
+        self._count_margins = compiled("products/product_masks.cu", "count_margins", counting)
         self._list_blocks = compiled(variant.count_source, "list_blocks", variant.count_defines())
         self._count_products = compiled(variant.count_source, "count_products", variant.count_defines())
         self._count_products.max_dynamic_shared_size_bytes = variant.count_shared_bytes
-        self._find_margins = compiled("product_bound.cu", "find_margins", variant.bound_defines())
-        self._bound_products = compiled("product_bound.cu", "bound_products", variant.bound_defines())
+        self._find_margins = compiled("products/product_bound.cu", "find_margins", variant.bound_defines())
+        self._bound_products = compiled("products/product_bound.cu", "bound_products", variant.bound_defines())
 
     def search(self, batches: Sequence[int]) -> None:
         """Count some batches and bound all their tuples; what the current stream does next comes after that."""
@@ -83,13 +83,13 @@ class DeviceProducts:
             stream, buffers = self._sides[self._last_side]
             with stream:
                 self._count(number, buffers)
-                self._bound(number, buffers, 0, self.n_units(number))
+                self._bound(number, buffers, 0, self.n_strips(number))
         for stream, _ in self._sides:
             now.wait_event(stream.record())
 
-    def n_units(self, number: int) -> int:
+    def n_strips(self, number: int) -> int:
         """Return the parts of a batch that can be bounded by themselves."""
-        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // ROWS_OF_UNIT))
+        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // ROWS_OF_STRIP))
 
     def bound_again(self, number: int, first: int, end: int) -> None:
         """Bound the tuples of some units of the batch that was counted last."""

@@ -129,7 +129,7 @@ class DeviceSearch(DeviceTuples):
 
     def _warm_with(self, function: str, tiles: ChosenTiles, of_what: tuple[Any, ...], n_tries: int) -> None:
         """Score the tuples that a kernel chooses, as many at a time as there is room for."""
-        kernel = compiled("tuple_list.cu", function, list_options(self._plan))
+        kernel = compiled("tuples/tuple_list.cu", function, list_options(self._plan))
         for begin in range(0, n_tries, self._capacity):
             end = min(begin + self._capacity, n_tries)
             self._clear_counters()

@@ -23,7 +23,7 @@ from interplay.engines.cuda.kernel_plan import GAINS, kernels_of, list_options, 
 from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import TileRecords, make_lane_layout, make_tile_records, upload_fragments
 from interplay.engines.cuda.product_plan import ProductVariant
-from interplay.engines.cuda.tables import InformationTables, PartTable, make_part_table
+from interplay.engines.cuda.tables import CellTable, InformationTables, make_cell_table
 from interplay.engines.cuda.work_plan import MIN_CAPACITY, Work, WorkPlan, scattering_stride
 
 #: The buffers are halved until they take no more than a part of the device's free memory.
@@ -158,8 +158,8 @@ class DeviceTuples(ABC):
         self._capacity = capacity
         #: Counts of the tuples in the buffer, and how many each has, while batches are searched.
         self._known_counts: tuple[Any, Any] | None = None
-        #: Tables of table_bound.cuh, by the memory that they may take.
-        self._part_tables: dict[int, tuple[Any, ...]] = {}
+        #: Tables of small_cells.cuh, by the memory that they may take.
+        self._cell_tables: dict[int, tuple[Any, ...]] = {}
         self._allocate()
         # Tuples, candidates; then the next run, which is 64 bits wide.
         self._counters = cupy.zeros(4, dtype=cupy.uint32)
@@ -244,7 +244,7 @@ class DeviceTuples(ABC):
             *best,
             np.int32(self._n_groups),
             np.int32(self._plan.max_cells),
-            np.int32(self._both_in_a_word),
+            np.int32(self._paired),
             *counts,
             self._candidate_slots,
             self._candidate_tuples,
@@ -254,7 +254,7 @@ class DeviceTuples(ABC):
         kernel((self._n_multiprocessors * 8,), (32 * n_warps,), arguments, shared_mem=n_warps * counters_bytes)
 
     @cached_property
-    def _both_in_a_word(self) -> bool:
+    def _paired(self) -> bool:
         """Whether the counts of both classes fit into a word."""
         sizes = self._data.planes.class_sizes
         return bool(len(sizes) == 2 and sizes.max() < 1 << 16)
@@ -292,8 +292,8 @@ class DeviceTuples(ABC):
         return min(_FIRST_SHARE * n_tuples, _FIRST_TUPLES)
 
     def _launch_search(self, work: Work, tiles: ChosenTiles, item_start: Any, first_run: int, end_run: int) -> None:
-        kernel = compiled("tuple_search.cu", "find_survivors", work.variant.defines())
-        table = self._part_table(work.variant.table_bytes)
+        kernel = compiled("search/tuple_search.cu", "find_survivors", work.variant.defines())
+        table = self._cell_table(work.variant.table_bytes)
         # What the table does not take is left to the cache.
         spare = work.variant.table_bytes - -(-table[0].nbytes // 16) * 16
         shared = work.variant.shared_bytes(work.n_cells, self._n_steps) - spare
@@ -330,11 +330,11 @@ class DeviceTuples(ABC):
         )
         kernel((n_blocks,), (work.variant.threads,), arguments, shared_mem=shared)
 
-    def _part_table(self, max_bytes: int) -> tuple[Any, ...]:
-        """Return the table of table_bound.cuh as the kernel takes it, which may have so many bytes."""
-        if max_bytes not in self._part_tables:
+    def _cell_table(self, max_bytes: int) -> tuple[Any, ...]:
+        """Return the table of small_cells.cuh as the kernel takes it, which may have so many bytes."""
+        if max_bytes not in self._cell_tables:
             if max_bytes:
-                table = make_part_table(
+                table = make_cell_table(
                     self._data.planes.class_sizes,
                     self._plan.pseudocounts,
                     dimensions=self._k,
@@ -342,10 +342,10 @@ class DeviceTuples(ABC):
                     max_bytes=max_bytes,
                 )
             else:
-                table = PartTable(values=np.empty((0, 0), dtype=np.uint16), per_bit=1.0)
+                table = CellTable(values=np.empty((0, 0), dtype=np.uint16), per_bit=1.0)
             shape = (np.int32(size) for size in table.values.shape)
-            self._part_tables[max_bytes] = (self._cupy.asarray(table.values), *shape, np.float32(table.per_bit))
-        return self._part_tables[max_bytes]
+            self._cell_tables[max_bytes] = (self._cupy.asarray(table.values), *shape, np.float32(table.per_bit))
+        return self._cell_tables[max_bytes]
 
     def _search_tiles(self, which: IntArray, variant: SearchVariant | ProductVariant, on_done: OnDone) -> None:
         """Bound every tuple of tiles of one kind and score the survivors."""
@@ -420,7 +420,7 @@ class DeviceTuples(ABC):
 
     def _bound_in_parts(self, products: DeviceProducts, batch: int, tiles: ChosenTiles) -> None:
         """Bound again, part by part, the batch that was counted last: it has more survivors than fit."""
-        unit, end = 0, products.n_units(batch)
+        unit, end = 0, products.n_strips(batch)
         size = max(1, end // 8)
         while unit < end:
             self._clear_counters()
@@ -436,7 +436,7 @@ class DeviceTuples(ABC):
         """Score every tuple of some tiles, as many at a time as there is room for."""
         self._plan.check_choices(which)
         number, n_shares = self._share
-        kernel = compiled("tuple_list.cu", "list_tuples", list_options(self._plan))
+        kernel = compiled("tuples/tuple_list.cu", "list_tuples", list_options(self._plan))
         which = which[number::n_shares]
         for first in range(0, len(which), _TILES_AT_ONCE):
             tiles = self._chosen(which[first : first + _TILES_AT_ONCE])

@@ -70,7 +70,7 @@ def _begin_driver() -> None:
 def _why_no_kernels() -> str | None:
     """Compile the smallest kernel: what CuPy compiles with is not part of it."""
     try:
-        compiled("bit_planes.cu", "make_fragments", ())
+        compiled("planes/bit_planes.cu", "make_fragments", ())
     except Exception as error:
         return f"engine='cuda' cannot compile its kernels ({_line(error)}): {_INSTALL}, or use engine='cpu'"
     return None

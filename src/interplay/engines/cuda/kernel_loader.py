@@ -82,7 +82,7 @@ def start_seconds() -> float:
 
     Known without CuPy, whose import is a part of it.
     """
-    if any(file != "bit_planes.cu" for file, _, _ in list(_images)):  # not only the trial of the compiler
+    if any(file != "planes/bit_planes.cu" for file, _, _ in list(_images)):  # not only the trial of the compiler
         return _RUNNING_SECONDS
     folder = _folder()
     has_kept = folder is not None and next(folder.glob("tuple_*.cubin"), None) is not None

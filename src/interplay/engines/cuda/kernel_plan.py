@@ -9,8 +9,8 @@ from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.work_plan import WorkPlan
 
 #: What scores tuples exactly.
-GAINS = ("information_gain.cu", "score_tuples")
-STATISTIC = ("tuple_statistic.cu", "score_statistic")
+GAINS = ("information/information_gain.cu", "score_tuples")
+STATISTIC = ("information/tuple_statistic.cu", "score_statistic")
 
 
 def score_options(plan: WorkPlan) -> tuple[str, ...]:
@@ -45,11 +45,11 @@ def kernels_of(
         The file and the function that score tuples.
     """
     variants = [variant for _, variant in plan.by_variant(np.arange(n_tiles))] if bounds else [None]
-    kernels: list[Kernel] = [("bit_planes.cu", "make_fragments", ()), (*scores, score_options(plan))]
+    kernels: list[Kernel] = [("planes/bit_planes.cu", "make_fragments", ()), (*scores, score_options(plan))]
     if samples and plan.dimensions > 1:
-        kernels.append(("tuple_list.cu", "sample_tuples", list_options(plan)))
+        kernels.append(("tuples/tuple_list.cu", "sample_tuples", list_options(plan)))
     if None in variants:
-        kernels.append(("tuple_list.cu", "list_tuples", list_options(plan)))
+        kernels.append(("tuples/tuple_list.cu", "list_tuples", list_options(plan)))
     for variant in variants:
         if variant is not None:
             kernels += variant.kernels()

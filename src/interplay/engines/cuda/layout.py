@@ -137,7 +137,7 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
 
     n_words = planes.words.shape[1] * 2
     fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
-    kernel = compiled("bit_planes.cu", "make_fragments", ())
+    kernel = compiled("planes/bit_planes.cu", "make_fragments", ())
     valid = cupy.asarray(_valid_words(planes))
     parts = rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1))
     for rows in parts:

@@ -22,7 +22,7 @@ _MAX_STRIDE, _GOOD_STRIDE = 254, 10
 _DEVIATIONS = 4.0
 
 #: Found at the edges of a table of parts, and where a part tells more than 16 bits can hold: kTooLarge in
-#: table_bound.cuh.
+#: small_cells.cuh.
 _TOO_LARGE = 0xFFFF
 
 #: Numbers in all tables of a statistic (128 MB, some tenths of a second).
@@ -125,8 +125,8 @@ def _kept(
 
 
 @dataclass(frozen=True)
-class PartTable:
-    """What a part of a tuple tells about a decision of two classes, by its samples of each (table_bound.cuh).
+class CellTable:
+    """What a part of a tuple tells about a decision of two classes, by its samples of each (small_cells.cuh).
 
     Attributes
     ----------
@@ -140,9 +140,9 @@ class PartTable:
     per_bit: float
 
 
-def make_part_table(
+def make_cell_table(
     class_sizes: IntArray, pseudocounts: FloatArray, *, dimensions: int, n_cells: int, max_bytes: int
-) -> PartTable:
+) -> CellTable:
     """Make the table for tuples of so many dimensions and no more than so many cells.
 
     A part tells x₀·log2(x₀ / (n·q₀)) + x₁·log2(x₁ / (n·q₁)) bits, with x the samples and pseudocounts of a class, n
@@ -167,7 +167,7 @@ def make_part_table(
     # What is 0 but for rounding stays 0: most parts are empty where there are many.
     values = np.ceil(np.maximum(told, 0.0) / math.log(2) * per_bit - 1e-9)
     values[-1], values[:, -1] = _TOO_LARGE, _TOO_LARGE
-    return PartTable(values=np.minimum(values, _TOO_LARGE).astype(np.uint16), per_bit=per_bit)
+    return CellTable(values=np.minimum(values, _TOO_LARGE).astype(np.uint16), per_bit=per_bit)
 
 
 def entropy_terms(n_samples: int, pseudocount: float, n_cells: IntArray, formula: TupleFormula) -> FloatArray:

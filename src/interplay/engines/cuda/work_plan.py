@@ -106,7 +106,7 @@ class WorkPlan:
     tolerance, shrink : float
         What the bound may lack, absolutely, and by what factor it may be too small.
     product_tolerance, table_tolerance : float
-        What the bounds of product_bound.cu and of table_bound.cuh may lack, where logarithms are of ratios.
+        What the bounds of product_bound.cu and of small_cells.cuh may lack, where logarithms are of ratios.
     """
 
     def __init__(

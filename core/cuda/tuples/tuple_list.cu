@@ -2,7 +2,7 @@
 // many levels or classes) or a bound would not help
 //
 // Compiled once for each DIMENSIONS.
-#include "tuple_tiles.cuh"
+#include "tuples/tuple_tiles.cuh"
 
 using namespace interplay;
 

@@ -3,8 +3,8 @@
 // Done by all threads of a block together, once for a prefix and the variables of a piece.
 #pragma once
 
-#include "gain_bound.cuh"
-#include "search_piece.cuh"
+#include "information/gain_bound.cuh"
+#include "search/search_piece.cuh"
 
 namespace interplay {
 
@@ -62,7 +62,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
       const int plane = margin_plane(variable) + (level - 1) * (is_column(variable) ? kBlockColumns : kBlockRows);
       const uint4* words = reinterpret_cast<const uint4*>(data.planes + word_index(row, data.n_steps, 0)) + lane;
       const uint2* masks = shared.masks + (eight * 8 + g) * data.n_steps * 4 + t;
-      u32 in_all[4] = {0, 0, 0, 0}, packed[4] = {0, 0, 0, 0};
+      u32 in_all[4] = {0, 0, 0, 0}, paired[4] = {0, 0, 0, 0};
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
         u32 sums[4] = {0, 0, 0, 0};
@@ -73,11 +73,11 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           in_all[e] += sums[e];
-          packed[e] += sums[e] * (q == 0 ? kOneOfClass0 : kOneOfClass1);
+          paired[e] += sums[e] * (q == 0 ? kOneOfClass0 : kOneOfClass1);
           const int cell = eight * 8 + 2 * t + (e & 1);
-          if (kPacked) {
+          if (kPaired) {
             if (q + 1 == kClasses && cell < piece.cells()) {
-              shared.margins[cell * kPlanes + plane + g + (e >> 1) * 8] = __uint_as_float(packed[e]);
+              shared.margins[cell * kPlanes + plane + g + (e >> 1) * 8] = __uint_as_float(paired[e]);
             }
           } else if (cell < piece.cells()) {
             shared.margins[(cell * kPlanes + plane + g + (e >> 1) * 8) * kClasses + q] =
@@ -88,7 +88,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
       }
     }
   }
-  for (int cell = warp; kPacked && cell < piece.cells(); cell += kWarps) {
+  for (int cell = warp; kPaired && cell < piece.cells(); cell += kWarps) {
     u32 sum = 0;
     for (int i = lane; i < data.n_steps * 4; i += 32) {
       const uint2 mask = shared.masks[cell * data.n_steps * 4 + i];
@@ -98,7 +98,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
     if (kPrefix == 0) sum = (u32)class_sizes[0] * kOneOfClass0 + (u32)class_sizes[kClasses - 1] * kOneOfClass1;
     if (lane == 0) shared.totals[cell] = __uint_as_float(sum);
   }
-  for (int job = warp; !kPacked && job < piece.cells() * kClasses; job += kWarps) {
+  for (int job = warp; !kPaired && job < piece.cells() * kClasses; job += kWarps) {
     const int cell = job / kClasses, q = job % kClasses;
     u32 sum = 0;
     for (int i = data.class_steps[q] * 4 + lane; i < data.class_steps[q + 1] * 4; i += 32) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
 
 // The packed counts at a level of a variable in a cell. plane: of its level 1; step: to its next level
 template <int kLevels>
-__device__ __forceinline__ u32 packed_level_counts(const Shared& shared, int cell, int plane, int step, int level) {
+__device__ __forceinline__ u32 paired_level_counts(const Shared& shared, int cell, int plane, int step, int level) {
   const float* margin = shared.margins + cell * kPlanes + plane;
   if (level > 0) return __float_as_uint(margin[(level - 1) * step]);
   u32 left = __float_as_uint(shared.totals[cell]);  // by the other levels
@@ -130,8 +130,8 @@ __device__ __forceinline__ u32 packed_level_counts(const Shared& shared, int cel
 template <int kLevels>
 __device__ __forceinline__ void level_counts(const Shared& shared, int cell, int plane, int step, int level,
                                              float (&counts)[kClasses]) {
-  if (kPacked) {
-    const u32 both = packed_level_counts<kLevels>(shared, cell, plane, step, level);
+  if (kPaired) {
+    const u32 both = paired_level_counts<kLevels>(shared, cell, plane, step, level);
     const u32 upper = both >> 16, lower = both & 0xFFFF;
     counts[0] = (float)(kTable ? upper / 2 : upper);
     counts[kClasses - 1] = (float)(kTable ? lower / 2 : lower - upper);
@@ -172,7 +172,7 @@ __device__ __forceinline__ void add_pseudocounts_last(float (&counts)[kClasses],
 
 // What a cell with such counts adds to F.
 __device__ __forceinline__ float information_of(const float (&counts)[kClasses], float2 inverse_shares) {
-  if (kTable) return told_by(counts[0], counts[kClasses - 1], inverse_shares);
+  if (kTable) return information_of_counts(counts[0], counts[kClasses - 1], inverse_shares);
   float sum = 0, n = 0;
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) {
@@ -183,7 +183,7 @@ __device__ __forceinline__ float information_of(const float (&counts)[kClasses],
 }
 
 // F(prefix, variable), and what members v of the prefix ask for, one of them or, where every member must gain, all:
-// F(prefix but v, variable) + v's maximum. With a table, all F lack the same constant (table_bound.cuh).
+// F(prefix but v, variable) + v's maximum. With a table, all F lack the same constant (small_cells.cuh).
 // others: levels of the last variable that is left out
 // Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>

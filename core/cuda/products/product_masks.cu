@@ -1,5 +1,5 @@
 // a batch → the samples of every pattern of its prefixes, and how many of them each plane has
-#include "product_batch.cuh"
+#include "products/product_batch.cuh"
 
 using namespace interplay;
 

@@ -1,7 +1,7 @@
 // packed counts of two tuples in one cell of the prefix → the bounds on the gains of their m, in pairs of half floats
 //
 // The tuples share the prefix and l, and with them share and factors; their columns stand side by side. What is bounded
-// is as in packed_bound.cuh, with two tuples to an instruction: six to seven of these for each cell.
+// is as in paired_bound.cuh, with two tuples to an instruction: six to seven of these for each cell.
 // A count of up to 2047, read as the bits of a half float, is the count · 2^-24, whether subnormal or not.
 //
 // Half floats round by up to u = 2^-11, so the bound is made good for that afterwards. With p the share and δ = q − p,
@@ -13,8 +13,8 @@
 // Limits: 2047 samples in all, and pseudocounts of at least 0.5 in a cell, of which the reciprocal starts.
 #pragma once
 
-#include "gain_bound.cuh"
-#include "packed_bound.cuh"
+#include "information/gain_bound.cuh"
+#include "search/paired_bound.cuh"
 
 namespace interplay {
 
@@ -47,14 +47,14 @@ __device__ __forceinline__ float2 to_floats(u32 halves) {
 
 // Units: class 0, and what it has in excess, in 2^9 samples; both classes in 2^13. So deviations are 2^4 times as
 // large, and small ones keep their digits; what parts tell is in 2^5 bits.
-constexpr float kUnitOf0 = 0x1p-9f, kUnitOfBoth = 0x1p-13f, kDeviationUnit = 16.0f, kUnitOfTold = 32.0f;
+constexpr float kUnitOf0 = 0x1p-9f, kUnitOfBoth = 0x1p-13f, kDeviationUnit = 16.0f, kUnitOfBound = 32.0f;
 constexpr u32 kToUnitOf0 = 0x78007800u /* 2^15 */, kToUnitOfBoth = 0x68006800u /* 2^11 */, kHalfOnes = 0x3C003C00u;
 // Less the bits of a half float, this is about those of minus its reciprocal.
 constexpr u32 kMinusReciprocal = 0xF79AF79Au;
 
 // A cell of (prefix, l): its counts, minus its share of class 0, and two factors; error: what E has of it, is added to
 __device__ __forceinline__ float4 make_half_row(u32 both, const float (&pseudo)[kClasses], float& error) {
-  const float4 row = make_packed_row(both, pseudo);
+  const float4 row = make_paired_row(both, pseudo);
   const float n = fmaf(kColumnLevels, pseudo[0] + pseudo[kClasses - 1], (float)(both & 0xFFFF));
   const float first = row.z * kUnit, second = row.w * kUnit;
   // Quarters below 512, and halves below 1024, are half floats.
@@ -74,9 +74,9 @@ __device__ __forceinline__ float4 make_half_row(u32 both, const float (&pseudo)[
 // Adds to the bounds of two tuples, those of the columns 2t and 2t + 1.
 __device__ __forceinline__ void add_half_bounds(float& bound_0, float& bound_1, const CellCounts& counts_0,
                                                 const CellCounts& counts_1, const float4 (&rows)[kRowLevels],
-                                                PackedColumn left_0, PackedColumn left_1, u32 pseudo_0,
+                                                PairedColumn left_0, PairedColumn left_1, u32 pseudo_0,
                                                 u32 pseudo_of_both) {
-  u32 minus_told = 0;
+  u32 minus_bound = 0;
 #pragma unroll
   for (int a = kRowLevels - 1; a >= 0; --a) {
     const u32 minus_share = __float_as_uint(rows[a].y), first = __float_as_uint(rows[a].z),
@@ -88,7 +88,7 @@ __device__ __forceinline__ void add_half_bounds(float& bound_0, float& bound_1, 
       if (b + 1 < kColumnLevels) {
         both_0 = left_0.of[b], both_1 = left_1.of[b];
         if (a > 0) {
-          both_0 = counts_0.packed(a, b + 1), both_1 = counts_1.packed(a, b + 1);
+          both_0 = counts_0.paired(a, b + 1), both_1 = counts_1.paired(a, b + 1);
           left_0.of[b] -= both_0, left_1.of[b] -= both_1;
         }
         rest_0 -= both_0, rest_1 -= both_1;
@@ -100,13 +100,13 @@ __device__ __forceinline__ void add_half_bounds(float& bound_0, float& bound_1, 
       const u32 about = kMinusReciprocal - n, minus_inverse = half_fma(about, half_fma(n, about, kHalfOnes), about);
       const u32 minus_deviation = half_product(excess, minus_inverse);
       const u32 factor = half_fma(second, half_product(minus_deviation, minus_deviation), first);
-      minus_told = half_fma(half_product(excess, minus_deviation), factor, minus_told);
+      minus_bound = half_fma(half_product(excess, minus_deviation), factor, minus_bound);
     }
     if (a % kRowsOfSum == 0) {
-      const float2 both = to_floats(minus_told);
-      bound_0 = fmaf(-kUnitOfTold, both.x, bound_0);
-      bound_1 = fmaf(-kUnitOfTold, both.y, bound_1);
-      minus_told = 0;
+      const float2 both = to_floats(minus_bound);
+      bound_0 = fmaf(-kUnitOfBound, both.x, bound_0);
+      bound_1 = fmaf(-kUnitOfBound, both.y, bound_1);
+      minus_bound = 0;
     }
   }
 }

@@ -1,10 +1,10 @@
 // products of a part → the bound on each tuple's gain from one cell of the prefix
 #pragma once
 
-#include "half_bound.cuh"
-#include "packed_bound.cuh"
-#include "part_products.cuh"
-#include "prefix_counts.cuh"
+#include "search/half_bound.cuh"
+#include "search/paired_bound.cuh"
+#include "search/patch_products.cuh"
+#include "search/prefix_counts.cuh"
 
 namespace interplay {
 
@@ -73,9 +73,9 @@ __device__ __forceinline__ void make_rows(const Data& data, const Piece& piece, 
     for (int level = 0; level < kRowLevels; ++level) {
       float counts[kClasses], n = 0;
       level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level, counts);
-      if (kPacked) {
-        const u32 both = packed_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
-        rows.four(cell, row, level) = kHalf ? make_half_row(both, pseudo, error) : make_packed_row(both, pseudo);
+      if (kPaired) {
+        const u32 both = paired_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
+        rows.four(cell, row, level) = kHalf ? make_half_row(both, pseudo, error) : make_paired_row(both, pseudo);
         continue;
       }
 #pragma unroll
@@ -208,9 +208,9 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
 }
 
 // The packed counts of a thread's columns in a part, two of each eight. margins: of the first of them
-using PackedColumns = PackedColumn[2 * kColumnFragments][2];
+using PairedColumns = PairedColumn[2 * kColumnFragments][2];
 
-__device__ __forceinline__ void load(PackedColumns& columns, const float* margins) {
+__device__ __forceinline__ void load(PairedColumns& columns, const float* margins) {
 #pragma unroll
   for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
@@ -220,20 +220,20 @@ __device__ __forceinline__ void load(PackedColumns& columns, const float* margin
     }
 }
 
-// What the tuples of a part are bounded by: floats, or units of table_bound.cuh.
+// What the tuples of a part are bounded by: floats, or units of small_cells.cuh.
 template <typename Number>
 using Bounds = Number[kRowFragments][2 * kColumnFragments][4];
 
 // Adds the bounds of a part's tuples in one cell of the prefix. c: which of the cells that were counted together
-__device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PartProducts& products, int c, int cell,
+__device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PatchProducts& products, int c, int cell,
                                            const Shared& shared, const StripRows& rows, int first_column,
                                            const float (&pseudo)[kClasses]) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const float* margins = shared.margins + (cell * kPlanes + first_column + 2 * t) * kMarginWords;
   ColumnCounts columns[2 * kColumnFragments][2];
-  PackedColumns packed_columns;
-  if (kPacked) {
-    load(packed_columns, margins);
+  PairedColumns paired_columns;
+  if (kPaired) {
+    load(paired_columns, margins);
   } else if (kClasses == 2) {
 #pragma unroll
     for (int j = 0; j < 2 * kColumnFragments; ++j)
@@ -250,10 +250,10 @@ __device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PartProdu
     for (int half = 0; half < 2; ++half) {
       const int row = i * 16 + half * 8 + g;
       DividedCell cells[kRowLevels];
-      float4 packed_rows[kRowLevels];
-      if (kPacked) {
+      float4 paired_rows[kRowLevels];
+      if (kPaired) {
 #pragma unroll
-        for (int level = 0; level < kRowLevels; ++level) packed_rows[level] = rows.four(cell, row, level);
+        for (int level = 0; level < kRowLevels; ++level) paired_rows[level] = rows.four(cell, row, level);
       } else if (kClasses == 2) {
 #pragma unroll
         for (int level = 0; level < kRowLevels; ++level) {
@@ -268,8 +268,8 @@ __device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PartProdu
         for (int j = 0; j < 2 * kColumnFragments; ++j) {
           float (&of_pair)[4] = bound[i][j];
           add_half_bounds(of_pair[half * 2], of_pair[half * 2 + 1], products.of_tuple(c, i, j, half * 2),
-                          products.of_tuple(c, i, j, half * 2 + 1), packed_rows, packed_columns[j][0],
-                          packed_columns[j][1], pseudo_0, pseudo_of_both);
+                          products.of_tuple(c, i, j, half * 2 + 1), paired_rows, paired_columns[j][0],
+                          paired_columns[j][1], pseudo_0, pseudo_of_both);
         }
         continue;
       }
@@ -278,8 +278,8 @@ __device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PartProdu
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
           const CellCounts counts = products.of_tuple(c, i, j, half * 2 + side);
-          if (kPacked) {
-            add_packed_bound(bound[i][j][half * 2 + side], counts, packed_rows, packed_columns[j][side], pseudo);
+          if (kPaired) {
+            add_paired_bound(bound[i][j][half * 2 + side], counts, paired_rows, paired_columns[j][side], pseudo);
           } else if (kClasses == 2) {
             add_bound(bound[i][j][half * 2 + side], counts, cells, columns[j][side], pseudo);
           } else {

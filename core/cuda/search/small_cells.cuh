@@ -14,8 +14,8 @@
 // Bottleneck: loads from shared memory, of which two to three in a warp meet in a bank.
 #pragma once
 
-#include "packed_bound.cuh"
-#include "part_products.cuh"
+#include "search/paired_bound.cuh"
+#include "search/patch_products.cuh"
 
 namespace interplay {
 
@@ -42,7 +42,7 @@ struct CellTable {
     // The bits of the float 2^23 + twice the count.
     const float x_0 = fmaf(__uint_as_float(__byte_perm(both, kMagicBits, 0x7632)) - kMagic, 0.5f, pseudo_0);
     const float x_1 = fmaf(__uint_as_float(__byte_perm(both, kMagicBits, 0x7610)) - kMagic, 0.5f, pseudo_1);
-    return __float2uint_ru(told_by(x_0, x_1, inverse_shares) * per_bit);
+    return __float2uint_ru(information_of_counts(x_0, x_1, inverse_shares) * per_bit);
   }
 };
 
@@ -68,9 +68,9 @@ enum Way { kAllThere, kByTable, kAllButLargest, kByLogarithms };
 
 // totals: counts of (cell, level of l); left: what the levels of l that are still to come have of each level of m
 template <int kWay>
-__device__ __forceinline__ u32 told_by_parts(const CellTable& table, const CellCounts& counts,
-                                             const u32 (&totals)[kRowLevels], PackedColumn left) {
-  u32 told = 0;
+__device__ __forceinline__ u32 information_by_table(const CellTable& table, const CellCounts& counts,
+                                                    const u32 (&totals)[kRowLevels], PairedColumn left) {
+  u32 sum = 0;
 #pragma unroll
   for (int a = kRowLevels - 1; a >= 0; --a) {
     u32 rest = totals[a];
@@ -80,22 +80,22 @@ __device__ __forceinline__ u32 told_by_parts(const CellTable& table, const CellC
       if (b + 1 < kColumnLevels) {
         both = left.of[b];
         if (a > 0) {
-          both = counts.packed(a, b + 1);
+          both = counts.paired(a, b + 1);
           left.of[b] -= both;
         }
         rest -= both;
       }
       const bool is_largest = a == 0 && b + 1 == kColumnLevels;
       if (kWay == kAllThere) {
-        told += table.at(both);
+        sum += table.at(both);
       } else if (kWay == kByLogarithms || (kWay == kAllButLargest && is_largest)) {
-        told += table.by_logarithms(both);
+        sum += table.by_logarithms(both);
       } else {
-        told += table.nearest(both);
+        sum += table.nearest(both);
       }
     }
   }
-  return told;
+  return sum;
 }
 
 }  // namespace interplay

@@ -1,9 +1,9 @@
 // tiles → pieces of work: what tuple_search.cu is compiled for, and what the threads of a block share
 #pragma once
 
-#include "every_member.cuh"
-#include "tuple_counts.cuh"
-#include "tuple_tiles.cuh"
+#include "planes/tuple_counts.cuh"
+#include "tuples/every_member.cuh"
+#include "tuples/tuple_tiles.cuh"
 
 namespace interplay {
 
@@ -22,17 +22,17 @@ constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = 
 constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kOtherRows;
 // Two classes of less than 2^16 samples in all may share a word. What follows by subtraction then does so for both at
 // once. Class 0 has the upper half, the sum of both the lower half.
-#ifdef PACKED_COUNTS
-constexpr bool kPacked = true;
+#ifdef PAIRED_COUNTS
+constexpr bool kPaired = true;
 static_assert(CLASSES == 2, "a word has room for two counts");
 #else
-constexpr bool kPacked = false;
+constexpr bool kPaired = false;
 #endif
-// Then what the parts of a tuple tell may be looked up (table_bound.cuh), of less than 2^15 samples. Each class has a
+// Then what the parts of a tuple tell may be looked up (small_cells.cuh), of less than 2^15 samples. Each class has a
 // half of the word, and counts are doubled.
 #ifdef TABLE_BOUND
 constexpr bool kTable = true;
-static_assert(kPacked, "counts are packed");
+static_assert(kPaired, "counts are packed");
 constexpr u32 kOneOfClass0 = 0x20000u, kOneOfClass1 = 2u;
 #else
 constexpr bool kTable = false;
@@ -41,15 +41,15 @@ constexpr u32 kOneOfClass0 = 0x10001u, kOneOfClass1 = 1u;
 // Or few samples may be bounded in half floats, two tuples at a time (half_bound.cuh).
 #ifdef HALF_BOUND
 constexpr bool kHalf = true;
-static_assert(kPacked && !kTable, "counts are packed");
+static_assert(kPaired && !kTable, "counts are packed");
 #else
 constexpr bool kHalf = false;
 #endif
 // Words of a count of all classes in a margin, and accumulators of a product.
-constexpr int kMarginWords = kPacked ? 1 : kClasses;
+constexpr int kMarginWords = kPaired ? 1 : kClasses;
 // Per cell and row, for each level of l. With a table: the samples. Two classes: the samples, the share of class 0, and
 // three factors of the bound, two where counts are packed. More classes: the samples of each, and their information.
-constexpr int kLevelFloats = kTable ? 1 : kPacked ? 4 : kClasses == 2 ? 5 : kClasses + 1;
+constexpr int kLevelFloats = kTable ? 1 : kPaired ? 4 : kClasses == 2 ? 5 : kClasses + 1;
 constexpr int kRowFloats = kRowLevels * kLevelFloats;
 // Products of the tensor cores start from 2^23: their bits then are those of the float 2^23 + count.
 constexpr u32 kMagicBits = 0x4B000000u;
@@ -70,7 +70,7 @@ constexpr int kHeldRoom = kHeldSteps > 0 ? kHeldSteps : 1, kCellsUnrolled = kHel
 
 // Pseudocounts are added to the counts as early as possible; but where whole numbers have to be subtracted exactly, as
 // late.
-#if defined(SMALL_CELLS_NEED_CARE) || defined(PACKED_COUNTS)
+#if defined(SMALL_CELLS_NEED_CARE) || defined(PAIRED_COUNTS)
 constexpr bool kPseudocountsLast = true;
 #else
 constexpr bool kPseudocountsLast = false;
@@ -82,7 +82,7 @@ __host__ __device__ constexpr int power(int base, int exponent) {
 
 // What the threads of a block share while they work on a piece.
 struct Shared {
-  unsigned short* table;  // [table_size], see table_bound.cuh
+  unsigned short* table;  // [table_size], see small_cells.cuh
   uint2* masks;           // [n_cells and some more][n_steps][4]: samples of each cell of the prefix
   float* rows;            // [kWarps][n_cells][kWarpRows][kRowFloats]
   // Counts in each cell, by class, in place of the last one in all; each with the pseudocounts of the cells of the

@@ -4,18 +4,18 @@
 // first: they are less than half, and a block of threads that finds nothing to do keeps others waiting.
 //   MASKS               of a warp: 4, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
-//   SLAB_STEPS          that are copied at a time
-//   BOTH_IN_A_WORD      1 if there are two classes of less than 2^16 samples: that of class 0 is in the upper half
+//   SEGMENT_STEPS          that are copied at a time
+//   PAIRED_COUNTS      1 if there are two classes of less than 2^16 samples: that of class 0 is in the upper half
 #pragma once
 
-#include "product_batch.cuh"
+#include "products/product_batch.cuh"
 
 namespace interplay {
 
 constexpr int kMasks = MASKS, kMaskGroups = MASK_GROUPS, kThreads = 128 * kMaskGroups;
-constexpr int kBlockMasks = kMasks * kMaskGroups, kSlabSteps = SLAB_STEPS;
+constexpr int kBlockMasks = kMasks * kMaskGroups, kSegmentSteps = SEGMENT_STEPS;
 constexpr int kBlockFragments = kMasks == 1 ? 8 : 4;  // of rows, and of columns
-constexpr bool kBothInAWord = BOTH_IN_A_WORD;
+constexpr bool kPaired = PAIRED_COUNTS;
 
 // What a block of threads counts at a time, in fragments of the batch's planes.
 struct BlockOfPlanes {
@@ -60,8 +60,7 @@ struct BlockOfPlanes {
   __device__ __forceinline__ u32* target(u32* products, int mask, int q, int n_classes) const {
     if (first_mask + mask >= n_masks) return nullptr;
     const i64 class_stride = (i64)row_blocks * kBlockFragments * kRowsPerFragment * row_stride();
-    return products +
-           (kBothInAWord ? (i64)(first_mask + mask) : (i64)(first_mask + mask) * n_classes + q) * class_stride;
+    return products + (kPaired ? (i64)(first_mask + mask) : (i64)(first_mask + mask) * n_classes + q) * class_stride;
   }
   __device__ __forceinline__ i64 row_stride() const { return (i64)column_blocks * kBlockFragments * kRowsPerFragment; }
 };

@@ -5,7 +5,7 @@
 // (tuple_cells.cuh). There is no bound: every tuple is counted.
 //
 // Compiled once for each combination of DIMENSIONS, CLASSES, LEVELS and THREADS_OF_TUPLE (tuple_cells.cuh).
-#include "tuple_scores.cuh"
+#include "information/tuple_scores.cuh"
 
 namespace interplay {
 
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
                     const i64* table_start, const int* multiplicities, int n_multiplicities, double unit,
                     const i64* coefficient_of_size, int with_decision, const double* of_tile,
                     const Tile<kDimensions>* tiles, const int* tuples, const u32* n_found, u32 capacity,
-                    const double* thresholds, int n_groups, int max_cells, int both_in_a_word, int* candidate_slots,
+                    const double* thresholds, int n_groups, int max_cells, int paired, int* candidate_slots,
                     int* candidate_tuples, double* candidate_values, u32* n_candidates) {
   extern __shared__ u32 memory[];
   const int lane = lane_of_group();
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
     const int* tuple = tuples + (i64)number * (1 + kDimensions);
     const Tile<kDimensions>& tile = tiles[tuple[0]];
     const Members members(all, tile, tuple + 1);
-    members.count_cells(all, both_in_a_word, counts);
+    members.count_cells(all, paired, counts);
 
     i64 parts[1] = {0};
     for (u32 subset = 1; subset <= whole; ++subset) {

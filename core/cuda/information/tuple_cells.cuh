@@ -6,8 +6,8 @@
 //                       a warp does besides counting
 #pragma once
 
-#include "tuple_counts.cuh"
-#include "tuple_tiles.cuh"
+#include "planes/tuple_counts.cuh"
+#include "tuples/tuple_tiles.cuh"
 
 namespace interplay {
 
@@ -105,24 +105,24 @@ struct Members {
   }
 
   // Counts of all cells, [n_cells][kClasses]; cells are numbered with the last variable's level running fastest.
-  // both_in_a_word: whether there are two classes of less than 2^16 samples
-  __device__ __forceinline__ void count_cells(const Planes& planes, bool both_in_a_word, u32* counts) const {
+  // paired: whether there are two classes of less than 2^16 samples
+  __device__ __forceinline__ void count_cells(const Planes& planes, bool paired, u32* counts) const {
     const int* class_steps = planes.class_steps;
     if constexpr (kCountsTogether) {
-      both_in_a_word = both_in_a_word && kClasses == 2;
+      paired = paired && kClasses == 2;
 #pragma unroll 1
       for (int outer = 0; outer < kOuterCells; ++outer) {
 #pragma unroll 1
-        for (int q = 0; q < (both_in_a_word ? 1 : kClasses); ++q) {
-          const int begin = class_steps[q] * 4, end = class_steps[both_in_a_word ? kClasses : q + 1] * 4;
-          const auto of_cells = inner_counts(outer, begin, end, both_in_a_word ? class_steps[1] * 4 : 0);
+        for (int q = 0; q < (paired ? 1 : kClasses); ++q) {
+          const int begin = class_steps[q] * 4, end = class_steps[paired ? kClasses : q + 1] * 4;
+          const auto of_cells = inner_counts(outer, begin, end, paired ? class_steps[1] * 4 : 0);
 #pragma unroll
           for (int i = 0; i < of_cells.kHeld; ++i) {
             const int cell = of_cells.first() + i;
             if (cell >= kInnerCells) continue;
             u32* to = counts + (outer * kInnerCells + cell) * kClasses;
-            to[q] = both_in_a_word ? of_cells.sums[i] >> 16 : of_cells.sums[i];
-            if (both_in_a_word) to[kClasses - 1] = of_cells.sums[i] & 0xFFFF;
+            to[q] = paired ? of_cells.sums[i] >> 16 : of_cells.sums[i];
+            if (paired) to[kClasses - 1] = of_cells.sums[i] & 0xFFFF;
           }
         }
       }

@@ -7,7 +7,7 @@
 // leaves members open is counted once for all variables that may stand there.
 #pragma once
 
-#include "tuple_tiles.cuh"
+#include "tuples/tuple_tiles.cuh"
 
 namespace interplay {
 

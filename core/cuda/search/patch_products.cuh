@@ -1,7 +1,7 @@
 // words of 16 × 16 variables, or a few times as many → their counts in the cells of a prefix, by binary matrix products
 #pragma once
 
-#include "search_piece.cuh"
+#include "search/search_piece.cuh"
 
 namespace interplay {
 
@@ -10,7 +10,7 @@ namespace interplay {
 struct CellCounts {
   u32 products[kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)];
 
-  __device__ __forceinline__ u32 packed(int row_level, int column_level) const {
+  __device__ __forceinline__ u32 paired(int row_level, int column_level) const {
     return products[0][(row_level - 1) * (kColumnLevels - 1) + column_level - 1];
   }
   __device__ __forceinline__ float operator()(int q, int row_level, int column_level) const {
@@ -50,7 +50,7 @@ using RowFragments = Fragments<kRowLevels, kRowFragments>;
 using ColumnFragments = Fragments<kColumnLevels, kColumnFragments>;
 
 // The products of a part in some cells of the prefix.
-struct PartProducts {
+struct PatchProducts {
   u32 sums[kCellsAtOnce][kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)][kRowFragments][2 * kColumnFragments][4];
 
   __device__ __forceinline__ void count(const Data& data, const Shared& shared, const RowFragments& rows,
@@ -74,7 +74,7 @@ struct PartProducts {
         };
         const int end = data.class_steps[q + 1];
         int step = data.class_steps[q];
-        if (kPacked && q > 0) multiply(kOneOfClass0);
+        if (kPaired && q > 0) multiply(kOneOfClass0);
         add(step, true);
 #pragma unroll 3
         for (++step; step < end; ++step) add(step, false);
@@ -156,7 +156,7 @@ struct PartProducts {
     for (int c = 0; c < kCellsAtOnce; ++c) {
       uint2 mask = make_uint2(~0u, ~0u);
       // Without a prefix too: what is masked has the registers that products want, and is not moved for each of them.
-      if (kPrefix > 0 || kPacked) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
+      if (kPrefix > 0 || kPaired) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
 #pragma unroll
       for (int b = 0; b < kColumnLevels - 1; ++b)
 #pragma unroll
@@ -169,10 +169,10 @@ struct PartProducts {
 #pragma unroll
             for (int i = 0; i < kRowFragments; ++i) {
               const int ab = a * (kColumnLevels - 1) + b;
-              u32(&sum)[4] = sums[c][kPacked ? 0 : q][ab][i][j];
-              if (kPacked && is_first && q == 0) {
+              u32(&sum)[4] = sums[c][kPaired ? 0 : q][ab][i][j];
+              if (kPaired && is_first && q == 0) {
                 add_products(sum, left[a][i], masked, zero);
-              } else if (kPacked || !is_first) {
+              } else if (kPaired || !is_first) {
                 add_products(sum, left[a][i], masked, sum);
               } else if (kSumsOfBoth && q > 0) {
                 add_products(sum, left[a][i], masked, sums[c][0][ab][i][j]);

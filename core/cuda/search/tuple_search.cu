@@ -28,8 +28,8 @@
 //   THREADS, BLOCKS_PER_MULTIPROCESSOR
 // and, where they are defined, HELD_STEPS and HELD_STEPS_OF_0, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see
 // search_piece.cuh), EVERY_MEMBER (every_member.cuh).
-#include "part_bound.cuh"
-#include "part_told.cuh"
+#include "search/patch_bound.cuh"
+#include "search/patch_information.cuh"
 
 namespace interplay {
 
@@ -41,10 +41,10 @@ struct Survivors {
 
 // All tuples of a part of a strip: count, bound, keep what may matter.
 // first_row, first_column: of the part, in the piece
-__device__ __forceinline__ void search_part(const Data& data, const Piece& piece, const Prefix& prefix,
-                                            const Shared& shared, const StripRows& rows, const RowFragments& row_words,
-                                            int first_row, int first_column, const CellTable& table, Ways& ways,
-                                            float tolerance, float shrink, const Survivors& survivors) {
+__device__ __forceinline__ void search_patch(const Data& data, const Piece& piece, const Prefix& prefix,
+                                             const Shared& shared, const StripRows& rows, const RowFragments& row_words,
+                                             int first_row, int first_column, const CellTable& table, Ways& ways,
+                                             float tolerance, float shrink, const Survivors& survivors) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const ColumnFragments column_words(data, piece.column_plane + first_column, piece.column_stride);
   float pseudo[kClasses];
@@ -56,14 +56,14 @@ __device__ __forceinline__ void search_part(const Data& data, const Piece& piece
   // Hardly unrolled: the loop should stay in the instruction cache.
 #pragma unroll kCellsUnrolled
   for (int cell = 0; cell < piece.cells(); cell += kCellsAtOnce) {
-    PartProducts products;
+    PatchProducts products;
     products.count(data, shared, row_words, column_words, cell);
-    if (kPacked) {
+    if (kPaired) {
 #pragma unroll 1
       for (int c = 0; c < min(kCellsAtOnce, piece.cells() - cell); ++c) {
         products.bring_forward(c);
         if (kTable) {
-          add_told_by_cell(told, products, cell + c, shared, rows, first_column, table, ways);
+          add_cell_information(told, products, cell + c, shared, rows, first_column, table, ways);
         } else {
           add_bounds(bound, products, 0, cell + c, shared, rows, first_column, pseudo);
         }
@@ -225,8 +225,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
           for (int column = variables.first_column; column < column_end; column += kWarpColumns) {
             if (row >= min(piece.first_column + column + kWarpColumns - 1, last_column)) continue;
             Ways tried = ways;
-            search_part(data, piece, prefix, shared, rows, row_words, strip, column, cell_table, tried, tolerance,
-                        shrink, survivors);
+            search_patch(data, piece, prefix, shared, rows, row_words, strip, column, cell_table, tried, tolerance,
+                         shrink, survivors);
             // Pairs of a variable with itself, on the diagonal, have larger parts than others; so has what is no
             // column.
             if (row + kWarpRows <= piece.first_column + column && column + kWarpColumns <= column_end) ways = tried;

@@ -8,8 +8,8 @@
 // About eleven instructions for each cell: two of them take a word apart, and one is a reciprocal.
 #pragma once
 
-#include "gain_bound.cuh"
-#include "part_products.cuh"
+#include "information/gain_bound.cuh"
+#include "search/patch_products.cuh"
 
 namespace interplay {
 
@@ -29,7 +29,7 @@ __device__ __forceinline__ float samples_of_both(u32 both, float pseudo_of_both)
 }
 
 // A cell of (prefix, l): its counts, the share of class 0, and the two factors of the bound.
-__device__ __forceinline__ float4 make_packed_row(u32 both, const float (&pseudo)[kClasses]) {
+__device__ __forceinline__ float4 make_paired_row(u32 both, const float (&pseudo)[kClasses]) {
   const float n_0 = fmaf(kColumnLevels, pseudo[0], (float)(both >> 16));
   const float n_1 = fmaf(kColumnLevels, pseudo[kClasses - 1], (float)((both & 0xFFFF) - (both >> 16)));
   const float n = n_0 + n_1, share = n_0 * reciprocal(fmaxf(n, 1e-12f));
@@ -39,13 +39,13 @@ __device__ __forceinline__ float4 make_packed_row(u32 both, const float (&pseudo
 }
 
 // The counts of a column at each level but 0.
-struct PackedColumn {
+struct PairedColumn {
   u32 of[kColumnLevels - 1];
 };
 
 // left: what the levels of l that are still to come have of each level of m
-__device__ __forceinline__ void add_packed_bound(float& bound, const CellCounts& counts,
-                                                 const float4 (&rows)[kRowLevels], PackedColumn left,
+__device__ __forceinline__ void add_paired_bound(float& bound, const CellCounts& counts,
+                                                 const float4 (&rows)[kRowLevels], PairedColumn left,
                                                  const float (&pseudo)[kClasses]) {
   const float pseudo_0 = pseudo[0] * kUnit, pseudo_of_both = fmaxf((pseudo[0] + pseudo[kClasses - 1]) * kUnit, 1e-30f);
   const auto add_part = [&](float excess, float n, const float4& row) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ void add_packed_bound(float& bound, const CellCounts&
     for (int b = 0; b < kColumnLevels - 1; ++b) {
       u32 both = left.of[b];
       if (a > 0) {
-        both = counts.packed(a, b + 1);
+        both = counts.paired(a, b + 1);
         left.of[b] -= both;
       }
       rest -= both;

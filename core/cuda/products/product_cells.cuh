@@ -3,9 +3,9 @@
 // What the kernels of product_bound.cu share, with what these are compiled for.
 #pragma once
 
-#include "every_member.cuh"
-#include "gain_bound.cuh"
-#include "product_batch.cuh"
+#include "information/gain_bound.cuh"
+#include "products/product_batch.cuh"
+#include "tuples/every_member.cuh"
 
 namespace interplay {
 
@@ -20,15 +20,15 @@ constexpr int kOpen = -1;
 // few 2⁻²⁴ of the cell; with it as in wide_kernels-inl.hpp.
 constexpr float kInflation = 1.004f;
 // Rows that a block of threads takes with its columns, one of these to a thread.
-constexpr int kRowsOfUnit = 8, kThreads = 128;
+constexpr int kRowsOfStrip = 8, kThreads = 128;
 
 __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
 }
 // Products of all patterns that share the level of the prefix's first member are held in registers where these suffice,
 // beside what they add up to; else each cell gathers its own.
-constexpr bool kBothInAWord = BOTH_IN_A_WORD;
-constexpr int kWordsOfPair = kBothInAWord ? 1 : kClasses;
+constexpr bool kPaired = PAIRED_COUNTS;
+constexpr int kWordsOfPair = kPaired ? 1 : kClasses;
 constexpr int kProducts = (kRowLevels - 1) * (kColumnLevels - 1) * kWordsOfPair;
 constexpr int kHeldCells = kPrefixLevels ? power(kPrefixLevels, kPrefix > 0 ? kPrefix - 1 : 0) : 1, kMostHeld = 144;
 constexpr int kHeldLevels = kPrefixLevels ? kPrefixLevels : 1;
@@ -146,8 +146,8 @@ struct CellOfPrefix {
   // Of a class at levels from 1 on. Differences of two classes in a word are those of both: none is negative.
   static __device__ __forceinline__ int count_in(const int* products, int a, int b, int q) {
     const int pair = (a - 1) * (kColumnLevels - 1) + b - 1;
-    if (kBothInAWord) return q == 0 ? (int)((u32)products[pair] >> 16) : products[pair] & 0xFFFF;
-    return products[pair * kWordsOfPair + (kBothInAWord ? 0 : q)];
+    if (kPaired) return q == 0 ? (int)((u32)products[pair] >> 16) : products[pair] & 0xFFFF;
+    return products[pair * kWordsOfPair + (kPaired ? 0 : q)];
   }
 
   // visit(row level, column level, samples by class, factors by class): every cell of the tuple, the last levels first

@@ -3,7 +3,7 @@
 // Needs what tuple_cells.cuh does.
 #pragma once
 
-#include "tuple_cells.cuh"
+#include "information/tuple_cells.cuh"
 
 namespace interplay {
 

@@ -5,7 +5,7 @@
 // is a piece of a rectangle with some of the prefixes.
 #pragma once
 
-#include "tuple_counts.cuh"
+#include "planes/tuple_counts.cuh"
 
 namespace interplay {
 

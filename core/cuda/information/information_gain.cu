@@ -6,8 +6,8 @@
 //
 // Compiled once for each combination of DIMENSIONS, CLASSES, LEVELS and THREADS_OF_TUPLE (tuple_cells.cuh), with
 // EVERY_MEMBER (every_member.cuh) and without.
-#include "every_member.cuh"
-#include "tuple_scores.cuh"
+#include "information/tuple_scores.cuh"
+#include "tuples/every_member.cuh"
 
 namespace interplay {
 
@@ -41,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
                  const int* lane_rows, const i64* lane_row, const i64* table_values, const i64* table_start,
                  const int* multiplicity_of_levels, double unit, const Tile<kDimensions>* tiles, const int* tuples,
                  const u32* n_found, u32 capacity, double* best, int best_is_fixed, int n_groups, int max_cells,
-                 int both_in_a_word, const u32* given_counts, int given_stride, int* candidate_slots,
-                 int* candidate_tuples, double* candidate_gains, u32* n_candidates) {
+                 int paired, const u32* given_counts, int given_stride, int* candidate_slots, int* candidate_tuples,
+                 double* candidate_gains, u32* n_candidates) {
   extern __shared__ u32 memory[];
   const int lane = lane_of_group();
   u32* counts = memory + threadIdx.x / kGroup * max_cells * kClasses;
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
       for (int i = lane; i < n_cells * kClasses; i += kGroup) counts[i] = given[i];
       __syncwarp();
     } else {
-      members.count_cells(all, both_in_a_word, counts);
+      members.count_cells(all, paired, counts);
     }
 
     // What all members tell, and what all but each one do: parts of the sums first.

@@ -9,13 +9,13 @@
 //
 // Bottleneck: the tensor cores, and shared memory, of which a product reads 2 KB in some thirty cycles.
 //
-// Compiled for sm_90a, once for each MASKS, MASK_GROUPS, SLAB_STEPS and BOTH_IN_A_WORD (product_block.cuh).
-#include "product_block.cuh"
+// Compiled for sm_90a, once for each MASKS, MASK_GROUPS, SEGMENT_STEPS and PAIRED_COUNTS (product_block.cuh).
+#include "products/product_block.cuh"
 
 namespace interplay {
 
 constexpr int kWarps = kThreads / 32;
-// Slab s + 2 is copied while s is multiplied; the last products of s − 1 may still be in work in another warp: four.
+// Segment s + 2 is copied while s is multiplied; the last products of s − 1 may still be in work in another warp: four.
 constexpr int kStages = 4, kAhead = 2;
 // What a warp group multiplies with the columns: masks × its planes of rows, or its two times 64 planes of rows.
 constexpr int kOperands = kMasks == 1 ? 2 : kMasks;
@@ -24,7 +24,7 @@ constexpr int kSums = kColumns / 2;  // of a thread, for each operand
 constexpr int kSideWords = kBlockFragments * kWordsPerFragment;
 constexpr int kMaskWords = kMasks == 1 ? 0 : kBlockMasks * kWordsPerStep;
 constexpr int kStepWords = 2 * kSideWords + kMaskWords;
-constexpr int kStageWords = kSlabSteps * kStepWords;
+constexpr int kStageWords = kSegmentSteps * kStepWords;
 
 // sums += (64 rows, 16 of them of each warp, as they lie in a fragment) · (the columns that are described)
 #define INTERPLAY_EIGHT(d, i)                                                                                 \
@@ -91,22 +91,22 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
       step_words[i] = kWordsPerStep;
     }
   }
-  // And columns: a warp takes every so many fragments of a slab.
-  constexpr int kColumnLoads = kSlabSteps * kBlockFragments / kWarps;
+  // And columns: a warp takes every so many fragments of a segment.
+  constexpr int kColumnLoads = kSegmentSteps * kBlockFragments / kWarps;
   constexpr int kSources = kBlockFragments > kWarps ? kBlockFragments / kWarps : 1;
   const u32* column_from[kSources];
 #pragma unroll
   for (int i = 0; i < kSources; ++i) {
     column_from[i] = products.column_words(block, (warp + i * kWarps) % kBlockFragments) + lane * 4;
   }
-  // Slabs of a class: the last of them may have steps of zeros, so that no loop has to ask. Likewise slabs beyond the
-  // last: nothing here is a branch, for which products in work would have to end.
+  // Segments of a class: the last of them may have steps of zeros, so that no loop has to ask. Likewise segments beyond
+  // the last: nothing here is a branch, for which products in work would have to end.
   int copied_class = 0, copied_step = 0, copied_end = class_steps[1], n_copied = 0;
   uint4 loaded[kColumnLoads];
-  const auto begin_slab = [&] {
+  const auto begin_segment = [&] {
     u32* to = memory + n_copied % kStages * kStageWords;
 #pragma unroll
-    for (int s = 0; s < kSlabSteps; ++s) {
+    for (int s = 0; s < kSegmentSteps; ++s) {
       const int step = copied_step + s;
 #pragma unroll
       for (int i = 0; i < kPerThread; ++i) {
@@ -124,7 +124,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
     end_copies();
   };
-  const auto end_slab = [&] {
+  const auto end_segment = [&] {
     u32* to = memory + n_copied % kStages * kStageWords + kSideWords + lane;
 #pragma unroll
     for (int i = 0; i < kColumnLoads; ++i) {
@@ -137,7 +137,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // for those who multiply
     ++n_copied;
-    copied_step = min(copied_step + kSlabSteps, copied_end);
+    copied_step = min(copied_step + kSegmentSteps, copied_end);
     copied_class = min(copied_class + (copied_step == copied_end), n_classes - 1);
     copied_end = class_steps[copied_class + 1];
   };
@@ -170,22 +170,22 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
   };
 
   for (int i = 0; i < kAhead; ++i) {
-    begin_slab();
-    end_slab();
+    begin_segment();
+    end_segment();
   }
-  int slab = 0;
+  int segment = 0;
 #pragma unroll 1
   for (int q = 0; q < n_classes; ++q) {
-    if (!kBothInAWord || q == 0) for_sums([](u32& sum) { sum = 0; });
-    const int n_slabs = (class_steps[q + 1] - class_steps[q] + kSlabSteps - 1) / kSlabSteps;
+    if (!kPaired || q == 0) for_sums([](u32& sum) { sum = 0; });
+    const int n_segments = (class_steps[q + 1] - class_steps[q] + kSegmentSteps - 1) / kSegmentSteps;
 #pragma unroll 1
-    for (int of_class = 0; of_class < n_slabs; ++of_class, ++slab) {
+    for (int of_class = 0; of_class < n_segments; ++of_class, ++segment) {
       wait_for_copies<kAhead - 1>();
       __syncthreads();
-      const u32* at = memory + slab % kStages * kStageWords;
+      const u32* at = memory + segment % kStages * kStageWords;
       uint4 operands[2][kOperands];
 #pragma unroll
-      for (int s = 0; s < kSlabSteps; ++s) {
+      for (int s = 0; s < kSegmentSteps; ++s) {
         const u32* step = at + s * kStepWords;
         const uint4* rows = reinterpret_cast<const uint4*>(step) + lane;
 #pragma unroll
@@ -204,13 +204,13 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
         for (int o = 0; o < kOperands; ++o) add_group_products(sums[o], operands[s % 2][o], columns);
         end_products();
         wait_for_products<1>();  // those of the step before: its operands are made anew
-        if (s == 0) begin_slab();
-        if (s == kSlabSteps - 1) end_slab();
+        if (s == 0) begin_segment();
+        if (s == kSegmentSteps - 1) end_segment();
       }
     }
     wait_for_products<0>();
     for_sums(changed);
-    if (kBothInAWord && q == 0) {
+    if (kPaired && q == 0) {
       for_sums([](u32& sum) { sum <<= 16; });
     } else {
       write(q);

@@ -1,8 +1,8 @@
 // products of a part → what each tuple's parts in one cell of the prefix tell, by a table
 #pragma once
 
-#include "part_bound.cuh"
-#include "table_bound.cuh"
+#include "search/patch_bound.cuh"
+#include "search/small_cells.cuh"
 
 namespace interplay {
 
@@ -18,7 +18,7 @@ __device__ __forceinline__ u32 make_row_totals(const Piece& piece, const Shared&
     const int margin = piece.row_margin + min(first + row, kBlockRows - 1);
 #pragma unroll
     for (int level = 0; level < kRowLevels; ++level) {
-      const u32 both = packed_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
+      const u32 both = paired_level_counts<kRowLevels>(shared, cell, margin, piece.row_margin_step, level);
       rows.both(cell, row, level) = both;
       if (!table.has(both)) not_there |= 1u << cell % 32;
     }
@@ -30,14 +30,14 @@ __device__ __forceinline__ u32 make_row_totals(const Piece& piece, const Shared&
 
 // Adds what the parts of each tuple in one cell of the prefix tell, if all that is to be looked up is in the table.
 template <int kWay>
-__device__ __forceinline__ bool add_told(Bounds<u32>& bound, const PartProducts& products, int cell,
-                                         const Shared& shared, const StripRows& rows, int first_column,
-                                         const CellTable& table) {
+__device__ __forceinline__ bool add_information(Bounds<u32>& bound, const PatchProducts& products, int cell,
+                                                const Shared& shared, const StripRows& rows, int first_column,
+                                                const CellTable& table) {
   const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   const float* margins = shared.margins + cell * kPlanes + first_column + 2 * t;
-  PackedColumns columns;
+  PairedColumns columns;
   load(columns, margins);
-  Bounds<u32> told;
+  Bounds<u32> found;
   u32 most = 0;
 #pragma unroll
   for (int i = 0; i < kRowFragments; ++i)
@@ -51,8 +51,8 @@ __device__ __forceinline__ bool add_told(Bounds<u32>& bound, const PartProducts&
 #pragma unroll
         for (int side = 0; side < 2; ++side) {
           const int e = half * 2 + side;
-          told[i][j][e] = told_by_parts<kWay>(table, products.of_tuple(0, i, j, e), totals, columns[j][side]);
-          most = max(most, told[i][j][e]);
+          found[i][j][e] = information_by_table<kWay>(table, products.of_tuple(0, i, j, e), totals, columns[j][side]);
+          most = max(most, found[i][j][e]);
         }
     }
   if (kWay != kByLogarithms && __any_sync(~0u, most >= kTooLarge)) return false;
@@ -61,7 +61,7 @@ __device__ __forceinline__ bool add_told(Bounds<u32>& bound, const PartProducts&
 #pragma unroll
     for (int j = 0; j < 2 * kColumnFragments; ++j)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) bound[i][j][e] += told[i][j][e];
+      for (int e = 0; e < 4; ++e) bound[i][j][e] += found[i][j][e];
   return true;
 }
 
@@ -77,24 +77,24 @@ struct Ways {
 };
 
 // The same, in whichever way does.
-__device__ __forceinline__ void add_told_by_cell(Bounds<u32>& bound, const PartProducts& products, int cell,
-                                                 const Shared& shared, const StripRows& rows, int first_column,
-                                                 const CellTable& table, Ways& ways) {
+__device__ __forceinline__ void add_cell_information(Bounds<u32>& bound, const PatchProducts& products, int cell,
+                                                     const Shared& shared, const StripRows& rows, int first_column,
+                                                     const CellTable& table, Ways& ways) {
   if (ways.all_there >> cell % 32 & 1) {
-    if (add_told<kAllThere>(bound, products, cell, shared, rows, first_column, table)) return;
+    if (add_information<kAllThere>(bound, products, cell, shared, rows, first_column, table)) return;
     ways.all_there &= ~(1u << cell % 32);  // a part tells too much
   }
   if (ways.of(cell) == 0) {
-    if (add_told<kByTable>(bound, products, cell, shared, rows, first_column, table)) return;
+    if (add_information<kByTable>(bound, products, cell, shared, rows, first_column, table)) return;
     ways.add(cell, 1);
   }
   if (ways.of(cell) == 1) {
-    if (add_told<kAllButLargest>(bound, products, cell, shared, rows, first_column, table)) return;
+    if (add_information<kAllButLargest>(bound, products, cell, shared, rows, first_column, table)) return;
     ways.add(cell, 2);
   } else {
     ways.add(cell, -1);
   }
-  add_told<kByLogarithms>(bound, products, cell, shared, rows, first_column, table);
+  add_information<kByLogarithms>(bound, products, cell, shared, rows, first_column, table);
 }
 
 }  // namespace interplay

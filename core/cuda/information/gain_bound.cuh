@@ -12,7 +12,7 @@
 // Pseudocounts are part of all counts here. With more than two classes, logarithms are taken.
 #pragma once
 
-#include "tuple_counts.cuh"
+#include "planes/tuple_counts.cuh"
 
 namespace interplay {
 
@@ -39,7 +39,7 @@ __device__ __forceinline__ float2 divergence_bound(float n, float p) {
 
 // What x_0 and x_1 samples of two classes tell: Σ x·log2(x / (n·q)), with q the classes' shares of all samples, and n =
 // x_0 + x_1. Their logarithms are small, where those of x are not, so that sums of many lose little.
-__device__ __forceinline__ float told_by(float x_0, float x_1, float2 inverse_shares) {
+__device__ __forceinline__ float information_of_counts(float x_0, float x_1, float2 inverse_shares) {
   const float inverse = reciprocal(fmaxf(x_0 + x_1, 1e-30f));
   // The logarithm of 0 is infinite, and its product with 0 no number.
   const float log_0 = __log2f(fmaxf(x_0 * inverse * inverse_shares.x, 1e-30f));

@@ -13,14 +13,14 @@
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
-//   BOTH_IN_A_WORD      as in product_block.cuh
+//   PAIRED_COUNTS      as in product_block.cuh
 // with EVERY_MEMBER (every_member.cuh) and without.
-#include "product_cells.cuh"
-#include "product_margins.cuh"
+#include "products/product_cells.cuh"
+#include "products/product_margins.cuh"
 
 using namespace interplay;
 
-// The tuples of some units of a batch: a unit is a prefix and kRowsOfUnit rows. A thread to a column. Survivors take
+// The tuples of some strips of a batch: a strip is a prefix and kRowsOfStrip rows. A thread to a column. Survivors take
 // their counts along: to count a tuple again takes as long as its samples are many.
 // products: as count_products has them
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
@@ -28,18 +28,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
                    const Batch* batches, int number, const Tile<kDimensions>* tiles, const double* best, int n_groups,
                    const float* pseudocounts, const u32* products, i64 row_stride, i64 class_stride,
                    const u32* cell_rows, const float* row_factors, const u32* cell_columns, const float* information,
-                   const float* rest, int first_unit, float tolerance, int* survivor_tuples, u32* survivor_counts,
+                   const float* rest, int first_strip, float tolerance, int* survivor_tuples, u32* survivor_counts,
                    int counts_stride, u32* n_survivors, u32 capacity) {
   const LaneBlocks lanes = {lane_first, lane_levels, lane_rows, lane_row};
   const Batch& batch = batches[number];
   const Tile<kDimensions>& tile = tiles[batch.tile];
-  const int unit = first_unit + blockIdx.x, row_units = batch.n_rows / kRowsOfUnit;
-  const int prefix_number = unit / row_units, unit_row = unit % row_units * kRowsOfUnit;
+  const int strip = first_strip + blockIdx.x, row_strips = batch.n_rows / kRowsOfStrip;
+  const int prefix_number = strip / row_strips, strip_row = strip % row_strips * kRowsOfStrip;
   const BatchPrefix prefix(batch, lanes, prefix_number);
   const Place rows = tile.places[kPrefix], columns = tile.places[kPrefix + 1];
   const int column = blockIdx.y * kThreads + threadIdx.x, m = batch.first_column + column;
-  const int first_l = max(max(batch.first_row + unit_row, rows.begin), prefix.last() + 1);
-  const int end_l = min(min(batch.first_row + unit_row + kRowsOfUnit, rows.end), m);
+  const int first_l = max(max(batch.first_row + strip_row, rows.begin), prefix.last() + 1);
+  const int end_l = min(min(batch.first_row + strip_row + kRowsOfStrip, rows.end), m);
   if (!prefix.ascends || column >= batch.n_columns || m < columns.begin || m >= columns.end || first_l >= end_l) return;
 
   const Margins margins = {const_cast<u32*>(cell_rows), const_cast<float*>(row_factors), const_cast<u32*>(cell_columns),
@@ -98,8 +98,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
         }
       }
     }
-    float told = 0;
-    const auto add_told = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
+    float bound = 0;
+    const auto add_bound = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
       float x[kClasses], sum = 0;
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
@@ -109,10 +109,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       const float inverse = reciprocal(fmaxf(sum, 1e-24f));
       if constexpr (kClasses == 2) {
         const float excess = fmaf(-factor[0], sum, x[0]), deviation = excess * inverse;
-        told = fmaf(excess * deviation, fmaf(factor[2], deviation * deviation, factor[1]), told);
+        bound = fmaf(excess * deviation, fmaf(factor[2], deviation * deviation, factor[1]), bound);
       } else {
 #pragma unroll
-        for (int q = 0; q < kClasses; ++q) told += information_of(x[q], x[q] * inverse * factor[q]);
+        for (int q = 0; q < kClasses; ++q) bound += information_of(x[q], x[q] * inverse * factor[q]);
       }
     };
     if constexpr (kHoldsProducts) {
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
             held[cell][i] -= level > 0 ? 0 : sums[cell][i];
             sums[cell][i] += held[cell][i];
           }
-          cell_of_prefix(level * kHeldCells + cell).for_cells(held[cell], add_told);
+          cell_of_prefix(level * kHeldCells + cell).for_cells(held[cell], add_bound);
         }
       }
     } else {
@@ -159,13 +159,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       for (int cell = 0; cell < prefix.cells(); ++cell) {
         int counts[kProducts];
         gather(cell, counts);
-        cell_of_prefix(cell).for_cells(counts, add_told);
+        cell_of_prefix(cell).for_cells(counts, add_bound);
       }
     }
     const i64 of_row = first_variable + row;
     const float row_best = tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
     const float others = of_both(row_best + column_information, fmaxf(rest[of_row], column_rest)) - information[of_row];
-    if (fmaf(told, kInflation, tolerance) < of_both(column_best, others)) continue;
+    if (fmaf(bound, kInflation, tolerance) < of_both(column_best, others)) continue;
     const u32 place = atomicAdd(n_survivors, 1u);
     if (place >= capacity) continue;
     int* tuple = survivor_tuples + (i64)place * (1 + kDimensions);

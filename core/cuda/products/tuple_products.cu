@@ -1,13 +1,13 @@
 // a batch → the counts of every pair of its planes with every mask, by binary matrix products
 //
-// A block of threads takes 64 × 64 planes (128 × 128 where there is one mask) and some masks. Slabs of samples come
+// A block of threads takes 64 × 64 planes (128 × 128 where there is one mask) and some masks. Segments of samples come
 // through shared memory by asynchronous copies, as fragments; a mask is applied in registers, so that what
 // a warp loads serves all its masks. Counts stay in registers, 32 bits wide, until their class ends.
 //
 // Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
 //
-// Compiled once for each MASKS, MASK_GROUPS, SLAB_STEPS and BOTH_IN_A_WORD (product_block.cuh).
-#include "product_block.cuh"
+// Compiled once for each MASKS, MASK_GROUPS, SEGMENT_STEPS and PAIRED_COUNTS (product_block.cuh).
+#include "products/product_block.cuh"
 
 namespace interplay {
 
@@ -16,12 +16,12 @@ constexpr int kFragments = kBlockFragments / 2;
 constexpr int kStages = 3;
 // Without tensor cores a product is many instructions: unrolled, they would take minutes to compile.
 #ifdef INTERPLAY_TENSOR_CORES
-constexpr int kStepsUnrolled = kSlabSteps;
+constexpr int kStepsUnrolled = kSegmentSteps;
 #else
 constexpr int kStepsUnrolled = 1;
 #endif
 constexpr int kStepWords = 2 * kBlockFragments * kWordsPerFragment + kBlockMasks * kWordsPerStep;
-constexpr int kStageWords = kSlabSteps * kStepWords;
+constexpr int kStageWords = kSegmentSteps * kStepWords;
 
 __device__ __forceinline__ void count_block(const Products& products, const BlockOfPlanes& block, u32* memory) {
   const int n_classes = products.n_classes;
@@ -50,14 +50,14 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
       step_words[i] = kWordsPerStep;
     }
   }
-  // Slabs of a class: the last of them may have steps of zeros, so that no loop has to ask.
+  // Segments of a class: the last of them may have steps of zeros, so that no loop has to ask.
   int copied_class = 0, copied_step = 0, n_copied = 0;
-  const auto copy_slab = [&] {
+  const auto copy_segment = [&] {
     if (copied_class < n_classes) {
       const int end = class_steps[copied_class + 1];
       u32* to = memory + n_copied % kStages * kStageWords;
 #pragma unroll
-      for (int s = 0; s < kSlabSteps; ++s) {
+      for (int s = 0; s < kSegmentSteps; ++s) {
         const int step = copied_step + s;
 #pragma unroll
         for (int i = 0; i < kPerThread; ++i) {
@@ -67,7 +67,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
         to += kStepWords;
       }
       ++n_copied;
-      copied_step += kSlabSteps;
+      copied_step += kSegmentSteps;
       if (copied_step >= end) copied_step = end, ++copied_class;
     }
     end_copies();
@@ -115,20 +115,20 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
   };
 
-  for (int stage = 0; stage < kStages - 1; ++stage) copy_slab();
-  int slab = 0;
+  for (int stage = 0; stage < kStages - 1; ++stage) copy_segment();
+  int segment = 0;
 #pragma unroll 1
   for (int q = 0; q < n_classes; ++q) {
-    if (!kBothInAWord || q == 0) clear();
-    const int n_slabs = (class_steps[q + 1] - class_steps[q] + kSlabSteps - 1) / kSlabSteps;
+    if (!kPaired || q == 0) clear();
+    const int n_segments = (class_steps[q + 1] - class_steps[q] + kSegmentSteps - 1) / kSegmentSteps;
 #pragma unroll 1
-    for (int of_class = 0; of_class < n_slabs; ++of_class, ++slab) {
+    for (int of_class = 0; of_class < n_segments; ++of_class, ++segment) {
       wait_for_copies<kStages - 2>();
       __syncthreads();
-      copy_slab();
-      const u32* at = memory + slab % kStages * kStageWords;
+      copy_segment();
+      const u32* at = memory + segment % kStages * kStageWords;
 #pragma unroll kStepsUnrolled
-      for (int s = 0; s < kSlabSteps; ++s, at += kStepWords) {
+      for (int s = 0; s < kSegmentSteps; ++s, at += kStepWords) {
         const uint4* fragments = reinterpret_cast<const uint4*>(at) + lane;
         uint4 left[kFragments], right[kFragments];
 #pragma unroll
@@ -154,7 +154,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
         }
       }
     }
-    if (kBothInAWord && q == 0) {
+    if (kPaired && q == 0) {
       shift();
     } else {
       write(q);

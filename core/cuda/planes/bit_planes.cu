@@ -1,5 +1,5 @@
 // planes as the host packs them → fragments (tuple_counts.cuh), with a plane for level 0 too
-#include "tuple_counts.cuh"
+#include "planes/tuple_counts.cuh"
 
 using namespace interplay;
 

@@ -1,7 +1,7 @@
 // the counts of single planes with the masks of a batch → cells of each prefix with each variable, and what they tell
 #pragma once
 
-#include "product_cells.cuh"
+#include "products/product_cells.cuh"
 
 using namespace interplay;
 
