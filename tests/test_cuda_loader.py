@@ -22,7 +22,13 @@ from interplay.engines.choice import SearchWork
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, devices, kernel_loader
 from interplay.engines.cuda.devices import DeviceLimits
-from interplay.engines.cuda.kernel_loader import compile_ahead, compiled, image_name, start_seconds
+from interplay.engines.cuda.kernel_loader import (
+    allow_shared_memory,
+    compile_ahead,
+    compiled,
+    image_name,
+    start_seconds,
+)
 from interplay.engines.cuda.kernel_plan import STATISTIC, compilations, kernels_of
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.work_plan import WorkPlan
@@ -317,6 +323,14 @@ def test_a_folder_that_can_only_be_read_serves_too(cupy: FakeCupy, monkeypatch: 
     for function in ("list_tuples", "sample_tuples"):
         assert compiled("tuples/tuple_list.cu", function, OPTIONS)[0] == function
     assert len(cupy.compilations) == 2
+
+
+def test_shared_memory_of_a_kernel_is_never_lowered() -> None:
+    """Threads share kernels: another may be about to launch with more."""
+    kernel = SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10)
+    for n_bytes, expected in [(1000, 48 << 10), (100 << 10, 100 << 10), (60 << 10, 100 << 10)]:
+        allow_shared_memory(kernel, n_bytes)
+        assert kernel.max_dynamic_shared_size_bytes == expected
 
 
 def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from cuda_problems import TILE_SHAPE, assert_same_bits, problem
 from gpu_mark import needs_gpu
 from interplay.arrays import DecisionClasses, DiscreteCodes
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_tuples, shared_search, work_plan
+from interplay.engines.cuda import CudaEngine, batch_search, shared_search, work_plan
 from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.product_plan import ProductVariant, buffer_shapes, choose_products, make_product_work
@@ -223,7 +223,7 @@ class TestEqualsTheCpuEngine:
                 rare=case == 1,
             )
             if case == 1:  # many small batches
-                monkeypatch.setattr(device_tuples, "_MAX_PRODUCTS", 1 << 20)
+                monkeypatch.setattr(batch_search, "_MAX_PRODUCTS", 1 << 20)
             engine = CudaEngine(devices=(0, 0) if case == 2 else None)
             tiles = make_tuple_tiles(
                 n_levels, n_vars=n_vars, dimensions=dimensions, **vars(engine.tile_shape(dimensions))

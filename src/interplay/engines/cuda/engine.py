@@ -18,7 +18,7 @@ from interplay.checks import shown
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
-from interplay.engines.cuda.device_tuples import OnDone, SearchData
+from interplay.engines.cuda.device_state import OnDone, SearchData
 from interplay.engines.cuda.devices import (
     DeviceLimits,
     NotForDevices,
@@ -32,9 +32,9 @@ from interplay.engines.cuda.kernel_loader import compile_ahead
 from interplay.engines.cuda.kernel_plan import kernels_of
 from interplay.engines.cuda.kernels import COUNTING
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
+from interplay.engines.cuda.listing_chunks import ListingChunks
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
-from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.tile_chunks import tiles_of_tuples
@@ -281,17 +281,17 @@ class CudaEngine(Engine):
         """List on the devices, or raise _ToCpu."""
         if not len(tiles):
             return TupleRows.none(tiles.dimensions)
-        # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
-        segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
+        # Devices take chunks of tiles in turn: their order is kept, and a long list of few rows is shared well.
+        chunks = ListingChunks(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
 
         def work(share: int, on_done: OnDone) -> None:
             listing = DeviceListing(data, tiles, min_value=min_value, formula=formula, every_member=every_member)
-            while (segment := segments.take()) is not None:
-                rows = listing.rows(*segment, segments.most_rows, on_done)
+            while (chunk := chunks.take()) is not None:
+                rows = listing.rows(*chunk, chunks.most_rows, on_done)
                 if rows is None:
-                    segments.put_back(*segment)
+                    chunks.put_back(*chunk)
                 else:
-                    segments.hand_in(segment[0], rows)
+                    chunks.hand_in(chunk[0], rows)
 
         try:
             if formula is None:
@@ -300,7 +300,7 @@ class CudaEngine(Engine):
                 tables = make_statistic_tables(planes, tiles, pseudocount, formula)
             data = SearchData(planes, tables, pseudocount, self._limits())
             self._on_all_devices(work, report)
-            return segments.rows()
+            return chunks.rows()
         except NotForDevices as error:
             raise _ToCpu(str(error)) from None
         except Exception as error:

@@ -113,6 +113,15 @@ def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
     return _function(file, function, options, cupy.cuda.Device().compute_capability)
 
 
+def allow_shared_memory(kernel: Any, n_bytes: int) -> None:
+    """Let a kernel have this much shared memory on the current device.
+
+    The limit is never lowered: threads share kernels, and another thread may be about to launch this one with more.
+    """
+    with _lock:
+        kernel.max_dynamic_shared_size_bytes = max(kernel.max_dynamic_shared_size_bytes, n_bytes)
+
+
 @lru_cache(maxsize=128)
 def _function(file: str, function: str, options: tuple[str, ...], capability: str) -> Any:
     import cupy

@@ -7,7 +7,7 @@ from functools import reduce
 
 from interplay.arrays import MaxGains, TupleTiles
 from interplay.engines.cuda.device_search import CAPACITY, DeviceSearch
-from interplay.engines.cuda.device_tuples import OnDone, SearchData
+from interplay.engines.cuda.device_state import OnDone, SearchData
 from interplay.engines.cuda.devices import is_device_memory_error
 from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
 from interplay.engines.cuda.work_plan import MIN_CAPACITY

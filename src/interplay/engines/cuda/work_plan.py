@@ -92,6 +92,8 @@ class WorkPlan:
 
     Attributes
     ----------
+    layout : LaneLayout
+    records : TileRecords
     dimensions : int
     every_member : bool
         Whether tuples are sought of which every member gains.
@@ -121,7 +123,7 @@ class WorkPlan:
         every_member: bool = False,
     ) -> None:
         self.every_member = every_member
-        self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
+        self._planes, self.layout, self.records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self.dimensions = self._k = tiles.dimensions
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
@@ -147,8 +149,8 @@ class WorkPlan:
         """Sort all tiles by levels of the last two variables, and whether these come from one small block."""
         if self._k == 1:
             return np.zeros(len(self._n_tuples), dtype=np.int64), []
-        records = self._records
-        levels = self._layout.n_levels[records.lane[:, -2:]].astype(np.int64)
+        records = self.records
+        levels = self.layout.n_levels[records.lane[:, -2:]].astype(np.int64)
         in_one_block = records.lane[:, -2] == records.lane[:, -1]
         in_one_block &= records.end[:, -1] - records.begin[:, -1] <= MAX_BLOCK
         kinds, kind = np.unique(np.column_stack([levels, in_one_block]), axis=0, return_inverse=True)
@@ -194,7 +196,7 @@ class WorkPlan:
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
-                # By all tiles of the kinds: a list comes in segments, which should not each have kernels of their own.
+                # By all tiles of the kinds: a list comes in chunks, which should not each have kernels of their own.
                 prefix_levels=self._unrolled_prefix_levels(kinds),
                 n_cells=self._n_prefix_cells(np.flatnonzero(np.isin(self._kind, kinds))),
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
@@ -218,7 +220,7 @@ class WorkPlan:
         """Return the number of levels that all variables of the prefixes have, or 0."""
         if self._k == 2:
             return 2
-        distinct = np.unique(self._layout.n_levels[self._records.lane[np.isin(self._kind, kinds), :-2]])
+        distinct = np.unique(self.layout.n_levels[self.records.lane[np.isin(self._kind, kinds), :-2]])
         return int(distinct[0]) if len(distinct) == 1 else 0
 
     def _unrolled_prefix_levels(self, kinds: list[int]) -> int:
@@ -227,7 +229,7 @@ class WorkPlan:
         return common if common ** (self._k - 2) <= 16 else 0
 
     def _n_prefix_cells(self, which: IntArray) -> int:
-        levels = self._layout.n_levels[self._records.lane[which, :-2]].astype(np.int64)
+        levels = self.layout.n_levels[self.records.lane[which, :-2]].astype(np.int64)
         return int(levels.prod(axis=1).max())
 
     def _small_cells_need_care(self) -> bool:
@@ -243,8 +245,8 @@ class WorkPlan:
     def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
         """Cut tiles of one kind into batches of about so many counts at most."""
         return make_product_work(
-            self._records,
-            self._layout,
+            self.records,
+            self.layout,
             which,
             variant,
             n_tuples=self._n_tuples,
@@ -254,10 +256,10 @@ class WorkPlan:
 
     def work(self, which: IntArray, variant: SearchVariant) -> Work:
         """Cut tiles of one kind into items and runs."""
-        begin, end, lane = self._records.begin[which], self._records.end[which], self._records.lane[which]
+        begin, end, lane = self.records.begin[which], self.records.end[which], self.records.lane[which]
 
         def n_pieces(place: int, size: int) -> IntArray:
-            shift = (begin[:, place] - self._layout.first_position[lane[:, place]]) % 16
+            shift = (begin[:, place] - self.layout.first_position[lane[:, place]]) % 16
             return np.asarray(-(-(end[:, place] - begin[:, place] + shift) // size))
 
         n_prefixes = (end - begin)[:, :-2].prod(axis=1)
@@ -292,7 +294,7 @@ class WorkPlan:
         return np.concatenate([[0.0], np.cumsum(self._n_choices(which))])
 
     def _n_choices(self, which: IntArray) -> FloatArray:
-        return np.asarray((self._records.end[which] - self._records.begin[which]).astype(np.float64).prod(axis=1))
+        return np.asarray((self.records.end[which] - self.records.begin[which]).astype(np.float64).prod(axis=1))
 
 
 def sum_tolerance(n_prime: float, n_classes: int) -> float:

@@ -1,4 +1,4 @@
-"""Tiles in their order → segments to be listed one by one, or by several devices; and their rows in order again."""
+"""Tiles in their order → chunks to be listed one by one, or by several devices; and their rows in order again."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from interplay.arrays import FloatArray, TupleRows
 from interplay.engines.tile_chunks import end_of_chunk, summed
 
-#: Rows that a segment should not exceed, whatever is asked for: they are sorted on the device.
+#: Rows that a chunk should not exceed, whatever is asked for: they are sorted on the device.
 _MAX_ROWS = 1 << 22
 
-#: A segment may have this many times the tuples of the largest before it: a first guess of the rows may be wrong.
+#: A chunk may have this many times the tuples of the largest before it: a first guess of the rows may be wrong.
 _MAX_GROWTH = 8.0
 
-#: Near the end there are still so many of the rows asked for in a segment; what is too much is thrown away.
+#: Near the end there are still so many of the rows asked for in a chunk; what is too much is thrown away.
 _LAST_SHARE = 1 / 16
 
 
-class TileSegments:
+class ListingChunks:
     """Hands out the tiles in order, as many at a time as should have a fitting number of rows.
 
     Where the rows become too many, no further tile is taken: after the tile with the row number `max_rows`, as one
@@ -31,7 +31,7 @@ class TileSegments:
     dimensions : int
     max_rows : int, optional
     n_workers : int
-        Threads that take segments.
+        Threads that take chunks.
     """
 
     def __init__(self, n_tuples: FloatArray, dimensions: int, max_rows: int | None, n_workers: int = 1) -> None:
@@ -49,7 +49,7 @@ class TileSegments:
 
     @property
     def most_rows(self) -> int:
-        """A segment of several tiles with more rows should be put back."""
+        """A chunk of several tiles with more rows should be put back."""
         return 2 * self._wanted
 
     def take(self) -> tuple[int, int] | None:
@@ -66,14 +66,14 @@ class TileSegments:
             return begin, self._next_tile
 
     def put_back(self, begin: int, end: int) -> None:
-        """Take back a segment that has too many rows, to hand it out in two parts."""
+        """Take back a chunk that has too many rows, to hand it out in two parts."""
         middle = (begin + end) // 2
         with self._lock:
             self._again += [(middle, end), (begin, middle)]  # the first part first
             self._largest = float(self._before[middle] - self._before[begin])
 
     def hand_in(self, begin: int, rows: TupleRows) -> None:
-        """Take the rows of the segment that starts at tile `begin`."""
+        """Take the rows of the chunk that starts at tile `begin`."""
         with self._lock:
             self._parts[begin] = rows
             n_tuples = float(self._before[begin + len(rows.rows_of_tile)] - self._before[begin])
