@@ -165,7 +165,6 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   }
   Index first_lane_after(Index place) const { return this->first_single_lane_after(place); }
   Index first_register_after(Index place) const { return place < 0 ? 0 : first_lane_after(place) / in_register_; }
-  Index counted_together() const { return together_; }
 
   // Counts of tables, and of whole prefixes.
 
@@ -186,8 +185,9 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
                                        static_cast<int>(this->n_lanes_), table.information.data() + entry * kLanes);
   }
 
-  void start_prefixes() {
+  Index start_prefixes() {
     if (n_prefix_ > 1) counter_.set_masks(this->masks_[n_prefix_ - 1].data(), this->n_masks_[n_prefix_ - 1]);
+    return together_;
   }
 
   // The prefixes that end at these places.
@@ -246,9 +246,8 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     }
   }
 
-  void bound_parts() { this->scorer_.set_without_part(LevelReader{job_.counts, n_vectors_}); }
-
   void score_lanes() {
+    this->scorer_.set_without_part(LevelReader{job_.counts, n_vectors_});
     count_again_if_large();
     auto kernel = kernels_by_bound_[own_trial_.use_polynomial()];
     if constexpr (Form::has_bytes) {

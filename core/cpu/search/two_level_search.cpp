@@ -46,7 +46,6 @@ class TwoLevelSearcher final : public PrefixWalk<TwoLevelSearcher, LaneScoreJob>
 
   // Most blocks have no more variables.
   static constexpr Index kCountedTogether = 64;
-  static constexpr Index counted_together() { return kCountedTogether; }
 
   Index vars_at_a_time(const std::int32_t* tile) const { return problem_.block_size(tile, n_prefix_ - 1); }
 
@@ -103,7 +102,7 @@ class TwoLevelSearcher final : public PrefixWalk<TwoLevelSearcher, LaneScoreJob>
     if (n_parts_ == 2 && lacks_last) keep_vertices(table, entry, information);
   }
 
-  void start_prefixes() const {}
+  static Index start_prefixes() { return kCountedTogether; }
 
   void count_prefixes(Index begin, Index end) {
     lists_.clear();
@@ -130,15 +129,12 @@ class TwoLevelSearcher final : public PrefixWalk<TwoLevelSearcher, LaneScoreJob>
     patterns_to_cells(counts.prefix_cells, 0, n_members, TwoLevels{});
   }
 
-  void bound_parts() {
+  void score_lanes() {
     if (n_parts_ == 1) {
       scorer_.set_without_part(TwoLevelReader{job_.counts});
     } else {
       look_up_vertices();
     }
-  }
-
-  void score_lanes() {
     const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), n_parts_, n_prefix_);
     scorer_.score(kernel, data_.model(), job_, TwoLevelReader{job_.counts});
   }
