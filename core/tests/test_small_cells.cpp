@@ -82,7 +82,7 @@ struct SmallTuples {
 
 }  // namespace
 
-// Every cell of fewer than 16 samples has at most what the tables say, and not much less.
+// Every cell of fewer than 16 samples has at most the information in the tables, and not much less.
 void test_small_cell_tables(std::mt19937& rng) {
   for (int repeat = 0; repeat < 2000; ++repeat) {
     const std::array<Index, 2> sizes{1 + static_cast<Index>(rng() % 30000), 1 + static_cast<Index>(rng() % 30000)};

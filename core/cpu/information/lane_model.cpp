@@ -19,7 +19,7 @@ constexpr double kRoundingError = 8 * 0x1p-24;
 constexpr double kExactAt = 0.45;
 
 // Where the share of a class is nearer to a half than this, over the number of cells, polynomials are even: cheaper,
-// and so little looser that it pays. What is lost adds up over the cells.
+// and looser by little. The loss adds up over the cells.
 constexpr double kNearlyEven = 0.32;
 
 // KL / δ², in bits, of share q + δ from share q.

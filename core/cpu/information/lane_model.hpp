@@ -8,7 +8,8 @@ namespace interplay {
 // Of two classes. n_cells: the most that a tuple can have.
 LaneModel make_lane_model(std::span<const Index> class_sizes, double pseudocount, double n_cells);
 
-// What a sum of x·log2(x), in bits, exceeds the information by (as LaneModel means it), by the cells of the full table.
+// The excess of a sum of x·log2(x), in bits, over the information (as LaneModel means it), by the cells of the full
+// table.
 class InformationOffset {
  public:
   InformationOffset(std::span<const Index> class_sizes, double pseudocount);

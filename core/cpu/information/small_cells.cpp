@@ -44,7 +44,7 @@ SmallCellTables make_small_cell_tables(std::span<const Index> class_sizes, doubl
 
   SmallCellTables tables{};
   tables.same_classes = class_sizes[0] == class_sizes[1];
-  // 252 steps, and what rounding may add, fit a byte.
+  // 252 steps, and the steps that rounding may add, fit a byte.
   tables.unit = static_cast<float>(std::max({depth / 252, kLeastUnit, 4 * of_total.rounding}));
   const double unit = static_cast<double>(tables.unit);
   tables.of_cell = -of_total.at_zero;

@@ -177,7 +177,8 @@ struct Avx2Simd {
     return _mm256_blendv_epi8(look_up(class_0, pairs), look_up(class_1, pairs), upper);
   }
 
-  // Lanes 0–3 and 8–11, 4–7 and 12–15: what unpacking gives without a way from one half of a register to the other.
+  // Lanes 0–3 and 8–11, 4–7 and 12–15: the order of unpacking, which moves nothing from one half of a register to the
+  // other.
   static Floats low_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpacklo_epi16(a, _mm256_setzero_si256())); }
   static Floats high_floats(Counts a) { return _mm256_cvtepi32_ps(_mm256_unpackhi_epi16(a, _mm256_setzero_si256())); }
   static void put_in_order(Floats (&low_high)[2]) {

@@ -10,8 +10,8 @@ template <class Simd>
 struct CarrySaveAdder {
   using Bits = typename Simd::Bits;
 
-  // Two bits of the same weight per lane. Of the second, what adders want is where it differs from the first: with that
-  // two of them take eight operations (Demenkov, Kojevnikov, Kulikov, Yaroslavtsev, 2010) instead of ten.
+  // Two bits of the same weight per lane. The second is kept as its difference (XOR) from the first: two adders then
+  // take eight operations (Demenkov, Kojevnikov, Kulikov, Yaroslavtsev, 2010) instead of ten.
   struct TwoBits {
     Bits first, differ;
   };

@@ -60,7 +60,7 @@ bool has_others(const Value* values, Index n, Value a, Value b, Value c) {
   }
 }
 
-// By counting those before each one: there is nothing for the processor to guess.
+// Each value goes to the number of values before it: no branch for the processor to guess.
 template <class Value>
 void sort_shown(const Value* shown, Value* in_order) {
   using interplay::kShown;
@@ -100,7 +100,7 @@ Index gather(const Value* values, Index n, Value low, Value high, Value* gathere
     Counter<Value> any = 0;  // most blocks have none
     for (Index i = begin; i < end; ++i) any |= (values[i] >= low) & (values[i] <= high);
     if (!any) continue;
-    // Written without a branch: what is not wanted is written over.
+    // Written without a branch: the next value overwrites one that is not wanted.
     for (Index i = begin; i < end; ++i) {
       gathered[n_gathered] = values[i];
       n_gathered += (values[i] >= low) & (values[i] <= high);

@@ -1,5 +1,5 @@
-// The lane kernels for any instruction set. `Simd` says what the registers are; it lives in an unnamed namespace of
-// the including file, and nothing of std:: may be instantiated here (see tuple_counts-inl.hpp).
+// The lane kernels for any instruction set. `Simd` defines the registers; it lives in an unnamed namespace of the
+// including file, and nothing of std:: may be instantiated here (see tuple_counts-inl.hpp).
 //
 // Simd has: Bits (256 bits), Counts (u16) and Floats (f32) of as many lanes as kFloats says, and the functions used
 // below. Bounds may be computed with wider registers than the rest.
@@ -98,7 +98,7 @@ INTERPLAY_INLINE LaneCount* list_bits(Word word, typename Simd::Eight first, Lan
   const auto eight = Simd::set_8(8);
   for (int byte = 0; byte < Bytes; ++byte) {
     const BitsOfByte& bits = kBitsOfBytes.of[word >> (8 * byte) & 0xff];
-    // Eight numbers are stored whatever the byte holds; the next byte overwrites those that do not count.
+    // Always eight numbers are stored; the next byte overwrites the numbers beyond the ones of this byte.
     Simd::store_8(end, Simd::add_8(Simd::widen_8(bits.positions), first));
     first = Simd::add_8(first, eight);
     end += bits.number;
@@ -143,7 +143,7 @@ Index list_within(const Word* plane, const Word* mask, Index n_words, int n_byte
   return kernel(plane, mask, n_words, padding, list);
 }
 
-// Sixteen rows are added to bit planes of weight 1, 2, 4, 8, and what carries out of these to the planes of weight 16
+// Sixteen rows are added to bit planes of weight 1, 2, 4, 8, and the carries out of these to the planes of weight 16
 // and more: a ripple, but only once in sixteen rows.
 template <class Simd, class Adder, int HighPlanes>
 INTERPLAY_INLINE void add_rows(const Word* rows, const LaneCount* list, Index n_padded,

@@ -58,8 +58,8 @@ struct SquaredPolynomial {
   float first, second, third, fourth, last;
 };
 
-// Constants of a search. All informations are Σ n·KL(class shares of the cell ‖ class shares of all), in bits: what
-// U(decision) − U(tuple) would be with the pseudocounts of the full table in both.
+// Constants of a search. All informations are Σ n·KL(class shares of the cell ‖ class shares of all), in bits. This is
+// U(decision) − U(tuple) with the pseudocounts of the full table in both.
 struct LaneModel {
   // D = scale · Σ weight · count: the sizes of the other class, reduced, that of class 0 with a minus.
   std::int16_t weights[2];
@@ -90,22 +90,22 @@ struct Survivor {
   float bound;
 };
 
-// The lanes that a prefix meets, and what the bound of a tuple has to reach for the tuple to survive: for some member,
-// the best gain so far plus the information of the tuple without that member. Or for every member, where tuples are
-// listed of which every member gains; best gains are then what they must gain.
+// The lanes that a prefix meets, and the threshold that the bound of a tuple has to reach: for some member, the best
+// gain so far plus the information of the tuple without that member. A screen asks for this of every member; best gains
+// are then the gains that members need.
 struct LanesToBeat {
   const float* without_member[kMaxPrefix];  // IN per lane: lower bound of the information without that prefix member
   float best_of_member[kMaxPrefix];         // IN best gain of each prefix member so far
   const float* without_part[kMaxParts];     // IN per lane: the same for each part of the lane
   const float* best_of_part[kMaxParts];     // IN per lane: best gain of each part so far
   bool every_member;                        // for every member, not for some
-  float more_if_no_zero;                    // what is to be reached beyond that where no cell lacks a class
+  float more_if_no_zero;                    // added to the threshold where no cell lacks a class
   int first_lane, last_lane;                // lanes to look at
   Survivor* survivors;                      // OUT room for all of them
 };
 
 struct LaneScoreJob : LanesToBeat {
-  using Lane = ClassCounts;  // what is counted of a lane
+  using Lane = ClassCounts;  // the count of a lane
   LaneCounts counts;
 };
 
@@ -134,7 +134,7 @@ struct LevelModel {
   float share[kMaxLevelClasses];
   float share_3[kMaxLevelClasses];  // three times that
   float pseudo;                     // pseudocounts of a cell of the full table, of all classes
-  float slack, wide_slack;          // of counts of 16 bits, and of those that are floats
+  float slack, wide_slack;          // of counts of 16 bits, and of counts that are floats
   LaneModel two_classes;            // if there are two
   SmallCellTables small_cells;      // likewise
 };
@@ -211,7 +211,7 @@ struct PairedKernels {
   // Set counts to those of two classes, or add these.
   void (*put)(const LaneCount* class_0, const LaneCount* class_1, const LaneRuns& runs, ClassCounts* counts);
   void (*add)(const LaneCount* class_0, const LaneCount* class_1, const LaneRuns& runs, ClassCounts* counts);
-  // Count the lanes of both classes of up to 255 samples. In bytes, of more samples, what is left modulo 256.
+  // Count the lanes of both classes of up to 255 samples. In bytes, counts of more samples are modulo 256.
   void (*count)(const ListedRows& class_0, const ListedRows& class_1, const LanePieces& pieces, ClassCounts* counts);
   void (*count_bytes)(const ListedRows& class_0, const ListedRows& class_1, const LanePieces& pieces, BytePair* counts);
   // Number of survivors of the bound. [members of the prefix: 1, 2, or 0 for any number][levels of all of them and of

@@ -1,5 +1,5 @@
-// A row stays 256 bits wide: what AVX-512 adds to counting is logic on three operands, so that a carry-save adder takes
-// two instructions instead of five. Bounds have registers of 512 bits.
+// A row stays 256 bits wide: for counting, AVX-512 adds logic on three operands: a carry-save adder takes two
+// instructions instead of five. Bounds have registers of 512 bits.
 #include "kernels/avx2_simd.hpp"
 #include "kernels/lane_kernels-inl.hpp"
 

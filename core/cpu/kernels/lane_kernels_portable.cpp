@@ -1,5 +1,5 @@
-// Plain arrays in place of registers: right everywhere, and compilers turn the loops into what the processor's base
-// instruction set has (SSE2, NEON).
+// Plain arrays in place of registers: right everywhere, and compilers turn the loops into the base instruction set of
+// the processor (SSE2, NEON).
 #include <bit>
 #include <cstring>
 #include <type_traits>

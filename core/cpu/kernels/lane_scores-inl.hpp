@@ -10,7 +10,7 @@
 
 namespace {
 
-// What a cell of two classes has in all, and how far class 0 is from its share: D_0 / scale. From lanes of
+// The samples of a cell of two classes, and the excess of class 0 over its share: D_0 / scale. From lanes of
 // ClassCounts.
 template <class Simd>
 struct TwoClassSums {
@@ -71,7 +71,7 @@ struct RationalScore {
 
 // Two classes of nearly equal shares: cheaper, and as tight. Polynomials P in δ = D / n, see LaneModel. They are
 // computed as last · ((δ² + first·δ + second)² + third·δ + fourth), with three multiplications instead of the four of
-// Horner's rule: multiplications are what there is most of. Even ones have two.
+// Horner's rule: multiplications are the bottleneck. Even polynomials have two.
 template <class Simd, bool Upper, bool Even = false>
 struct PolynomialScore {
   using Floats = typename Simd::Floats;
@@ -174,8 +174,8 @@ INTERPLAY_INLINE typename Simd::Floats least_to_beat(int n_parts, int n_prefix, 
   return to_beat;
 }
 
-// Add those of a register's lanes, from `first` on, whose bound reaches what there is to beat; returns how many there
-// are now.
+// Add the lanes of a register, from `first` on, whose bound reaches the threshold; returns the number of all lanes
+// added so far.
 template <class Simd>
 INTERPLAY_INLINE int list_survivors(typename Simd::Floats bound, typename Simd::Floats to_beat, int first,
                                     const interplay::LanesToBeat& job, int n_survivors) {

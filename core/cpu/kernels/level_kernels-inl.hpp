@@ -11,8 +11,8 @@
 
 namespace {
 
-// Counts of patterns → counts of cells, for one level of 16 lanes and one class: what members with a level from 1 on
-// do not have is their level 0.
+// Counts of patterns → counts of cells, for one level of 16 lanes and one class: the count of a member at level 0 is
+// the count with it open, less its counts at levels from 1 on.
 template <class Simd>
 INTERPLAY_INLINE void patterns_to_cells(const interplay::LevelShape& shape, interplay::LaneCount* cells) {
   for (int member = 0, stride = 1; member < shape.n_prefix; ++member) {
@@ -71,7 +71,7 @@ INTERPLAY_INLINE void score_16_level_lanes(const interplay::LevelModel& model, c
   Simd::put_in_order(sums);
 }
 
-// What lanes lane … lane + 15 have to reach beyond the least: more where all counts of cells are positive. Reads the
+// The addition to the thresholds of lanes lane … lane + 15: not 0 where all counts of cells are positive. Reads the
 // cells that score_16_level_lanes left in the scratch buffer.
 template <class Simd>
 void more_to_reach(const interplay::LevelModel& model, const interplay::LevelScoreJob& job, float (&more)[16]) {

@@ -1,5 +1,5 @@
-// What the kernels need of the compiler. Not std::countr_zero: nothing of std:: may be instantiated in files built for
-// one instruction set (see tuple_counts-inl.hpp).
+// Intrinsics of the compiler that the kernels need. Not std::countr_zero: nothing of std:: may be instantiated in files
+// built for one instruction set (see tuple_counts-inl.hpp).
 #pragma once
 
 #if defined(_MSC_VER)

@@ -2,7 +2,7 @@
 // lane_kernels-inl.hpp.
 //
 // Cells with members at level 0 are made from the counts of patterns when they are scored: with up to two members in
-// the prefix, reading these counts again costs less than keeping what registers have no room for.
+// the prefix, reading these counts again costs less than storing cells that do not fit into registers.
 #pragma once
 
 #include "kernels/lane_kernels.hpp"
@@ -40,8 +40,8 @@ struct PairBlock {
   }
 };
 
-// The same of 16 · Registers lanes in bytes: what is left of the counts when they are divided by 256, which for cells
-// of fewer samples than that is their counts.
+// The same of 16 · Registers lanes in bytes: counts modulo 256, which are the counts themselves for cells of fewer
+// samples.
 template <class Simd, int Registers>
 struct ByteBlock {
   using Counts = typename Simd::Counts;
@@ -107,7 +107,7 @@ struct PairedCells {
     }
   }
 
-  // Call take(counts) with each level from 1 on of the lane, then with what is left of the prefix's cell: level 0.
+  // Call take(counts) with each level from 1 on of the lane, then with the rest of the prefix's cell: level 0.
   template <class CountsOf, class Take>
   INTERPLAY_INLINE void take_levels(int cell, const CountsOf& counts_of, const Take& take) const {
     Block rest = Block::set(counts.prefix_cells[cell]);
@@ -136,7 +136,8 @@ struct PairedCells {
   template <class Visit>
   INTERPLAY_INLINE void of_two_members(const Visit& visit) const {
     const int n = levels_of(0), n_patterns = n * levels_of(1);
-    // Where both members are at level 0: what has the first there, less what has the second elsewhere.
+    // Both members at level 0: samples with the first at level 0, less samples that also have the second at another
+    // level.
     Block both_zero[interplay::kMaxLaneLevels - 1];
     for (int upper = 0; upper < n_upper(); ++upper) {
       both_zero[upper] = at(0, upper);

@@ -26,7 +26,7 @@ INTERPLAY_INLINE void score_16_paired_lanes(const interplay::PairedCounts& count
       });
 }
 
-// What lanes lane … lane + 15 have to reach beyond the least: more where no cell lacks a class.
+// The addition to the thresholds of lanes lane … lane + 15: not 0 where no cell lacks a class.
 template <class Simd, bool Bytes>
 void more_to_reach_paired(const interplay::PairedScoreJob& job, const TwoClassSums<Simd>& of, int lane,
                           typename Simd::Floats (&more)[PairBlock<Simd>::kRegisters]) {

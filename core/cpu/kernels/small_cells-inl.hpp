@@ -3,9 +3,9 @@
 //
 // Bottleneck: making the cells with members at level 0. A cell of the prefix whose lanes have a cell of 16 samples or
 // more is bounded by the same scores as elsewhere. Overflow: an entry is at most 255, so three for each of 17 levels
-// stay within 16 bits; a float adds up those of 4096 cells exactly. Rounding: what the tables leave out is added up in
-// doubles, some 14 bits a cell; rounded to a float, once before and once after the entries, it is off by less than
-// 0.004 bits in 2048 cells, which the slack of the model (0.01 at least) makes up for.
+// stay within 16 bits; a float adds up the entries of 4096 cells exactly. Rounding: the terms that are not in the
+// tables are added up in doubles, some 14 bits a cell. Rounded to a float, once before and once after the entries,
+// their sum is off by less than 0.004 bits in 2048 cells. The slack of the model (0.01 at least) covers this.
 #pragma once
 
 #include "kernels/lane_scores-inl.hpp"
@@ -31,7 +31,8 @@ struct SmallCellScore {
   const typename Simd::Table of_class_0, of_class_1, of_total;
   const Floats factor, unit;
   const float slack;
-  // Of the cells of the prefix: whether they are likely to have small cells alone, and what the tables leave out.
+  // Of the cells of the prefix: whether they are likely to have small cells alone, and the terms that are not in the
+  // tables.
   bool is_small[kMostPrefixCells];
   double left_out[kMostPrefixCells];
 
@@ -57,7 +58,7 @@ struct SmallCellScore {
     }
   }
 
-  // Add the entries of a cell to `sum`, and its samples to what was seen.
+  // Add the entries of a cell to `sum`, and its samples to the bits seen so far.
   INTERPLAY_INLINE void add_small(Counts& sum, Counts& seen, const Counts& pairs) const {
     // Above its lower byte a total is 0, and so is entry 0.
     const Counts total = Simd::sum_of_bytes(pairs);

@@ -1,4 +1,4 @@
-// The one counting loop, included by a file per instruction set. `Lanes` says what a register is; it must live in an
+// The one counting loop, included by a file per instruction set. `Lanes` defines the register; it must live in an
 // unnamed namespace there, and nothing of std:: may be used here: a function compiled for AVX-512 and merged by the
 // linker with its namesake elsewhere would crash older processors.
 #pragma once

@@ -1,5 +1,5 @@
-// The bit rows of some samples of a class, copied close together: lists for the many variables that may come next then
-// are made from fewer bits, and what they list is in cache.
+// The bit rows of some samples of a class, copied close together: lists for the many variables that may come next are
+// made from fewer bits, and the rows that they list are in cache.
 #pragma once
 
 #include <algorithm>

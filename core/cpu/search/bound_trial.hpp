@@ -11,7 +11,7 @@
 namespace interplay {
 
 // Polynomials are cheaper to compute. The rational bound is tighter where the classes are uneven, so that fewer tuples
-// have to be scored exactly. What wins depends on the data: prefixes take turns, and the clock decides.
+// have to be scored exactly. Which bound wins depends on the data: prefixes take turns, and the clock decides.
 class BoundTrial {
  public:
   // model: of two classes; null if there are more, which have no polynomials

@@ -1,7 +1,7 @@
 // Tiles of variables with any number of levels, any number of classes: a prefix walk that counts each level from 1 on
 // of a lane.
 //
-// Bottleneck: counting, then the bounds. Counts of prefixes wait for their bounds, so those that are not in cache then
+// Bottleneck: counting, then the bounds. Counts of prefixes wait for their bounds: counts that are no longer in cache
 // make both slower.
 #include "search/level_search.hpp"
 
@@ -23,8 +23,8 @@ constexpr Index kMostCountedBytes = Index{1} << 17;
 constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
 
-// One in so many prefixes at most is counted again, because a byte does not hold its counts: else bytes do not pay.
-// Before any is counted: how many samples of a class their largest cells have, in the mean.
+// Bytes pay while at most one in kMostCountedAgain prefixes is counted again because a byte does not hold its counts,
+// and, before any prefix is counted, while the largest cell of a class has at most kMostExpected samples in the mean.
 constexpr Index kMostCountedAgain = 8;
 constexpr double kMostExpected = 230;
 
@@ -283,8 +283,8 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
 }  // namespace
 
 Index segment_samples(const SearchProblem& problem) {
-  // The rows of 1024 samples fill the fastest cache. Of a segment, those are added up that have a level of each member
-  // of the prefix but its last: the fewer, the more members there are and the more levels they have.
+  // The rows of 1024 samples fill the fastest cache. The rows of a segment that are added up have a level of each
+  // member of the prefix but its last: the more members and levels, the fewer rows.
   Index n_levels = kMaxLaneLevels;
   for (const Index row : problem.blocks.order) n_levels = std::min(n_levels, problem.planes.n_levels[row]);
   Index n_samples = 1024;

@@ -98,7 +98,7 @@ class PrefixWalk : public TileSearcher {
   // The variable that is chosen for a place of the prefix, as a place in the order.
   Index place_of(int member) const { return begin_[member] + local_[member]; }
 
-  // The next lanes, where a lane is one variable: of at most so many registers of `in_register` lanes. A register that
+  // The next lanes, where a lane is one variable: at most `at_most` registers of `in_register` lanes. A register that
   // is not full, the first if any, is taken alone. Returns how many registers there are, one after the other at rows_.
   Index next_single_lanes(Index at_most, Index in_register) {
     if (left_.empty()) return 0;
@@ -327,7 +327,7 @@ class PrefixWalk : public TileSearcher {
 
   SearchProgress& progress_;
   std::vector<std::vector<Pattern>> patterns_;               // [subset]
-  std::array<std::vector<Table*>, kMaxPrefix> filled_at_;    // [depth]: tables to fill when so many places are chosen
+  std::array<std::vector<Table*>, kMaxPrefix> filled_at_;    // [depth]: tables to fill when `depth` places are chosen
   std::array<AlignedBuffer<Word>, kMaxPrefix> inner_masks_;  // [place]: like masks_, with a gap, up to this place
   std::span<const LastMembers> left_;                        // single lanes: to come
   Index lane_begin_ = 0;                                     // single lanes: place of the first in the order

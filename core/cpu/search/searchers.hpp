@@ -38,7 +38,7 @@ class Searchers {
 
  private:
   std::unique_ptr<TileSearcher> make(Searcher searcher);
-  // Two-level searchers have one trial in common: what is found out about one holds for all.
+  // Two-level searchers have one trial in common: its outcome holds for all of them.
   BoundTrial& trial();
 
   const SearchProblem& problem_;

@@ -66,7 +66,7 @@ LevelReader(const Counts&, Index) -> LevelReader<Counts>;
 
 class SurvivorScorer {
  public:
-  // job: where the kernels look for what there is to beat
+  // job: where the kernels read the thresholds
   SurvivorScorer(const SearchProblem& problem, const InformationTables& tables, int n_parts, BoundTrial& trial,
                  SurvivorSink& sink, LanesToBeat& job);
 
@@ -85,7 +85,7 @@ class SurvivorScorer {
     std::fill_n(without_part[0].data(), job_.last_lane, information_of_prefix());
   }
 
-  // Bound the tuples of the lanes of the job, and score what survives.
+  // Bound the tuples of the lanes of the job, and score the survivors.
   template <class Kernel, class Model, class Job, class Form>
   void score(Kernel kernel, const Model& model, const Job& job, const Form& form) {
     trial_.start();
@@ -132,7 +132,7 @@ class SurvivorScorer {
     }
   }
 
-  // What a row has gained so far as this member of a tuple, and where that is kept.
+  // The best gain of a row so far as this member of a tuple, and its slot.
   Index slot(int member, Index row) const { return row * n_groups_ + group_[member]; }
   float best_so_far(int member, Index row) const {
     return rounded_down(every_ ? every_->least_of(member) : sink_.to_beat(slot(member, row)));
@@ -164,7 +164,7 @@ class SurvivorScorer {
   float information_of_prefix() const;
   void offer_members(int first, int lane);
   void list_if_every_gains(int lane, double bound);
-  // What a member gains by the tuple whose cells are gathered, and which has this information.
+  // The gain of a member by the tuple whose cells are gathered and whose information is given.
   double gain_of(int member, Index inner, Fixed whole);
 
   const SearchProblem& problem_;

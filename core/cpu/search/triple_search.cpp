@@ -12,7 +12,7 @@
 namespace interplay {
 namespace {
 
-// What is known of some variables of the prefix that are 1, with the variables of the block.
+// Counts and bounds of some variables of the prefix, all at 1, with the variables of the block.
 struct PrefixCounts {
   alignas(64) std::array<ClassCounts, 2 * kLanes> lanes;                       // triples, pairs, single variables
   alignas(64) std::array<std::array<ClassCounts, kTripleRoom>, 6> of_triples;  // with some parts of each triple
@@ -91,7 +91,7 @@ class TripleSearcher final : public TileSearcher {
     triples_.spread_to_pairs(lanes + kSinglesBegin, target.of_pairs[0].data(), target.of_pairs[1].data());
   }
 
-  // What is known of one variable of the prefix.
+  // Counts and bounds of one variable of the prefix.
   const PrefixCounts& of_var(Index place) {
     PrefixCounts& target = of_var_.data()[place];
     if (known_[place]) return target;

@@ -15,7 +15,7 @@ namespace {
 // Entries of the lists of samples that pairs keep (2 MB).
 constexpr Index kMaxKept = Index{1} << 20;
 
-// What is known of a subset of the prefix with each vertex. Kept for a tile, since each of its sets of pairs needs it.
+// Counts and bounds of a subset of the prefix with each vertex. Kept for a tile, since each set of pairs needs them.
 struct VertexTable {
   AlignedBuffer<ClassCounts> counts;  // tile entries * vertices
   AlignedBuffer<float> information;   // the same; only of the whole prefix
@@ -171,7 +171,7 @@ class TwoLevelSearcher final : public PrefixWalk<TwoLevelSearcher, LaneScoreJob>
   }
 
   // All of the prefix but its last member is chosen, and met with pairs. Such a pair may be that member and a vertex:
-  // what was found serves the whole prefix with that vertex.
+  // its counts and bound are then those of the whole prefix with that vertex.
   void keep_vertices(const Table& table, Index entry, const float* information) {
     const int last = n_prefix_ - 1, before = table.last_place();
     Places chosen{};
@@ -230,7 +230,7 @@ class TwoLevelSearcher final : public PrefixWalk<TwoLevelSearcher, LaneScoreJob>
   AlignedBuffer<ClassCounts> with_parts_;                 // the one at hand with parts of every lane: families * kLanes
 
   // Pairs only.
-  Index next_pair_ = 0;  // the first of those to come
+  Index next_pair_ = 0;  // the first pair of the next lanes
   Index n_vertices_ = 0;
   std::vector<VertexTable> vertex_tables_;  // [subset]
   AlignedBuffer<ClassCounts> of_row_;       // counts of a row of vertices: kLanes
