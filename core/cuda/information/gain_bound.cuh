@@ -1,14 +1,14 @@
-// counts of a cell → an upper bound on what its division tells about the decision
+// counts of a cell → an upper bound of the information that its division adds
 //
-// A cell with n samples, a share p of them in class 0, is divided into parts u with shares q_u. The parts tell
-// Σ u·KL(q_u ‖ p) bits. With δ = q − p, KL = δ²·g(δ), and
+// A cell with n samples, a share p of them in class 0, is divided into parts u with shares q_u. The division adds Σ
+// u·KL(q_u ‖ p) bits of information. With δ = q − p, KL = δ²·g(δ), and
 //     g(δ) ln 2 = ∫ (1 − w) f(p + wδ) dw over w from 0 to 1,  f(z) = 1 / (z(1 − z)).
 // f has even derivatives that are positive, convex and largest at the ends of [0, 1]. So (g(δ) − g(0) − g′(0)·δ) / δ²
 // is largest where q reaches the nearer end of [0, 1], δ² = r² with r = min(p, 1 − p): call that C. And |δ| ≤ σ/2 +
 // δ²/(2σ) for any σ; then
 //     KL ≤ δ²·(A′ + C′·δ²),  A′ = g(0) + |g′(0)|·σ/2,  C′ = C + |g′(0)|/(2σ),
-// with σ about what |δ| is by chance. That exceeds KL by 1 to 3 % where cells have more than some tens of samples.
-// With x_u = n_u0 − p·u, what class 0 has in excess, it is Σ x_u²/u · (A′ + C′·(x_u/u)²): no logarithm per part.
+// with σ about the |δ| that occurs by chance. The bound exceeds KL by 1 to 3 % where cells have more than some tens of
+// samples. With x_u = n_u0 − p·u, the excess of class 0, it is Σ x_u²/u · (A′ + C′·(x_u/u)²): no logarithm per part.
 // Pseudocounts are part of all counts here. With more than two classes, logarithms are taken.
 #pragma once
 
@@ -37,8 +37,9 @@ __device__ __forceinline__ float2 divergence_bound(float n, float p) {
   return make_float2(fmaf(slope, 0.5f * by_chance, at_0), fmaf(slope, 0.5f * reciprocal(by_chance), curvature));
 }
 
-// What x_0 and x_1 samples of two classes tell: Σ x·log2(x / (n·q)), with q the classes' shares of all samples, and n =
-// x_0 + x_1. Their logarithms are small, where those of x are not, so that sums of many lose little.
+// The information of a cell with x_0 and x_1 samples of two classes: Σ x·log2(x / (n·q)), with q the classes' shares of
+// all samples, and n = x_0 + x_1. Logarithms of ratios are small, where logarithms of x are not: sums over many cells
+// lose little.
 __device__ __forceinline__ float information_of_counts(float x_0, float x_1, float2 inverse_shares) {
   const float inverse = reciprocal(fmaxf(x_0 + x_1, 1e-30f));
   // The logarithm of 0 is infinite, and its product with 0 no number.

@@ -1,4 +1,4 @@
-// tuples → exact gains, and those that are maxima or above a threshold
+// tuples → exact gains; gains that are maxima, or above a threshold, become candidates
 //
 // A warp takes a tuple, or several (tuple_cells.cuh): its threads count the cells, look up x·log2(x) in the host's
 // fixed-point tables and add integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are
@@ -67,16 +67,16 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
       members.count_cells(all, paired, counts);
     }
 
-    // What all members tell, and what all but each one do: parts of the sums first.
-    i64 told[1 + kDimensions];
+    // The information of all members, and of all but each one: first the sums of each thread.
+    i64 informations[1 + kDimensions];
 #pragma unroll
-    for (int i = 0; i <= kDimensions; ++i) told[i] = 0;
+    for (int i = 0; i <= kDimensions; ++i) informations[i] = 0;
 #pragma unroll 1
     for (int cell = lane; cell < n_cells; cell += kGroup) {
       u32 of_cell[kClasses];
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) of_cell[q] = counts[cell * kClasses + q];
-      told[0] += of_all.information(of_cell);
+      informations[0] += of_all.information(of_cell);
     }
     int inner = n_cells;  // cells between two levels of variable j
 #pragma unroll
@@ -95,11 +95,11 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
 #pragma unroll
           for (int q = 0; q < kClasses; ++q) of_cell[q] += counts[(first + level * inner) * kClasses + q];
         }
-        told[1 + j] += of_merged.information(of_cell);
+        informations[1 + j] += of_merged.information(of_cell);
       }
     }
     // A thread goes on with member j.
-    const GroupSums<i64, 1 + kDimensions> sums(told);
+    const GroupSums<i64, 1 + kDimensions> sums(informations);
     static_assert(sums.kHeld == 1, "a thread for each member");
     const i64 whole = __shfl_sync(~0u, sums.sums[0], 0, kGroup);
     const int j = sums.first() - 1;

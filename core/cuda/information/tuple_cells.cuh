@@ -50,9 +50,9 @@ __host__ __device__ constexpr int slots_of(int n) {
   return slots;
 }
 
-// Sums of some values over a group of threads. Half of them go to the other half of the threads, until each thread has
-// kHeld: those from kHeld · (its number / kSharers) on. Where there are more threads than values, kSharers have the
-// same.
+// Sums of some values over a group of threads. Half of the values go to the other half of the threads, until each
+// thread has kHeld values: from number kHeld · (its number / kSharers) on. Where there are more threads than values,
+// kSharers have the same.
 template <class Value, int kValues>
 struct GroupSums {
   static constexpr int kSlots = slots_of(kValues);
@@ -208,8 +208,9 @@ struct Members {
 
   static constexpr int kLevelsAtOnce = 5;
 
-  // A thread takes the cells that differ by the level of the last variable alone: what they share of the others is
-  // found once. Where there are few of these, several threads do, each with every so many words.
+  // A thread takes the cells that differ by the level of the last variable alone: the AND of the other variables is
+  // computed once. Where there are few such groups of cells, several threads share a group, each with every
+  // threads_per_group-th word.
   __device__ __forceinline__ void count_some_levels(const int* class_steps, int first_level, u32* counts) const {
     const int lane = threadIdx.x & 31, last_levels = n_levels[kDimensions - 1];
     const int n_groups = n_cells / last_levels, n_counted = min(kLevelsAtOnce, last_levels - first_level);

@@ -1,6 +1,6 @@
-// counts of the cells of a tuple → scores: the tables for it, and where scores are noted
+// counts of the cells of a tuple → scores: tables of x·log2(x), and the list of candidates
 //
-// Needs what tuple_cells.cuh does.
+// Needs the same macros as tuple_cells.cuh.
 #pragma once
 
 #include "information/tuple_cells.cuh"

@@ -40,8 +40,8 @@ using namespace interplay;
 
 // coefficient_of_size: [kDimensions + 1], of the subsets of that size
 // multiplicities: ascending, as many as there are groups of tables
-// of_tile: [n_tiles][2]: what entropies add up to before the sum over cells is taken off, and the number of samples
-// that sum is divided by; not used with a decision
+// of_tile: [n_tiles][2]: the sum of entropies before the sum over cells is subtracted, and the divisor of the sum over
+// cells, a number of samples; not used with a decision
 extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
     score_statistic(const u32* planes, int n_steps, const int* class_steps, const int* lane_first,
                     const int* lane_levels, const int* lane_rows, const i64* lane_row, const i64* table_values,

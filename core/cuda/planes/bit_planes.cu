@@ -5,8 +5,9 @@ using namespace interplay;
 
 // words: [n_planes][8 · n_steps], 32 bits at a time
 // rows: which rows to make; null for all
-// row_plane: for each of them the plane of its level, or of its variable's level 1 where row_others says how many
-// planes there are: level 0 is what they leave of the valid samples; −1 for a row of nothing.
+// row_plane: for each of them the plane of its level, or of its variable's level 1 where row_others, the number of the
+// variable's planes, is positive: level 0 is then all valid samples without a bit in these planes; −1 for a row of
+// zeros.
 extern "C" __global__ void make_fragments(const u32* words, const u32* valid, const int* rows, const i64* row_plane,
                                           const int* row_others, i64 n_rows, int n_steps, u32* fragments) {
   const i64 n_words = (i64)n_steps * kWordsPerStep;

@@ -1,10 +1,10 @@
 // a batch of prefixes × rows × columns of a tile → masks: how they are numbered, which of them matter
 //
-// Where samples are many, or levels more than two, the counts of a batch go through memory: first the samples of every
-// pattern of the prefixes are made as masks (product_masks.cu), then every pair of planes is counted with every mask by
-// binary matrix products (tuple_products.cu), then the cells of each tuple follow by subtraction, and its gain is
-// bounded (product_bound.cu). A pattern gives each member of the prefix a level from 1 on, or leaves it open; what
-// leaves members open is counted once for all variables that may stand there.
+// Where samples are many, or levels more than two, the counts of a batch go through memory. First the samples of every
+// pattern of the prefixes are made as masks (product_masks.cu). Then every pair of planes is counted with every mask by
+// binary matrix products (tuple_products.cu). Then the cells of each tuple follow by subtraction, and its gain is
+// bounded (product_bound.cu). A pattern gives each member of the prefix a level from 1 on, or leaves it open; a pattern
+// with open members is counted once for all variables that may stand there.
 #pragma once
 
 #include "tuples/tuple_tiles.cuh"

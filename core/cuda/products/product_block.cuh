@@ -1,11 +1,11 @@
 // a batch → blocks of planes and masks of which some tuple needs the counts; asynchronous copies
 //
-// A block is 64 × 64 planes (128 × 128 where there is one mask) and some masks. Those that have tuples are listed
-// first: they are less than half, and a block of threads that finds nothing to do keeps others waiting.
+// A block is 64 × 64 planes (128 × 128 where there is one mask) and some masks. Blocks that have tuples are listed
+// first: they are less than half of all, and a block of threads without work keeps others waiting.
 //   MASKS               of a warp: 4, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
-//   SEGMENT_STEPS          that are copied at a time
-//   PAIRED_COUNTS      1 if there are two classes of less than 2^16 samples: that of class 0 is in the upper half
+//   SEGMENT_STEPS       steps that are copied at a time
+//   PAIRED_COUNTS       1 if there are two classes of less than 2^16 samples: class 0 is in the upper half
 #pragma once
 
 #include "products/product_batch.cuh"
@@ -17,7 +17,7 @@ constexpr int kBlockMasks = kMasks * kMaskGroups, kSegmentSteps = SEGMENT_STEPS;
 constexpr int kBlockFragments = kMasks == 1 ? 8 : 4;  // of rows, and of columns
 constexpr bool kPaired = PAIRED_COUNTS;
 
-// What a block of threads counts at a time, in fragments of the batch's planes.
+// The planes and masks that a block of threads counts at a time, in fragments of the batch's planes.
 struct BlockOfPlanes {
   int row_blocks, column_blocks, n_masks, row_fragments, column_fragments;  // of the batch
   int first_mask, row_block, column_block;                                  // of the block
@@ -87,7 +87,7 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
-// What is counted, and where the counts go.
+// The operands of all products, and the target of the counts.
 struct Products {
   const u32* planes;
   int n_steps;
@@ -131,8 +131,8 @@ extern "C" __global__ void list_blocks(const int* lane_first, const int* lane_le
   if (block.has_tuples(batches[number], lanes)) blocks[1 + atomicAdd(blocks, 1u)] = i;
 }
 
-// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise]. What
-// no tuple needs is not set. blocks: as list_blocks leaves them
+// products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise].
+// Counts that no tuple needs are not set. blocks: as list_blocks leaves them
 extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
     count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
                    const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
@@ -145,6 +145,6 @@ extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
 #pragma unroll 1
   for (u32 i = blockIdx.x; i < n_blocks; i += gridDim.x) {
     count_block(all, BlockOfPlanes(batch, lanes, row_blocks, column_blocks, blocks[1 + i]), memory);
-    __syncthreads();  // before the next block's copies: what was copied has been read
+    __syncthreads();  // all threads have read the copies before the next block's copies begin
   }
 }

@@ -1,19 +1,19 @@
 // the counts of a batch → the tuples that may raise a maximum
 //
-// The cells of a prefix with a member at level 0 have what the pattern with that member open has, less what the cells
-// with its other levels have; likewise for rows and columns. What a tuple gains by its column is bounded for two
-// classes as gain_bound.cuh says; for others it is, in floats,
+// The count of a cell with a member of the prefix at level 0 is the count of the pattern with that member open, less
+// the counts of the cells with its other levels; likewise for rows and columns. The gain of the column is bounded for
+// two classes as gain_bound.cuh says; for others it is, in floats,
 //     Σ x·log2(x·X / (S·X_q)),
 // over the samples x of class q in each cell of all members, S of all classes in it, X_q and X those of the cell
-// without the column; pseudocounts included. Gains of the other members follow from it as in tuple_search.cu. All
-// informations are taken less that of the prefix: so they are small, and the differences of floats good.
+// without the column; pseudocounts included. Gains of the other members follow from it as in tuple_search.cu. The
+// information of the prefix is subtracted from all others: so they are small, and differences of floats precise.
 //
 // Bottleneck: arithmetic, a dozen operations and a reciprocal for each cell of two classes; then loads of counts.
 // Limits: 2^23 samples in all, since counts become floats by way of their bits.
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
-//   PAIRED_COUNTS      as in product_block.cuh
+//   PAIRED_COUNTS       as in product_block.cuh
 // with EVERY_MEMBER (every_member.cuh) and without.
 #include "products/product_cells.cuh"
 #include "products/product_margins.cuh"
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       });
     };
     if constexpr (kHoldsProducts) {
-      // What the next row needs, while this one is computed: it may come from far.
+      // Prefetch the counts of the next row while this one is computed: they may not be in any cache.
       if (l + 1 < end_l) {
         const int next = (plane_of(row + 1, 1, kRowLevels) - plane_of(row, 1, kRowLevels)) * (int)row_stride;
 #pragma unroll 1
@@ -116,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
       }
     };
     if constexpr (kHoldsProducts) {
-      // The first member's levels from 1 on; what they add up to is taken off where it is open, which leaves level 0.
+      // The first member's levels from 1 on; their sum is subtracted from the count with that member open, which leaves
+      // level 0.
       int sums[kHeldCells][kProducts];
 #pragma unroll
       for (int cell = 0; cell < kHeldCells; ++cell)
@@ -132,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
 #pragma unroll
           for (int i = 0; i < kProducts; ++i) held[cell][i] = product(mask, i);
         }
-        // Level 0 of the other members: what their other levels leave.
+        // Level 0 of the other members: the count with the member open, less its other levels.
 #pragma unroll
         for (int j = 1; j < kPrefix; ++j)
 #pragma unroll

@@ -1,6 +1,6 @@
 // a prefix of a batch, and the counts of its masks → cells: of the prefix, of a variable with it, of a tuple
 //
-// What the kernels of product_bound.cu share, with what these are compiled for.
+// Shared by the kernels of product_bound.cu, with the constants that these are compiled with.
 #pragma once
 
 #include "information/gain_bound.cuh"
@@ -16,8 +16,8 @@ constexpr float kNever = 1e30f;
 // Of each cell of (prefix, l). Two classes: the share of class 0, and the two factors of the bound; others: X / X_q.
 constexpr int kRowFactors = kClasses == 2 ? 3 : kClasses;
 constexpr int kOpen = -1;
-// What the bound may be too small by, relatively: reciprocals, and the deviation of class 0, whose error is at most a
-// few 2⁻²⁴ of the cell; with it as in wide_kernels-inl.hpp.
+// The relative error of the bound at most: reciprocals, and the deviation of class 0, whose error is at most a few 2⁻²⁴
+// of the cell; derived as in wide_kernels-inl.hpp.
 constexpr float kInflation = 1.004f;
 // Rows that a block of threads takes with its columns, one of these to a thread.
 constexpr int kRowsOfStrip = 8, kThreads = 128;
@@ -26,7 +26,7 @@ __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
 }
 // Products of all patterns that share the level of the prefix's first member are held in registers where these suffice,
-// beside what they add up to; else each cell gathers its own.
+// beside their sums; else each cell gathers its own products.
 constexpr bool kPaired = PAIRED_COUNTS;
 constexpr int kWordsOfPair = kPaired ? 1 : kClasses;
 constexpr int kProducts = (kRowLevels - 1) * (kColumnLevels - 1) * kWordsOfPair;
@@ -112,13 +112,13 @@ __device__ __forceinline__ int mask_of_held(const BatchPrefix& prefix, int start
 
 __device__ __forceinline__ void prefetch(const u32* place) { asm volatile("prefetch.global.L1 [%0];" ::"l"(place)); }
 
-// What is known of each prefix of a batch with each of its variables, by cells of the prefix.
+// Counts and information of each prefix of a batch with each of its variables, by cells of the prefix.
 struct Margins {
   u32* of_rows;        // [prefix][cell][row level][class][row]
   float* row_factors;  // [prefix][cell][row level][kRowFactors][row]
   u32* of_columns;     // [prefix][cell][column level − 1][class][column]
-  float* information;  // [prefix][rows, columns]: what the variable tells beyond the prefix
-  float* rest;         // likewise: the least of what all but a member of the prefix tell, plus that member's maximum
+  float* information;  // [prefix][rows, columns]: of (prefix, variable), less that of the prefix
+  float* rest;         // likewise, without a member v of the prefix, plus v's maximum: the least over all v
 
   __device__ __forceinline__ i64 row_place(const Batch& batch, i64 cell, int level, int q) const {
     return ((cell * kRowLevels + level) * kClasses + q) * batch.n_rows;
@@ -131,13 +131,13 @@ struct Margins {
   }
 };
 
-// What conversion instructions would do, of which there are few.
+// In place of conversion instructions, of which a multiprocessor does few at a time.
 __device__ __forceinline__ float to_float(int count) { return __int_as_float(count + 0x4B000000) - 8388608.0f; }
 
 // x·log2(ratio), where there is anything.
 __device__ __forceinline__ float information_of(float x, float ratio) { return x > 0.0f ? x * __log2f(ratio) : 0.0f; }
 
-// The samples of one cell of the prefix, and the products of a tuple in it → what it tells, or its cells.
+// The samples of one cell of the prefix, and the products of a tuple in it → the cells of the tuple.
 struct CellOfPrefix {
   const u32 *of_columns, *of_rows;  // of this column, this row
   const float* row_factors;
@@ -169,7 +169,7 @@ struct CellOfPrefix {
 #pragma unroll
       for (int i = 0; i < kRowFactors; ++i) factor[i] = row_factors[(a * kRowFactors + i) * row_step];
 #pragma unroll
-      for (int b = kColumnLevels - 1; b >= 0; --b) {  // level 0 comes last: what the others leave
+      for (int b = kColumnLevels - 1; b >= 0; --b) {  // level 0 comes last: the rest of the row
         int n[kClasses];
 #pragma unroll
         for (int q = 0; q < kClasses; ++q) {

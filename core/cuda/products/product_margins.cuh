@@ -1,11 +1,12 @@
-// the counts of single planes with the masks of a batch → cells of each prefix with each variable, and what they tell
+// the counts of single planes with the masks of a batch → cells of each prefix with each variable, and their
+// information
 #pragma once
 
 #include "products/product_cells.cuh"
 
 using namespace interplay;
 
-// Counts of each variable in each cell of each prefix, and what they tell. A block of threads to a prefix and some
+// Counts of each variable in each cell of each prefix, and their information. A block of threads to a prefix and some
 // variables.
 // counts: as count_margins has them
 extern "C" __global__ void find_margins(const int* lane_first, const int* lane_levels, const int* lane_rows,
@@ -40,8 +41,9 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
       for (int q = 0; q < kClasses; ++q) n[q] += sign * (int)counts[((i64)mask * kClasses + q) * stride + plane];
     });
   };
-  // Adds what a part tells of a whole; n, whole: samples, of which each cell gathers so many times the pseudocounts
-  const auto add_part = [&](float& told, const int (&n)[kClasses], int gathered, const int (&whole)[kClasses],
+  // Adds the information of one level within a whole cell; n, whole: samples; gathered: how many cells of the tuple
+  // they gather, each with pseudocounts
+  const auto add_part = [&](float& sum_of_cells, const int (&n)[kClasses], int gathered, const int (&whole)[kClasses],
                             int gathered_by_whole) {
     float x[kClasses], of_whole[kClasses], sum = 0, all = 0;
 #pragma unroll
@@ -53,10 +55,10 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
     }
     const float factor = all * reciprocal(sum);
 #pragma unroll
-    for (int q = 0; q < kClasses; ++q) told += information_of(x[q], x[q] * factor * reciprocal(of_whole[q]));
+    for (int q = 0; q < kClasses; ++q) sum_of_cells += information_of(x[q], x[q] * factor * reciprocal(of_whole[q]));
   };
 
-  // A thread to a member of the prefix: its maximum so far, less what it tells beyond the others.
+  // A thread to a member of the prefix: its maximum so far, less its gain in the prefix.
   if ((int)threadIdx.x < kPrefix) {
     const int j = threadIdx.x;
     float of_member = 0;
@@ -82,8 +84,9 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
   __syncthreads();
   if (!exists) return;
 
-  // What the variable tells in a cell, which may gather several of the prefix.
-  const auto add_told = [&](float& told, const int (&levels)[kPrefixRoom], int gathered, bool keep, i64 cell) {
+  // Adds the information of the variable in a cell, which may gather several cells of the prefix.
+  const auto add_information = [&](float& sum_of_cells, const int (&levels)[kPrefixRoom], int gathered, bool keep,
+                                   i64 cell) {
     int whole[kClasses], left[kClasses];
     count(levels, n_planes, whole);
 #pragma unroll
@@ -112,22 +115,22 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
       if (kClasses == 2 && keep && is_row) {
         const float n_0 = fmaf((float)gathered, pseudo[0], (float)n[0]), n_1 = sum - n_0;
         const float share = n_0 * reciprocal(fmaxf(sum, 1e-12f));
-        // One class only: nothing to learn, whatever the division.
+        // One class only: no division adds information.
         const float2 bound = fminf(n_0, n_1) > 0.0f ? divergence_bound(sum, share) : make_float2(0.0f, 0.0f);
         float* factors = row_factors + margins.factor_place(batch, cell, level, 0) + in_part;
         factors[0] = share;
         factors[batch.n_rows] = bound.x;
         factors[2 * batch.n_rows] = bound.y;
       }
-      add_part(told, n, gathered, whole, gathered * n_levels);
+      add_part(sum_of_cells, n, gathered, whole, gathered * n_levels);
     }
   };
-  float told = 0, asked_for = kEveryMember ? -kNever : kNever;
+  float sum_of_cells = 0, asked_for = kEveryMember ? -kNever : kNever;
 #pragma unroll 1
   for (int cell = 0; cell < prefix.cells(); ++cell) {
     int levels[kPrefixRoom];
     prefix.levels_of(cell, levels);
-    add_told(told, levels, others, true, (i64)blockIdx.y * prefix.cells() + cell);
+    add_information(sum_of_cells, levels, others, true, (i64)blockIdx.y * prefix.cells() + cell);
   }
 #pragma unroll 1
   for (int j = 0; j < kPrefix; ++j) {
@@ -140,11 +143,11 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
       for (int i = 0; i < kPrefix; ++i) {
         if (i == j) level_of_member = levels[i], levels[i] = kOpen, levels_of_member = prefix.levels_at(i);
       }
-      if (level_of_member == 0) add_told(without, levels, others * levels_of_member, false, 0);
+      if (level_of_member == 0) add_information(without, levels, others * levels_of_member, false, 0);
     }
     asked_for = of_both(asked_for, least_of[j] + without);
   }
   const i64 place = (i64)blockIdx.y * (batch.n_rows + batch.n_columns) + variable;
-  information[place] = told;
+  information[place] = sum_of_cells;
   rest[place] = tile.only_last_counts ? kNever : asked_for;
 }

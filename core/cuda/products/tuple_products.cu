@@ -1,10 +1,10 @@
 // a batch → the counts of every pair of its planes with every mask, by binary matrix products
 //
 // A block of threads takes 64 × 64 planes (128 × 128 where there is one mask) and some masks. Segments of samples come
-// through shared memory by asynchronous copies, as fragments; a mask is applied in registers, so that what
-// a warp loads serves all its masks. Counts stay in registers, 32 bits wide, until their class ends.
+// through shared memory by asynchronous copies, as fragments; a mask is applied in registers, so that the words that a
+// warp loads serve all its masks. Counts stay in registers, 32 bits wide, until their class ends.
 //
-// Bottleneck: the tensor cores where samples are many; then what is written, a word per count.
+// Bottleneck: the tensor cores where samples are many; then the writes, a word per count.
 //
 // Compiled once for each MASKS, MASK_GROUPS, SEGMENT_STEPS and PAIRED_COUNTS (product_block.cuh).
 #include "products/product_block.cuh"

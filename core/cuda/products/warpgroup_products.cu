@@ -17,7 +17,8 @@ namespace interplay {
 constexpr int kWarps = kThreads / 32;
 // Segment s + 2 is copied while s is multiplied; the last products of s − 1 may still be in work in another warp: four.
 constexpr int kStages = 4, kAhead = 2;
-// What a warp group multiplies with the columns: masks × its planes of rows, or its two times 64 planes of rows.
+// Operands that a warp group multiplies with the columns: masks × its planes of rows, or its two times 64 planes of
+// rows.
 constexpr int kOperands = kMasks == 1 ? 2 : kMasks;
 constexpr int kColumns = kBlockFragments * kRowsPerFragment;
 constexpr int kSums = kColumns / 2;  // of a thread, for each operand
@@ -51,7 +52,8 @@ __device__ __forceinline__ void add_group_products(u32 (&d)[64], uint4 a, u64 co
 }
 #undef INTERPLAY_EIGHT
 
-// Before products: what was written to registers. After them: they are a group, and all but the last groups have ended.
+// Before products: writes to registers are done. After products: they are one group; wait until all but the last groups
+// have ended.
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int kStillOpen>
@@ -91,7 +93,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
       step_words[i] = kWordsPerStep;
     }
   }
-  // And columns: a warp takes every so many fragments of a segment.
+  // And columns: a warp takes every kWarps-th fragment of a segment.
   constexpr int kColumnLoads = kSegmentSteps * kBlockFragments / kWarps;
   constexpr int kSources = kBlockFragments > kWarps ? kBlockFragments / kWarps : 1;
   const u32* column_from[kSources];
@@ -116,7 +118,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
                       copy < kCopies);
       }
     }
-    // Beyond the end rows are zeros: whatever the columns are.
+    // Beyond the end rows are zeros, so any columns do.
 #pragma unroll
     for (int i = 0; i < kColumnLoads; ++i) {
       const int step = min(copied_step + (warp + i * kWarps) / kBlockFragments, copied_end - 1);
@@ -135,7 +137,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
       place[64] = loaded[i].y;
       place[96] = loaded[i].w;
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // for those who multiply
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // for the threads that multiply
     ++n_copied;
     copied_step = min(copied_step + kSegmentSteps, copied_end);
     copied_class = min(copied_class + (copied_step == copied_end), n_classes - 1);

@@ -1,15 +1,15 @@
-// packed counts of two tuples in one cell of the prefix → the bounds on the gains of their m, in pairs of half floats
+// paired counts of two tuples in one cell of the prefix → the bounds on the gains of their m, in pairs of half floats
 //
-// The tuples share the prefix and l, and with them share and factors; their columns stand side by side. What is bounded
-// is as in paired_bound.cuh, with two tuples to an instruction: six to seven of these for each cell.
-// A count of up to 2047, read as the bits of a half float, is the count · 2^-24, whether subnormal or not.
+// The tuples share the prefix and l, and with them share and factors; their columns stand side by side. The bound is
+// that of paired_bound.cuh, with two tuples to an instruction: six to seven instructions for each cell. A count of up
+// to 2047, read as the bits of a half float, is the count · 2^-24, whether subnormal or not.
 //
-// Half floats round by up to u = 2^-11, so the bound is made good for that afterwards. With p the share and δ = q − p,
-// the δ that is computed is off by at most e + 2·u·|δ|: e is by how much p is rounded, and where counts are not whole
-// half floats either, 2·u·p more. By Minkowski's inequality the square root of what the parts tell is then off by the
-// square root of E = Σ R·A·e², over the cells R of (prefix, l); what is said of fourth powers adds little, and their
-// factor is 7 % larger than it need be. All else are relative errors: of n and its reciprocal 0.4 %, of four products
-// and of the sum of up to nine parts 0.7 %.
+// Half floats round by up to u = 2^-11, so the bound is corrected for rounding afterwards. With p the share and δ = q −
+// p, the δ that is computed is off by at most e + 2·u·|δ|: e is the rounding of p, and 2·u·p more where counts are not
+// exact in half floats. By Minkowski's inequality the square root of the bound is then off by the square root of E = Σ
+// R·A·e², over the cells R of (prefix, l). The error of fourth powers adds little; their factor is 7 % larger to cover
+// it. All other errors are relative: of n and its reciprocal 0.4 %, of four products and of the sum of up to nine parts
+// 0.7 %.
 // Limits: 2047 samples in all, and pseudocounts of at least 0.5 in a cell, of which the reciprocal starts.
 #pragma once
 
@@ -45,14 +45,15 @@ __device__ __forceinline__ float2 to_floats(u32 halves) {
   return result;
 }
 
-// Units: class 0, and what it has in excess, in 2^9 samples; both classes in 2^13. So deviations are 2^4 times as
-// large, and small ones keep their digits; what parts tell is in 2^5 bits.
+// Units: class 0 and its excess in 2^9 samples; both classes in 2^13. So deviations are 2^4 times as large, and small
+// ones keep their digits; the bound is in 2^5 bits.
 constexpr float kUnitOf0 = 0x1p-9f, kUnitOfBoth = 0x1p-13f, kDeviationUnit = 16.0f, kUnitOfBound = 32.0f;
 constexpr u32 kToUnitOf0 = 0x78007800u /* 2^15 */, kToUnitOfBoth = 0x68006800u /* 2^11 */, kHalfOnes = 0x3C003C00u;
 // Less the bits of a half float, this is about those of minus its reciprocal.
 constexpr u32 kMinusReciprocal = 0xF79AF79Au;
 
-// A cell of (prefix, l): its counts, minus its share of class 0, and two factors; error: what E has of it, is added to
+// A cell of (prefix, l): its counts, minus its share of class 0, and two factors; error: the share of this cell in E is
+// added to it
 __device__ __forceinline__ float4 make_half_row(u32 both, const float (&pseudo)[kClasses], float& error) {
   const float4 row = make_paired_row(both, pseudo);
   const float n = fmaf(kColumnLevels, pseudo[0] + pseudo[kClasses - 1], (float)(both & 0xFFFF));
@@ -64,8 +65,8 @@ __device__ __forceinline__ float4 make_half_row(u32 both, const float (&pseudo)[
   const u32 minus_share = two_halves(-kDeviationUnit * row.y);
   const float off_share = fabsf(fmaf(to_floats(minus_share).x, 1.0f / kDeviationUnit, row.y));
   const float off = off_share + (is_exact ? 0x1p-22f : 2.0f * 0x1.02p-11f) * row.y, squared = off * off;
-  // Fourth powers of sums, with τ = 0.02: (x + y)⁴ ≤ (1 + τ)³·x⁴ + (1 + 1/τ)³·y⁴. Last, what numbers too small for
-  // half floats may lack.
+  // Fourth powers of sums, with τ = 0.02: (x + y)⁴ ≤ (1 + τ)³·x⁴ + (1 + 1/τ)³·y⁴. Last, the error of numbers that are
+  // too small for half floats.
   error += n * squared * fmaf(second * squared, 1.33e5f, first) + first * (kColumnLevels * 0x1p-20f);
   return make_float4(row.x, __uint_as_float(minus_share), __uint_as_float(two_halves(first * 1.0006f)),
                      __uint_as_float(two_halves(second * (1.07f / (kDeviationUnit * kDeviationUnit)))));
@@ -83,7 +84,7 @@ __device__ __forceinline__ void add_half_bounds(float& bound_0, float& bound_1, 
               second = __float_as_uint(rows[a].w);
     u32 rest_0 = __float_as_uint(rows[a].x), rest_1 = rest_0;
 #pragma unroll
-    for (int b = 0; b < kColumnLevels; ++b) {  // level 0 of m comes last: what the others leave
+    for (int b = 0; b < kColumnLevels; ++b) {  // level 0 of m comes last: the rest of the row
       u32 both_0 = rest_0, both_1 = rest_1;
       if (b + 1 < kColumnLevels) {
         both_0 = left_0.of[b], both_1 = left_1.of[b];
@@ -111,7 +112,7 @@ __device__ __forceinline__ void add_half_bounds(float& bound_0, float& bound_1, 
   }
 }
 
-// Whether what was computed may reach what is needed; root_of_error: √E
+// Whether a computed bound may reach a threshold; root_of_error: √E
 __device__ __forceinline__ bool may_reach(float computed, float needed, float root_of_error) {
   float root;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(fmaxf(needed, 0.0f)));

@@ -1,9 +1,9 @@
-// packed counts of a tuple in one cell of the prefix → the bound on the gain of m from it
+// paired counts of a tuple in one cell of the prefix → the bound on the gain of m from it
 //
 // The counts of a class and of both lie in the halves of a word (search_piece.cuh). Cells with a level 0 follow by
 // subtraction of whole words. A half, read as the bits of a float, is a subnormal number, count · 2^-149; one fused
 // multiply and add scales it and adds the pseudocounts: counts are then in units of 2^23. The bound is that of
-// gain_bound.cuh, of which only the factors know of the unit.
+// gain_bound.cuh; only its factors depend on the unit.
 //
 // About eleven instructions for each cell: two of them take a word apart, and one is a reciprocal.
 #pragma once
@@ -33,7 +33,7 @@ __device__ __forceinline__ float4 make_paired_row(u32 both, const float (&pseudo
   const float n_0 = fmaf(kColumnLevels, pseudo[0], (float)(both >> 16));
   const float n_1 = fmaf(kColumnLevels, pseudo[kClasses - 1], (float)((both & 0xFFFF) - (both >> 16)));
   const float n = n_0 + n_1, share = n_0 * reciprocal(fmaxf(n, 1e-12f));
-  // One class only: nothing to learn, whatever the division.
+  // One class only: no division adds information.
   const float2 factors = fminf(n_0, n_1) > 0.0f ? divergence_bound(n, share) : make_float2(0.0f, 0.0f);
   return make_float4(__uint_as_float(both), share, factors.x * kInverseUnit, factors.y * kInverseUnit);
 }
@@ -43,7 +43,7 @@ struct PairedColumn {
   u32 of[kColumnLevels - 1];
 };
 
-// left: what the levels of l that are still to come have of each level of m
+// left: counts of each level of m, summed over the levels of l that are still to come
 __device__ __forceinline__ void add_paired_bound(float& bound, const CellCounts& counts,
                                                  const float4 (&rows)[kRowLevels], PairedColumn left,
                                                  const float (&pseudo)[kClasses]) {
@@ -70,7 +70,7 @@ __device__ __forceinline__ void add_paired_bound(float& bound, const CellCounts&
       excess_of_all += excess;
       add_part(excess, n, row);
     }
-    // Level 0 of m: what the others leave, and lacks what they have in excess.
+    // Level 0 of m: the rest of the row; its excess is minus that of the other levels.
     add_part(excess_of_all, samples_of_both(rest, pseudo_of_both), row);
   }
 }

@@ -1,4 +1,4 @@
-// products of a part → the bound on each tuple's gain from one cell of the prefix
+// products of a patch → the bound on each tuple's gain from one cell of the prefix
 #pragma once
 
 #include "search/half_bound.cuh"
@@ -8,7 +8,7 @@
 
 namespace interplay {
 
-// What the bound needs of each cell and row of a warp's strip, computed once and read by all its parts. With two
+// The factors of the bound for each cell and row of a warp's strip, computed once and read by all its patches. With two
 // classes, numbers lie so that eight rows are read without a conflict: four numbers of each row and level together, and
 // the fifth after all of these.
 struct StripRows {
@@ -42,14 +42,14 @@ struct DividedCell {
 // So the bound is, with y = x²·q, y·(A′n + y·(C′n³·q − 3C′n)).
 __device__ __forceinline__ DividedCell make_divided_cell(float n, float n_0, float n_1) {
   DividedCell cell = {n, n_0 * reciprocal(fmaxf(n_0 + n_1, 1e-12f)), 0.0f, 0.0f, 0.0f};
-  if (fminf(n_0, n_1) <= 0.0f) return cell;  // one class only: nothing to learn, whatever the division
+  if (fminf(n_0, n_1) <= 0.0f) return cell;  // one class only: no division adds information
   const float all = n_0 + n_1;
   const float2 factors = divergence_bound(all, cell.share);
   if (kColumnLevels == 2) {
     cell.first = factors.x * all;
     cell.third = -3.0f * factors.y * all;
     cell.second = factors.y * all * all * all;
-    // Where a class has next to no samples among millions: whatever deviates at all is scored.
+    // Where a class has next to no samples among millions: any deviation lets the tuple survive.
     if (cell.second > kLargest) cell.first = kNever, cell.second = cell.third = 0.0f;
   } else {
     cell.first = factors.x;
@@ -124,7 +124,7 @@ __device__ __forceinline__ void add_bound(float& bound, const CellCounts& counts
     float rest = cell.n, excess = 0;
 #pragma unroll
     for (int b = 0; b < kColumnLevels - 1; ++b) {
-      // What level 0 of l has of each level of m: what the other levels leave of it.
+      // Counts of each level of m at level 0 of l: the margin of m, less the other levels of l.
       float n_0 = left.of_0[b], n = left.of_all[b];
       if (a > 0) {
         n_0 = counts(0, a, b + 1);
@@ -182,7 +182,7 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
 #pragma unroll
     for (int q = 0; q < kClasses; ++q) rest[q] = part[q];
 #pragma unroll
-    for (int b = 0; b < kColumnLevels; ++b) {  // level 0 of m comes last: what the others leave
+    for (int b = 0; b < kColumnLevels; ++b) {  // level 0 of m comes last: the rest of the row
       float n = 0;
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
@@ -207,7 +207,7 @@ __device__ __forceinline__ float gain_of_cell(const CellCounts& counts, const fl
   return gain;
 }
 
-// The packed counts of a thread's columns in a part, two of each eight. margins: of the first of them
+// The paired counts of a thread's columns in a patch, two of each eight. margins: of the first of them
 using PairedColumns = PairedColumn[2 * kColumnFragments][2];
 
 __device__ __forceinline__ void load(PairedColumns& columns, const float* margins) {
@@ -220,11 +220,11 @@ __device__ __forceinline__ void load(PairedColumns& columns, const float* margin
     }
 }
 
-// What the tuples of a part are bounded by: floats, or units of small_cells.cuh.
+// The bounds of the tuples of a patch: floats, or units of small_cells.cuh.
 template <typename Number>
 using Bounds = Number[kRowFragments][2 * kColumnFragments][4];
 
-// Adds the bounds of a part's tuples in one cell of the prefix. c: which of the cells that were counted together
+// Adds the bounds of a patch's tuples in one cell of the prefix. c: which of the cells that were counted together
 __device__ __forceinline__ void add_bounds(Bounds<float>& bound, const PatchProducts& products, int c, int cell,
                                            const Shared& shared, const StripRows& rows, int first_column,
                                            const float (&pseudo)[kClasses]) {

@@ -1,4 +1,4 @@
-// products of a part → what each tuple's parts in one cell of the prefix tell, by a table
+// products of a patch → the information of each tuple's cells within one cell of the prefix, by a table
 #pragma once
 
 #include "search/patch_bound.cuh"
@@ -28,7 +28,8 @@ __device__ __forceinline__ u32 make_row_totals(const Piece& piece, const Shared&
   return ~not_there;
 }
 
-// Adds what the parts of each tuple in one cell of the prefix tell, if all that is to be looked up is in the table.
+// Adds the information of each tuple's cells within one cell of the prefix; returns false, and adds nothing, if a cell
+// is not in the table.
 template <int kWay>
 __device__ __forceinline__ bool add_information(Bounds<u32>& bound, const PatchProducts& products, int cell,
                                                 const Shared& shared, const StripRows& rows, int first_column,
@@ -65,24 +66,24 @@ __device__ __forceinline__ bool add_information(Bounds<u32>& bound, const PatchP
   return true;
 }
 
-// Which way to try first for each cell of the prefix: that which did last, for a warp's parts of rows and columns
-// differ little. Two bits each: 0 for kByTable, 1 for kAllButLargest, and above it how often kByLogarithms is to be
-// taken before that is tried again.
+// Which way to try first for each cell of the prefix: the way that worked last, since the patches of a warp differ
+// little. Two bits each: 0 for kByTable, 1 for kAllButLargest, and above 1 how often kByLogarithms is taken before
+// kAllButLargest is tried again.
 struct Ways {
   u64 bits = 0;
-  u32 all_there = 0;  // a bit for each cell: whether all parts of the strip's rows are in the table
+  u32 all_there = 0;  // a bit for each cell: whether all cells of the strip's rows are in the table
 
   __device__ __forceinline__ int of(int cell) const { return bits >> cell % 32 * 2 & 3; }
   __device__ __forceinline__ void add(int cell, int change) { bits += (u64)(i64)change << cell % 32 * 2; }
 };
 
-// The same, in whichever way does.
+// The same, in the first way that works.
 __device__ __forceinline__ void add_cell_information(Bounds<u32>& bound, const PatchProducts& products, int cell,
                                                      const Shared& shared, const StripRows& rows, int first_column,
                                                      const CellTable& table, Ways& ways) {
   if (ways.all_there >> cell % 32 & 1) {
     if (add_information<kAllThere>(bound, products, cell, shared, rows, first_column, table)) return;
-    ways.all_there &= ~(1u << cell % 32);  // a part tells too much
+    ways.all_there &= ~(1u << cell % 32);  // a cell exceeds the largest entry
   }
   if (ways.of(cell) == 0) {
     if (add_information<kByTable>(bound, products, cell, shared, rows, first_column, table)) return;

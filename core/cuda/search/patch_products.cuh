@@ -6,7 +6,7 @@
 namespace interplay {
 
 // The counts of one tuple in one cell of the prefix, as products by class and levels of l and m. With two classes, the
-// second product is of both; or both are in one word.
+// second product is of both classes; or the counts are paired.
 struct CellCounts {
   u32 products[kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)];
 
@@ -49,7 +49,7 @@ struct Fragments {
 using RowFragments = Fragments<kRowLevels, kRowFragments>;
 using ColumnFragments = Fragments<kColumnLevels, kColumnFragments>;
 
-// The products of a part in some cells of the prefix.
+// The products of a patch in some cells of the prefix.
 struct PatchProducts {
   u32 sums[kCellsAtOnce][kMarginWords][(kRowLevels - 1) * (kColumnLevels - 1)][kRowFragments][2 * kColumnFragments][4];
 
@@ -82,7 +82,7 @@ struct PatchProducts {
     }
   }
 
-  // One of the cells takes the place of the first: so one piece of code serves all of them.
+  // One of the cells takes the place of the first: so the same instructions serve all cells.
   __device__ __forceinline__ void bring_forward(int cell) {
     constexpr int kSumsOfCell = sizeof(sums[0]) / sizeof(u32);
 #pragma unroll
@@ -155,7 +155,7 @@ struct PatchProducts {
 #pragma unroll
     for (int c = 0; c < kCellsAtOnce; ++c) {
       uint2 mask = make_uint2(~0u, ~0u);
-      // Without a prefix too: what is masked has the registers that products want, and is not moved for each of them.
+      // Without a prefix too: masked words are in the registers that products need, and are not moved for each product.
       if (kPrefix > 0 || kPaired) mask = shared.masks[((first_cell + c) * n_steps + step) * 4 + threadIdx.x % 4];
 #pragma unroll
       for (int b = 0; b < kColumnLevels - 1; ++b)

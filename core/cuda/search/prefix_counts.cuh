@@ -1,4 +1,4 @@
-// a prefix → the samples of its cells, the counts of each variable in them, and what these tell about the decision
+// a prefix → the samples of its cells, the counts of each variable in them, and their information
 //
 // Done by all threads of a block together, once for a prefix and the variables of a piece.
 #pragma once
@@ -115,7 +115,7 @@ __device__ __forceinline__ void make_margins(const Data& data, const Piece& piec
   }
 }
 
-// The packed counts at a level of a variable in a cell. plane: of its level 1; step: to its next level
+// The paired counts at a level of a variable in a cell. plane: of its level 1; step: to its next level
 template <int kLevels>
 __device__ __forceinline__ u32 paired_level_counts(const Shared& shared, int cell, int plane, int step, int level) {
   const float* margin = shared.margins + cell * kPlanes + plane;
@@ -143,7 +143,7 @@ __device__ __forceinline__ void level_counts(const Shared& shared, int cell, int
 #pragma unroll
     for (int q = 0; q < kClasses; ++q) counts[q] = margin[q];
   } else {
-    // What the other levels leave of the cell.
+    // The cell, less the other levels.
     float in_all = 0;
 #pragma unroll
     for (int q = 0; q < kClasses; ++q) {
@@ -170,7 +170,7 @@ __device__ __forceinline__ void add_pseudocounts_last(float (&counts)[kClasses],
   for (int q = 0; q < kClasses; ++q) counts[q] += others * pseudo[q];
 }
 
-// What a cell with such counts adds to F.
+// The summand of F of a cell with these counts.
 __device__ __forceinline__ float information_of(const float (&counts)[kClasses], float2 inverse_shares) {
   if (kTable) return information_of_counts(counts[0], counts[kClasses - 1], inverse_shares);
   float sum = 0, n = 0;
@@ -182,9 +182,9 @@ __device__ __forceinline__ float information_of(const float (&counts)[kClasses],
   return sum - x_log_x(n);
 }
 
-// F(prefix, variable), and what members v of the prefix ask for, one of them or, where every member must gain, all:
-// F(prefix but v, variable) + v's maximum. With a table, all F lack the same constant (small_cells.cuh).
-// others: levels of the last variable that is left out
+// F(prefix, variable), and the threshold of the members v of the prefix, F(prefix but v, variable) + v's maximum: the
+// least over all v or, where every member must gain, the largest. With a table, all F lack the same constant
+// (small_cells.cuh). others: levels of the last variable that is left out
 // Loops are kept short on purpose: unrolled, they drive the loop that matters out of the instruction cache.
 template <int kLevels>
 __device__ __forceinline__ void find_informations(const Piece& piece, const Shared& shared,
@@ -236,7 +236,7 @@ __device__ __forceinline__ void find_informations(const Piece& piece, const Shar
   *rest = asked_for;
 }
 
-// What the bound needs of each variable.
+// Information, maximum and threshold of each variable, for the bound.
 __device__ __forceinline__ void make_informations(const Data& data, const Piece& piece, const Shared& shared,
                                                   const Variables& variables) {
   float pseudo[kClasses];

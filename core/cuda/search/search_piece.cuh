@@ -1,4 +1,4 @@
-// tiles → pieces of work: what tuple_search.cu is compiled for, and what the threads of a block share
+// tiles → pieces: the constants that tuple_search.cu is compiled with, and the memory that the threads of a block share
 #pragma once
 
 #include "planes/tuple_counts.cuh"
@@ -15,24 +15,24 @@ constexpr int kPrefixLevels = PREFIX_LEVELS;
 constexpr int kRowFragments = ROW_FRAGMENTS, kColumnFragments = COLUMN_FRAGMENTS, kCellsAtOnce = CELLS_AT_ONCE;
 constexpr int kBlockRows = BLOCK_ROWS, kBlockColumns = BLOCK_COLUMNS;
 constexpr int kWarpRows = 16 * kRowFragments, kWarpColumns = 16 * kColumnFragments;
-// Variables of a piece: its columns, then its rows, unless these are among the columns. Each has a plane for every
-// level but 0, which is what the others leave.
+// Variables of a piece: its columns, then its rows, unless these are among the columns. Each variable has a plane for
+// every level but 0, which follows from the others.
 constexpr int kOtherRows = ROWS_AMONG_COLUMNS ? 0 : kBlockRows;
 constexpr int kColumnPlanes = (kColumnLevels - 1) * kBlockColumns, kRowPlanes = (kRowLevels - 1) * kOtherRows;
 constexpr int kPlanes = kColumnPlanes + kRowPlanes, kVariables = kBlockColumns + kOtherRows;
-// Two classes of less than 2^16 samples in all may share a word. What follows by subtraction then does so for both at
-// once. Class 0 has the upper half, the sum of both the lower half.
+// The counts of two classes of less than 2^16 samples in all may be paired in a word: one subtraction then serves both.
+// Class 0 has the upper half, the sum of both the lower half.
 #ifdef PAIRED_COUNTS
 constexpr bool kPaired = true;
 static_assert(CLASSES == 2, "a word has room for two counts");
 #else
 constexpr bool kPaired = false;
 #endif
-// Then what the parts of a tuple tell may be looked up (small_cells.cuh), of less than 2^15 samples. Each class has a
-// half of the word, and counts are doubled.
+// Then the information of a tuple's cells may be looked up (small_cells.cuh), of less than 2^15 samples. Each class has
+// a half of the word, and counts are doubled.
 #ifdef TABLE_BOUND
 constexpr bool kTable = true;
-static_assert(kPaired, "counts are packed");
+static_assert(kPaired, "counts are paired");
 constexpr u32 kOneOfClass0 = 0x20000u, kOneOfClass1 = 2u;
 #else
 constexpr bool kTable = false;
@@ -41,21 +41,21 @@ constexpr u32 kOneOfClass0 = 0x10001u, kOneOfClass1 = 1u;
 // Or few samples may be bounded in half floats, two tuples at a time (half_bound.cuh).
 #ifdef HALF_BOUND
 constexpr bool kHalf = true;
-static_assert(kPaired && !kTable, "counts are packed");
+static_assert(kPaired && !kTable, "counts are paired");
 #else
 constexpr bool kHalf = false;
 #endif
 // Words of a count of all classes in a margin, and accumulators of a product.
 constexpr int kMarginWords = kPaired ? 1 : kClasses;
 // Per cell and row, for each level of l. With a table: the samples. Two classes: the samples, the share of class 0, and
-// three factors of the bound, two where counts are packed. More classes: the samples of each, and their information.
+// three factors of the bound, two where counts are paired. More classes: the samples of each, and their information.
 constexpr int kLevelFloats = kTable ? 1 : kPaired ? 4 : kClasses == 2 ? 5 : kClasses + 1;
 constexpr int kRowFloats = kRowLevels * kLevelFloats;
 // Products of the tensor cores start from 2^23: their bits then are those of the float 2^23 + count.
 constexpr u32 kMagicBits = 0x4B000000u;
 constexpr float kMagic = 8388608.0f;
 constexpr float kNever = 1e30f, kLargest = 1e37f;
-// With two classes, the products of the second are added to those of the first: what is wanted is class 0 and the sum.
+// With two classes, the products of the second are added to those of the first: the bound needs class 0 and the sum.
 constexpr bool kSumsOfBoth = kClasses == 2;
 
 // Steps of 256 samples in all and in class 0, where the compiler knows them: with two classes and few samples. Then
@@ -80,17 +80,17 @@ __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
 }
 
-// What the threads of a block share while they work on a piece.
+// The memory that the threads of a block share while they work on a piece.
 struct Shared {
   unsigned short* table;  // [table_size], see small_cells.cuh
   uint2* masks;           // [n_cells and some more][n_steps][4]: samples of each cell of the prefix
   float* rows;            // [kWarps][n_cells][kWarpRows][kRowFloats]
   // Counts in each cell, by class, in place of the last one in all; each with the pseudocounts of the cells of the
-  // whole tuple that it gathers, unless these are added last. Packed, both are the bits of one number.
+  // whole tuple that it gathers, unless these are added last. Paired, both are the bits of one number.
   float* margins;  // [n_cells][kPlanes][kMarginWords]
   float* totals;   // [n_cells][kMarginWords]
-  // By variable: F(prefix, variable), its maximum so far, and the least that all but a member of the prefix tell, plus
-  // that member's maximum (the most, where every member must gain).
+  // By variable: F(prefix, variable), its maximum so far, and the least information without a member of the prefix,
+  // plus that member's maximum (the most, where every member must gain).
   float *information, *best, *rest;
   float* prefix_best;    // [kPrefix]
   float* root_of_error;  // [kWarps][kWarpRows], where bounds are half floats
@@ -122,7 +122,7 @@ struct Data {
   float2 inverse_shares;      // all samples over those of two classes
 };
 
-// A piece of work: some rows and columns of a tile. In shared memory.
+// Some rows and columns of a tile. In shared memory.
 struct Piece {
   Tile<kDimensions> tile;
   int tile_number;

@@ -1,15 +1,15 @@
-// packed counts of a tuple in one cell of the prefix → what its parts tell about the decision, by a table
+// paired counts of a tuple in one cell of the prefix → the information of the tuple's cells, by a table
 //
-// A part with x_0 and x_1 samples, pseudocounts included, n in all, tells x_0·log2(x_0 / (n·q_0)) + x_1·log2(x_1 /
-// (n·q_1)) bits, with q the shares of the classes among all samples. Summed over all parts that is F(tuple), but for a
-// constant, H(q)·N, which is left out of all F here (prefix_counts.cuh).
+// A cell with x_0 and x_1 samples, pseudocounts included, n in all, has the information x_0·log2(x_0 / (n·q_0)) +
+// x_1·log2(x_1 / (n·q_1)) in bits, with q the shares of the classes among all samples. The sum over all cells is
+// F(tuple), but for a constant, H(q)·N, which is left out of all F here (prefix_counts.cuh).
 //
-// A table in shared memory has them for small counts, as whole numbers of 16 bits in a unit of the host's choice,
-// rounded up: minimum, address and load for each part, and half a sum, beside the subtractions. Counts are doubled,
-// since entries have two bytes. Where no row of a strip has more samples in the cell than the table has room for, the
-// minimum is left out (kAllThere). Counts that exceed the table find kTooLarge at its edges; then the part that is
-// largest in most tuples, level 0 of both variables, is computed by logarithms, and where that is not enough, all parts
-// of the cell are.
+// A table in shared memory has the information of cells with small counts, as whole numbers of 16 bits in a unit of the
+// host's choice, rounded up. A cell takes minimum, address and load, and half a sum, beside the subtractions. Counts
+// are doubled, since entries have two bytes. Where no row of a strip has more samples in the cell than the table has
+// room for, the minimum is left out (kAllThere). Counts that exceed the table find kTooLarge at its edges. Then the
+// cell that is largest in most tuples, level 0 of both variables, is computed by logarithms; where that is not enough,
+// all cells are.
 //
 // Bottleneck: loads from shared memory, of which two to three in a warp meet in a bank.
 #pragma once
@@ -23,9 +23,9 @@ constexpr u32 kTooLarge = 0xFFFF;
 
 struct CellTable {
   const unsigned char* values;  // [counts of class 0][counts of class 1] of 16 bits, in shared memory
-  u32 last;                     // the largest counts of the table, packed
-  u32 strides;                  // 1 for class 1, and for class 0 how many counts of class 1 there are; in bytes
-  float pseudo_0, pseudo_1;     // of a part
+  u32 last;                     // the largest counts of the table, paired
+  u32 strides;                  // 1 for class 1, and for class 0 the number of counts of class 1; in bytes
+  float pseudo_0, pseudo_1;     // of a cell
   float2 inverse_shares;        // 1 / q
   float per_bit, unit;          // units in a bit; bits in a unit
 
@@ -62,11 +62,12 @@ __device__ __forceinline__ CellTable make_cell_table(const Data& data, const Sha
           1.0f / per_bit};
 }
 
-// How the parts of a cell are looked up: all in the table, whether these are known to be there or not; all but the
-// largest; or none.
+// How the cells of a tuple within a cell of the prefix are looked up: all in the table, known to be there or not; all
+// but the largest; or none.
 enum Way { kAllThere, kByTable, kAllButLargest, kByLogarithms };
 
-// totals: counts of (cell, level of l); left: what the levels of l that are still to come have of each level of m
+// totals: counts of (cell, level of l); left: counts of each level of m, summed over the levels of l that are still to
+// come
 template <int kWay>
 __device__ __forceinline__ u32 information_by_table(const CellTable& table, const CellCounts& counts,
                                                     const u32 (&totals)[kRowLevels], PairedColumn left) {
@@ -75,7 +76,7 @@ __device__ __forceinline__ u32 information_by_table(const CellTable& table, cons
   for (int a = kRowLevels - 1; a >= 0; --a) {
     u32 rest = totals[a];
 #pragma unroll
-    for (int b = 0; b < kColumnLevels; ++b) {  // level 0 of m comes last: what the others leave
+    for (int b = 0; b < kColumnLevels; ++b) {  // level 0 of m comes last: the rest of the row
       u32 both = rest;
       if (b + 1 < kColumnLevels) {
         both = left.of[b];

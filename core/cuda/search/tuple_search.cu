@@ -5,13 +5,13 @@
 // members follow from it, since all gains of a tuple differ by informations of its sub-tuples: with F(S) the
 // information of S,
 //     gain(v) = F(prefix, l) + gain(m) − F(all but v),
-// where F(all but l) = F(prefix, m) is known, and F(all but v) for a v of the prefix is at least that of its parts
-// with l or with m alone. Tuples for which no member can reach its maximum so far are dropped, all but some in ten
-// thousand; the rest are scored exactly by information_gain.cu. Where every member must gain (EVERY_MEMBER), those are
-// dropped for which one member cannot.
+// where F(all but l) = F(prefix, m) is known, and F(all but v) for a v of the prefix is at least F(prefix but v, l) and
+// F(prefix but v, m). Tuples for which no member can reach its maximum so far are dropped: all but some in ten
+// thousand. The rest are scored exactly by information_gain.cu. Where every member must gain (EVERY_MEMBER), a tuple is
+// dropped if one member cannot.
 //
 // Bottleneck: floating-point arithmetic, 22 operations and two reciprocals for four cells; the tensor cores are busy a
-// third of that.
+// third of that time.
 // Limits: 2^23 samples in all, since counts are read as floats.
 //
 // Compiled once for each combination of
@@ -23,8 +23,8 @@
 //   COLUMN_FRAGMENTS    of 16 columns
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   CELLS_AT_ONCE       cells of the prefix that are counted together
-//   BLOCK_ROWS, BLOCK_COLUMNS
-//   ROWS_AMONG_COLUMNS  1 if they always are
+//   BLOCK_ROWS, BLOCK_COLUMNS   of a piece, at most
+//   ROWS_AMONG_COLUMNS  1 if the rows of a piece always are among its columns
 //   THREADS, BLOCKS_PER_MULTIPROCESSOR
 // and, where they are defined, HELD_STEPS and HELD_STEPS_OF_0, INTERPLAY_TENSOR_CORES, SMALL_CELLS_NEED_CARE (see
 // search_piece.cuh), EVERY_MEMBER (every_member.cuh).
@@ -39,8 +39,8 @@ struct Survivors {
   u32 capacity;
 };
 
-// All tuples of a part of a strip: count, bound, keep what may matter.
-// first_row, first_column: of the part, in the piece
+// All tuples of a patch: count, bound, keep the survivors.
+// first_row, first_column: of the patch, in the piece
 __device__ __forceinline__ void search_patch(const Data& data, const Piece& piece, const Prefix& prefix,
                                              const Shared& shared, const StripRows& rows, const RowFragments& row_words,
                                              int first_row, int first_column, const CellTable& table, Ways& ways,
@@ -51,7 +51,7 @@ __device__ __forceinline__ void search_patch(const Data& data, const Piece& piec
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = data.pseudocounts[q];
   Bounds<float> bound = {};
-  Bounds<u32> told = {};  // with a table
+  Bounds<u32> information = {};  // with a table
 
   // Hardly unrolled: the loop should stay in the instruction cache.
 #pragma unroll kCellsUnrolled
@@ -63,7 +63,7 @@ __device__ __forceinline__ void search_patch(const Data& data, const Piece& piec
       for (int c = 0; c < min(kCellsAtOnce, piece.cells() - cell); ++c) {
         products.bring_forward(c);
         if (kTable) {
-          add_cell_information(told, products, cell + c, shared, rows, first_column, table, ways);
+          add_cell_information(information, products, cell + c, shared, rows, first_column, table, ways);
         } else {
           add_bounds(bound, products, 0, cell + c, shared, rows, first_column, pseudo);
         }
@@ -77,7 +77,7 @@ __device__ __forceinline__ void search_patch(const Data& data, const Piece& piec
     }
   }
 
-  // A bit for every tuple that may matter: few, so that what follows is not unrolled.
+  // A bit for every survivor: few, so that the loop over them is not unrolled.
   u32 kept = 0;
 #pragma unroll
   for (int i = 0; i < kRowFragments; ++i)
@@ -93,9 +93,9 @@ __device__ __forceinline__ void search_patch(const Data& data, const Piece& piec
           const int e = half * 2 + side;
           const float others = of_both(row_best + shared.information[column], fmaxf(row_rest, shared.rest[column]));
           bool is_kept;
-          if (kTable) {  // what all parts of the tuple tell, not only what m adds
+          if (kTable) {  // the information of the whole tuple, not only the gain of m
             const float needed = of_both(shared.best[column] + row_information, others);
-            is_kept = !((float)told[i][j][e] * table.unit < needed - tolerance);
+            is_kept = !((float)information[i][j][e] * table.unit < needed - tolerance);
           } else {
             const float bar = (of_both(shared.best[column], others - row_information) - tolerance) * shrink;
             is_kept = kHalf ? may_reach(bound[i][j][e], bar, rows.root_of_error[i * 16 + half * 8 + g])
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
     __syncthreads();
     if (threadIdx.x == 0) {
       const i64 run = first_run + (i64)atomicAdd(next_run, 1ull);
-      // A buffer that overflows has to be searched again in any case.
+      // A launch whose buffer overflows has to be repeated in any case.
       taken_run = run < end_run && *(volatile u32*)n_survivors <= capacity ? (i64)((u64)run * run_stride % n_runs) : -1;
       if (taken_run >= 0) {
         const i64 item = taken_run * items_per_run;
@@ -227,8 +227,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS_PER_MULTIPROCESSOR
             Ways tried = ways;
             search_patch(data, piece, prefix, shared, rows, row_words, strip, column, cell_table, tried, tolerance,
                          shrink, survivors);
-            // Pairs of a variable with itself, on the diagonal, have larger parts than others; so has what is no
-            // column.
+            // Pairs of a variable with itself, on the diagonal, have larger cells than others; so have columns beyond
+            // the last.
             if (row + kWarpRows <= piece.first_column + column && column + kWarpColumns <= column_end) ways = tried;
           }
         }

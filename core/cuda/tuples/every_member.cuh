@@ -1,4 +1,4 @@
-// Which tuples are sought: those of which a member gains or, with EVERY_MEMBER defined, those of which every one does
+// Which tuples are sought: tuples of which some member gains or, with EVERY_MEMBER defined, every member
 #pragma once
 
 namespace interplay {
@@ -9,7 +9,7 @@ constexpr bool kEveryMember = true;
 constexpr bool kEveryMember = false;
 #endif
 
-// What a tuple must reach, of what two of its members ask for: one of them, or both where every member must gain.
+// The threshold of a tuple, by the thresholds of two members: the lower or, where every member must gain, the higher.
 __device__ __forceinline__ float of_both(float a, float b) { return kEveryMember ? fmaxf(a, b) : fminf(a, b); }
 
 }  // namespace interplay

@@ -52,8 +52,8 @@ __device__ __forceinline__ bool choose_members(const Tile<DIMENSIONS>& tile, u64
 
 }  // namespace
 
-// A random sample of the tuples of all tiles, as many as tries first … end give; a try is the same whatever part it is
-// in. choice_start: [n_tiles + 1], choices of one variable per place before each tile, ascending or not.
+// A random sample of the tuples of all tiles, as many as tries first … end give; a try gives the same tuple in every
+// launch. choice_start: [n_tiles + 1], choices of one variable per place before each tile, ascending or not.
 extern "C" __global__ void sample_tuples(const Tile<DIMENSIONS>* tiles, const double* choice_start, int n_tiles,
                                          int first, int end, int* tuples, u32* n_found, u32 capacity) {
   const int stride = gridDim.x * blockDim.x;
@@ -82,8 +82,8 @@ extern "C" __global__ void sample_with_all(const Tile<DIMENSIONS>* tiles, const 
   }
 }
 
-// Choices first … end of one variable per place, counted tile after tile with the last place running fastest; those in
-// ascending order are listed. choice_start: [n_tiles + 1]
+// Choices first … end of one variable per place, counted tile after tile with the last place running fastest; choices
+// in ascending order are listed. choice_start: [n_tiles + 1]
 extern "C" __global__ void list_tuples(const Tile<DIMENSIONS>* tiles, const i64* choice_start, int n_tiles, i64 first,
                                        i64 end, int* tuples, u32* n_found, u32 capacity) {
   const i64 stride = (i64)gridDim.x * blockDim.x;

@@ -1,8 +1,8 @@
 // tiles → work for blocks of threads
 //
 // A tile names a range of variables for each place of a tuple. Its last two places span a rectangle, cut into pieces of
-// kBlockRows × kBlockColumns pairs; its other places, the prefix, are run through one after the other. An item of work
-// is a piece of a rectangle with some of the prefixes.
+// kBlockRows × kBlockColumns pairs; its other places are the prefix. An item of work is a piece with some of the
+// prefixes.
 #pragma once
 
 #include "planes/tuple_counts.cuh"
@@ -28,7 +28,7 @@ struct Place {
   int group;  // of equal degrees of freedom, for the variable at this place
 };
 
-// What is the same for all tuples of a tile; as the host lays it out, without padding.
+// A tile, as the host lays it out, without padding.
 template <int kDimensions>
 struct Tile {
   Place places[kDimensions];

@@ -1,4 +1,4 @@
-"""Rows of tuples above fixed thresholds, on one device: bound all tuples, or take all, and score what is left."""
+"""Rows of tuples above fixed thresholds, on one device: bound all tuples, or take all, and score the survivors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from interplay.engines.tuple_formula import TupleFormula
 #: Tuples that may wait to be scored; each may become a row for every member.
 _CAPACITY = 1 << 21
 
-#: Up to this many rows, of up to so many tuples that may have one, are put in order on the host: what does it on the
-#: device is compiled by CuPy when it is first called, which takes seconds.
+#: At most this many rows, of at most this many tuples, are sorted on the host: CuPy compiles its sort for the device at
+#: the first call, which takes seconds.
 _FEW_ROWS, _FEW_TUPLES = 1 << 12, 1 << 16
 
 #: No gain is as high: as a threshold it lists nothing, as infinity does, and floats can be added to it.
@@ -37,7 +37,7 @@ class DeviceListing(DeviceTuples):
     min_value : (n_vars,) float64
         The threshold of each variable.
     formula : TupleFormula, optional
-        What to list instead of the gains of the members; the tables are then of this statistic.
+        The statistic to list instead of the gains of the members; the tables are then of this statistic.
     every_member : bool
         List each tuple once, if all its members reach their thresholds.
     """
@@ -55,8 +55,7 @@ class DeviceListing(DeviceTuples):
         every_member: bool = False,
     ) -> None:
         thresholds = np.clip(min_value.astype(np.float64), -_NEVER, _NEVER)
-        # Nothing is known of a statistic before it is counted; a bound that nothing can fail is only in the way; and of
-        # one class there is nothing to gain.
+        # A statistic has no bound. Where every threshold is ≤ 0, pruning cannot help. Of one class there is no gain.
         self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(data.planes.class_sizes) == 1
         super().__init__(
             data,
@@ -146,7 +145,7 @@ class DeviceListing(DeviceTuples):
         launch_scores(state, STATISTIC, tables, tiles, (state.best,))
 
     def _sorted(self, begin: int, end: int) -> TupleRows:
-        """Return what was found: tile by tile, each by tuple and variable."""
+        """Return the rows found: tile by tile, each by tuple and variable."""
         if not self._found:
             none = TupleRows.none(self._plan.dimensions)
             return TupleRows(none.tuples, none.variable, none.value, np.zeros(end - begin, dtype=np.int64))

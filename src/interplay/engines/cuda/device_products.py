@@ -55,7 +55,7 @@ class DeviceProducts:
         self._bound_products = compiled("products/product_bound.cu", "bound_products", variant.bound_defines())
 
     def search(self, batches: Sequence[int]) -> None:
-        """Count some batches and bound all their tuples; what the current stream does next comes after that."""
+        """Count some batches and bound all their tuples; later work of the current stream waits for it."""
         now = self._cupy.cuda.get_current_stream()
         before = now.record()
         for stream, _ in self._sides:

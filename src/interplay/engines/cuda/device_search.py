@@ -1,4 +1,4 @@
-"""One device's share of a search: warm the maxima, then bound all tuples and score those that may matter."""
+"""One device's share of a search: warm the maxima, then bound all tuples and score the survivors."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _SAMPLE_SHARE, _SAMPLE_STEPS = 0.02, 16
 #: Tries for each tuple of the sample at most: some do not ascend.
 _TRIES_PER_TUPLE = 32.0
 
-#: Survivors that the first launch should have at most; and how many there are for each tuple that gains, since bounds
-#: are no gains.
+#: Survivors that the first launch should have at most; and survivors for each tuple that gains, since a bound exceeds
+#: the gain.
 _FIRST_SURVIVORS, _SURVIVORS_PER_GAIN = 1 << 20, 4
 
 
@@ -52,8 +52,8 @@ class DeviceSearch(DeviceTuples):
         super().__init__(data, tiles, best=known.gain_by_group, capacity=capacity, share=share)
         self._known = known
         cupy, n_slots = self._state.cupy, self._state.best.size
-        #: The best tuple of each slot so far: gains, members, and locks for those who write them. Filled by the driver,
-        #: as `clear_counters` is.
+        #: The best tuple of each slot so far: gains, members, and locks for writers. Filled by the driver, as
+        #: `clear_counters` is.
         self._kept = (
             cupy.empty(n_slots, dtype=cupy.float64),
             cupy.empty((n_slots, tiles.dimensions), dtype=cupy.int32),
@@ -80,7 +80,7 @@ class DeviceSearch(DeviceTuples):
             self._score_all(which, on_done)
 
     def found(self, discretization: int) -> MaxGains:
-        """Return the maxima found until now, merged with those known before."""
+        """Return the maxima found until now, merged with the maxima known before."""
         gains, tuples = (part.get() for part in self._kept[:2])
         slots = np.flatnonzero(~np.isnan(gains))
         n_groups = self._state.n_groups
@@ -88,7 +88,7 @@ class DeviceSearch(DeviceTuples):
         return merge_candidates(self._known, row, group, gains[slots], tuples.take(slots, axis=0), discretization)
 
     def _score(self, tiles: ChosenTiles) -> int:
-        """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
+        """Score the tuples in the buffer exactly and keep scores that reach a maximum; return the number of tuples."""
         state = self._state
         launch_gains(state, tiles, best_is_fixed=False)
         kernel = compiled(GAINS[0], "keep_best", score_options(self._plan))

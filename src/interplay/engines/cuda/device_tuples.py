@@ -1,7 +1,7 @@
 """Launches over all tuples of some tiles: the part that a search for maxima and a list of tuples share.
 
-Tuples come from a bound, which leaves those that may matter, or from a list of all of them. Either way they are put
-into a buffer and scored exactly; the subclass says what becomes of the scores.
+Tuples come from a bound, which leaves survivors, or from a list of all of them. Either way they are put into a buffer
+and scored exactly; the subclass takes the scores.
 """
 
 from __future__ import annotations

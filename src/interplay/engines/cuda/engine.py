@@ -50,16 +50,16 @@ _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and 
 
 @dataclass(frozen=True)
 class CudaEngine(Engine):
-    """All tiles on this machine's GPUs, but those of single variables: counting these takes less than to copy them.
+    """All tiles on this machine's GPUs, but tiles of single variables: the CPU counts these faster than it copies them.
 
     Attributes
     ----------
     devices : tuple of int, optional
         Numbers of the GPUs to use; all of them if not given.
     counting : {"tensor", "popc"}, optional
-        How to count; what suits each device if not given.
+        How to count; by the device if not given.
     n_threads : int
-        Threads of the CPU engine, which takes what a GPU cannot.
+        Threads of the CPU engine, which takes tuples that a GPU cannot search.
     leave_memory_errors : bool
         Raise MemoryError where the GPUs' memory is too small, instead of going to the CPU: in a cluster others may
         have more.
@@ -90,14 +90,14 @@ class CudaEngine(Engine):
         return TileShape(block_size=64 if dimensions == 3 else 32, middle_size=512, n_lanes=512, even=False)
 
     def begin(self, planes: BitPlanes, tiles: TupleTiles, *, pseudocount: float) -> None:
-        """Compile what the first device needs for a search of these tiles."""
+        """Compile the kernels that the first device needs for a search of these tiles."""
         if tiles.dimensions == 1 or not len(tiles):
             return
 
         def compile_all() -> None:
             import cupy
 
-            # Whatever is wrong is said where the search begins.
+            # Any error comes again where the search begins.
             with suppress(Exception), cupy.cuda.Device(self._device_numbers()[0]):
                 layout = make_lane_layout(planes, tiles)
                 records = make_tile_records(planes, tiles, layout)
@@ -118,7 +118,7 @@ class CudaEngine(Engine):
         on_progress: OnProgress | None = None,
         searched: SearcherCounts | None = None,
     ) -> MaxGains:
-        """Search the tiles and return their maxima, merged with those already `known`."""
+        """Search the tiles and return their maxima, merged with maxima already `known`."""
         start = MaxGains.none_yet(planes, tiles) if known is None else known
         if not len(tiles):
             return start
@@ -177,7 +177,7 @@ class CudaEngine(Engine):
             discretization=discretization,
             known=search.found(),
             on_progress=report.shown_at_least(on_progress),
-            searched=searched,  # all tiles again, also those that a device had done
+            searched=searched,  # all tiles again, also tiles that a device had done
         )
 
     def interesting_tuples(
@@ -191,7 +191,7 @@ class CudaEngine(Engine):
         max_rows: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> TupleRows:
-        """List what exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
+        """List members whose score exceeds a threshold, tile by tile, each tile sorted by tuple and variable."""
         report = _Report(on_progress)
         if tiles.dimensions > 1:
             try:
@@ -229,8 +229,8 @@ class CudaEngine(Engine):
     ) -> TupleRows:
         """List each tuple once if all its members gain enough: tile by tile, each tile sorted by tuple.
 
-        Devices list by what a member must gain at least. The processor, which knows what its degrees of freedom ask
-        for, looks at these tuples again.
+        Devices list by the lowest threshold of a gain. The processor, which knows the threshold of the tuple's degrees
+        of freedom, looks at these tuples again.
         """
         least = np.full(len(planes.n_levels), min_gain[1])
         least[: tiles.only_of_stratum is not None] = -np.inf
@@ -353,7 +353,7 @@ class CudaEngine(Engine):
         return device_numbers()
 
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the engine's entry in the record of a run."""
         return {"name": self.name, "devices": [device_properties(n)["name"].decode() for n in self._device_numbers()]}
 
 
@@ -372,7 +372,7 @@ class _Stopped(Exception):
 class _Report:
     """Told by the devices how many tuples they have done; tells the caller, and the devices when to stop.
 
-    What the caller is told never falls, though work may have to be done again.
+    The number that the caller is told never falls, though work may have to be done again.
     """
 
     def __init__(self, on_progress: OnProgress | None) -> None:

@@ -1,4 +1,4 @@
-"""What the kernels are compiled for: the shape of a search by what the data are like."""
+"""The shape that a search in registers is compiled for, by levels, classes and sizes of the data."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 _MAX_ACCUMULATORS_OF_CELLS = 96
 
-#: Where tuples have more cells, what each tells is looked up (small_cells.cuh): so few samples are in a cell that
-#: bounds are loose. Otherwise some cells would exceed the table, and a table takes the cache from the words of the
-#: planes. More levels than so many, with a prefix, would not leave registers enough.
+#: Where tuples have more cells than this, the information of each cell is looked up (small_cells.cuh): bounds are loose
+#: for cells of few samples. With fewer cells some would exceed the table, and a table takes cache from the planes. With
+#: a prefix and more levels than this, registers would not suffice.
 _FEW_CELLS, _MAX_LEVELS_OF_TABLE = 64, 5
 
 #: Half floats add up a row of parts.
@@ -25,7 +25,8 @@ _MAX_LEVELS_OF_HALF_FLOATS = 9
 #: Steps of 256 samples whose counts fit into 16 bits, and of which twice the counts do.
 _MAX_PAIRED_STEPS, _MAX_TABLE_STEPS = 255, 127
 
-#: Shared memory for the table of small_cells.cuh: at most, and what a shape should leave for it, or else less.
+#: Shared memory for the table of small_cells.cuh: at most, and the sizes that a shape should leave for it, the largest
+#: first.
 _MAX_TABLE_BYTES, _TABLE_BYTES = 96 << 10, (40 << 10, 16 << 10, 4 << 10)
 
 #: Steps of 256 samples whose words a thread can hold: registers for rows and columns beside the accumulators.
@@ -34,7 +35,7 @@ _MAX_HELD_STEPS = 8
 #: Rows and columns of a piece at most.
 MAX_BLOCK = 512
 
-#: What kernels are compiled with where tuples are sought of which every member gains.
+#: The option of kernels where tuples are sought of which every member gains.
 EVERY_MEMBER = "-DEVERY_MEMBER"
 
 #: How the products are counted: on binary tensor cores, or by counting bits.
@@ -61,7 +62,7 @@ def default_counting(compute_capability: int) -> str:
 
 @dataclass(frozen=True)
 class SearchVariant:
-    """What tuple_search.cu is compiled for; there it says what each word means."""
+    """The options of tuple_search.cu, whose head says what each word means."""
 
     dimensions: int
     row_levels: int
@@ -119,7 +120,7 @@ class SearchVariant:
         return tuple(options)
 
     def kernels(self) -> list[Kernel]:
-        """Return all that such a search is compiled of."""
+        """Return the kernels of such a search."""
         return [("search/tuple_search.cu", "find_survivors", self.defines())]
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
@@ -183,7 +184,7 @@ def choose_variant(
     rows = cells = 1
     held = None
     # Words that are loaded once serve all cells of the prefix where they fit into registers; else two of them, or two
-    # rows where there is no prefix. No more than that: what is unrolled must stay in the instruction cache.
+    # rows where there is no prefix. No more than that: the unrolled loop must stay in the instruction cache.
     if (
         compile_for_steps
         and (row_levels, column_levels, n_classes, counting) == (2, 2, 2, "tensor")

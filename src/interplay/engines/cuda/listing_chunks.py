@@ -9,13 +9,13 @@ import numpy as np
 from interplay.arrays import FloatArray, TupleRows
 from interplay.engines.tile_chunks import end_of_chunk, summed
 
-#: Rows that a chunk should not exceed, whatever is asked for: they are sorted on the device.
+#: Rows of a chunk at most, even if more are asked for: they are sorted on the device.
 _MAX_ROWS = 1 << 22
 
 #: A chunk may have this many times the tuples of the largest before it: a first guess of the rows may be wrong.
 _MAX_GROWTH = 8.0
 
-#: Near the end there are still so many of the rows asked for in a chunk; what is too much is thrown away.
+#: Near the end a chunk is still sized for this share of the rows asked for; surplus rows are thrown away.
 _LAST_SHARE = 1 / 16
 
 
@@ -53,7 +53,7 @@ class ListingChunks:
         return 2 * self._wanted
 
     def take(self) -> tuple[int, int] | None:
-        """Return the first tile and the end of what to list next; None where there is nothing left to do."""
+        """Return the first tile and the end of the next chunk; None where no chunk is left."""
         with self._lock:
             if self._is_full():
                 return None

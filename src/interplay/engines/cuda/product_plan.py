@@ -1,6 +1,6 @@
 """Tiles → batches whose counts go through the device's memory: for many samples, or more levels than registers hold.
 
-All of it is host arithmetic. `core/cuda/product_batch.cuh` says what a batch is.
+All of it is host arithmetic. `core/cuda/products/product_batch.cuh` defines a batch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROWS_OF_STRIP, BOUND_THREADS = 8, 128
 
 @dataclass(frozen=True)
 class ProductVariant:
-    """What the kernels for batches are compiled for.
+    """The options of the kernels for batches.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ProductVariant:
 
     @property
     def mask_groups(self) -> int:
-        """Groups of four warps in a block of threads, each with masks of its own: they share what they load."""
+        """Groups of four warps in a block of threads, each with masks of its own; they share planes."""
         return 2 if self.dimensions > 2 else 1
 
     @property
@@ -89,7 +89,7 @@ class ProductVariant:
 
     @property
     def count_source(self) -> str:
-        """The file of what counts the products."""
+        """The file of the kernel that counts the products."""
         return "products/warpgroup_products.cu" if self.warp_groups else "products/tuple_products.cu"
 
     def counting_defines(self) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ class ProductVariant:
         )
 
     def kernels(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Return all that a search by batches is compiled of."""
+        """Return all kernels of a search by batches."""
         return [
             ("products/product_masks.cu", "make_masks", self.counting_defines()),
             (self.count_source, "count_products", self.count_defines()),
@@ -231,7 +231,7 @@ class ProductWork:
 
     @cached_property
     def n_blocks(self) -> IntArray:
-        """Blocks of planes and masks, those without tuples too."""
+        """Blocks of planes and masks, with tuples or without."""
         size = self.variant.planes_of_block
         return (
             -(-self.n_masks // self.variant.masks_of_block) * (self.row_planes // size) * (self.column_planes // size)
