@@ -1,5 +1,5 @@
 // numpy arrays as the core takes them, and the checks that most functions share. Shapes are checked by the Python side;
-// what could corrupt memory is checked again here.
+// shapes that could corrupt memory are checked again here.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -50,7 +50,7 @@ inline void check_classes(std::span<const Index> class_sizes, std::span<const In
 
 inline Index sum_of(std::span<const Index> values) { return std::accumulate(values.begin(), values.end(), Index{0}); }
 
-// What each file adds to the module.
+// The functions that each file adds to the module.
 void define_columns(nb::module_& module);
 void define_information_tables(nb::module_& module);
 void define_search_data(nb::module_& module);

@@ -105,7 +105,7 @@ void few_values(Array<const Value> values, Array<Value> found, Array<Index> n_fo
   }
 }
 
-// What there is of functions for each type of values.
+// The functions that exist for each type of values.
 template <class Value>
 void define_column_functions(nb::module_& module) {
   module.def("rank_values", &rank_values<Value>, "values"_a, "ranks"_a, "found"_a,

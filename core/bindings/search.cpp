@@ -1,4 +1,4 @@
-// planes + tiles → maximum gains, or rows of tuples; tiles → who searches them, at what cost
+// planes + tiles → maximum gains, or rows of tuples; tiles → their searchers and costs
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
@@ -19,8 +19,8 @@ using namespace nanobind::literals;
 namespace interplay::bindings {
 namespace {
 
-// Ctrl-C, or an error in the progress display, stops the threads first and is raised when they have handed in what they
-// found; so does the end of the interpreter.
+// Ctrl-C, or an error in the progress display, stops the threads first and is raised when they have handed in their
+// results; so does the end of the interpreter.
 class Ticker {
  public:
   explicit Ticker(const nb::object& on_tick) : on_tick_(on_tick) {}
@@ -82,7 +82,7 @@ std::pair<int, int> search_max_gains(const Planes& planes, const Tiles& tiles, c
   return {report.polynomial_threads, report.rational_threads};
 }
 
-// A numpy array that owns what it shows.
+// A numpy array that owns its data.
 template <class T>
 nb::object as_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -90,7 +90,7 @@ nb::object as_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> 
   return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape, owner));
 }
 
-// The rows of the tiles done, in the order of the tiles; those after the first tile that was not done are left out.
+// The rows of the tiles done, in the order of the tiles; rows after the first tile that was not done are left out.
 nb::tuple rows_in_order(TupleRowsByTile& found, std::span<const std::uint8_t> searched_by, Index k) {
   std::vector<std::int32_t> tuples, variables;
   std::vector<double> values;
@@ -194,7 +194,7 @@ std::span<const Index> checked(const Array<const Index>& class_sizes) {
   return span_of(class_sizes);
 }
 
-// What the routing says of each tile, from shapes alone.
+// The routing of each tile, from shapes alone.
 template <class T, class Ask>
 nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_sizes, double pseudocount, Ask ask) {
   const SearchProblem problem = tiles.without_words(checked(class_sizes), pseudocount);

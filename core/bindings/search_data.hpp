@@ -27,7 +27,7 @@ class Tiles {
         Array<const Index> partner_cells);
 
   Index dimensions() const { return static_cast<Index>(tiles_.shape(1)); }
-  // What is known without the bits of the variables.
+  // The properties that do not need the bits of the variables.
   SearchProblem without_words(std::span<const Index> class_sizes, double pseudocount) const;
   // A search of these tiles; the planes must be of the same rows.
   SearchProblem over(const Planes& planes, double pseudocount, Index discretization) const;

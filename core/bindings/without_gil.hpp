@@ -1,4 +1,4 @@
-// What a binding runs without the interpreter's lock (GIL), also while the interpreter ends.
+// Runs a function of a binding without the interpreter's lock (GIL), also while the interpreter ends.
 //
 // At its end the interpreter lets no daemon thread have the lock again: a thread that asks for it is unwound, or hangs,
 // and to unwind one through destructors that wait for the lock aborts the program. So before its end the interpreter
@@ -27,7 +27,7 @@ class WithoutGil {
     // Too late for the lock: like a daemon thread of newer Pythons, this one waits for the end of the process.
     while (has_ended.load()) std::this_thread::sleep_for(std::chrono::hours(1));
     PyEval_RestoreThread(state_);
-    n_running.fetch_sub(1);  // with the lock, so that whoever waits for this goes on when C++ is left
+    n_running.fetch_sub(1);  // with the lock, so that a thread that waits for this goes on when C++ is left
   }
 
   // Whether the interpreter ends, and this is not the thread that ends it. Needs no lock.
@@ -45,7 +45,7 @@ class WithoutGil {
     nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function(&end));
     const nanobind::module_ os = nanobind::module_::import_("os");
     if (nanobind::hasattr(os, "register_at_fork")) {
-      // The other threads, and what they were at, stay behind.
+      // The other threads, and their work, stay behind.
       os.attr("register_at_fork")(nanobind::arg("after_in_child") = nanobind::cpp_function([] { n_running = 0; }));
     }
   }

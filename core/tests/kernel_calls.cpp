@@ -1,5 +1,5 @@
-// Calls one lane kernel many times: kernel_calls LEVEL KERNEL TIMES. What a call takes is the difference between two
-// numbers of times, whatever counts it (benchmarks/instruction_counts.py).
+// Calls one lane kernel many times: kernel_calls LEVEL KERNEL TIMES. The cost of a call is the difference between two
+// runs with different TIMES (benchmarks/instruction_counts.py).
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "bounds/lane_model.hpp"
+#include "information/lane_model.hpp"
+#include "kernels/lane_kernels.hpp"
 #include "memory/aligned_buffer.hpp"
-#include "simd/lane_kernels.hpp"
 
 using namespace interplay;
 

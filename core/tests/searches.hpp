@@ -1,4 +1,4 @@
-// What searches find, and how their lists are compared: for the tests of searchers.
+// Runs searches and compares their results: for the tests of searchers.
 #pragma once
 
 #include <algorithm>

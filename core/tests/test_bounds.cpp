@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "bounds/lane_model.hpp"
 #include "check.hpp"
+#include "information/lane_model.hpp"
 #include "interplay/information_gain.hpp"
 #include "made_up_data.hpp"
 #include "rows/level_data.hpp"

@@ -63,7 +63,7 @@ void test_callers_at_once() {
   }
 }
 
-// Long enough, under ThreadSanitizer, that the threads hand in what they found while others are still searching.
+// Long enough, under ThreadSanitizer, that threads hand in their maxima while others are still searching.
 void test_long_search() {
   std::mt19937 rng(7);
   const Data data = make_data(rng, 700, 80, 1, 2, 3, 2);

@@ -10,7 +10,7 @@
 #include "interplay/column_kernels.hpp"
 #include "interplay/rank_values.hpp"
 #include "interplay/simd_level.hpp"
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 #include "tests.hpp"
 
 using namespace interplay;

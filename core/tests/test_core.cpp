@@ -1,6 +1,6 @@
 // The core against a count by hand, for every instruction set that runs here. Built with AddressSanitizer and UBSan by
-// `make sanitize`, with ThreadSanitizer by `make tsan`; exits 1 if anything differs. With the word "threads", only what
-// several threads do at once.
+// `make sanitize`, with ThreadSanitizer by `make tsan`; exits 1 if anything differs. With the word "threads", only
+// tests of several threads at once.
 #include <cstdio>
 #include <string_view>
 

@@ -10,8 +10,8 @@
 
 namespace {
 
-// Real blocks and lanes, of runs of variables with equal numbers of levels: every searcher finds what the direct one
-// finds.
+// Real blocks and lanes, of runs of variables with equal numbers of levels: every searcher finds the same as the direct
+// one.
 void check_level_tiles(const Data& data, bool with_screens) {
   const Index dimensions = data.dimensions;
   const Packed packed = pack(data);

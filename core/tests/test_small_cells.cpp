@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "bounds/lane_model.hpp"
-#include "bounds/small_cells.hpp"
 #include "check.hpp"
+#include "information/lane_model.hpp"
+#include "information/small_cells.hpp"
 #include "made_up_data.hpp"
 #include "memory/aligned_buffer.hpp"
 #include "search/level_forms.hpp"
@@ -82,7 +82,7 @@ struct SmallTuples {
 
 }  // namespace
 
-// Every cell of fewer than 16 samples has at most what the tables say, and not much less.
+// Every cell of fewer than 16 samples has at most the information in the tables, and not much less.
 void test_small_cell_tables(std::mt19937& rng) {
   for (int repeat = 0; repeat < 2000; ++repeat) {
     const std::array<Index, 2> sizes{1 + static_cast<Index>(rng() % 30000), 1 + static_cast<Index>(rng() % 30000)};

@@ -1,4 +1,4 @@
-// What test_core runs. Tests draw from one generator, one after the other.
+// The tests of test_core. Tests draw from one generator, one after the other.
 #pragma once
 
 #include <initializer_list>

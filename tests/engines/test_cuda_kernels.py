@@ -15,7 +15,7 @@ import pytest
 from interplay.engines.cuda.kernel_loader import source_of
 from interplay.engines.cuda.kernels import EVERY_MEMBER, SearchVariant, choose_variant, default_counting
 from interplay.engines.cuda.product_plan import ProductVariant, choose_products
-from interplay.engines.cuda.tables import make_part_table
+from interplay.engines.cuda.tables import make_cell_table
 
 KERNELS = Path(__file__).resolve().parents[2] / "core" / "cuda"
 
@@ -102,21 +102,25 @@ def test_kernels_compile(architecture: str, tmp_path: Path) -> None:
     more = [(file, options) for variant in batches for file, _, options in variant.kernels()]
     compile_ = ["nvcc", "-std=c++17", "-cubin", "-o", str(tmp_path / "kernel.cubin")]
     for name, options in [
-        ("bit_planes.cu", ()),
-        ("tuple_list.cu", ("-DDIMENSIONS=4",)),
-        ("information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2", "-DLEVELS=2", "-DTHREADS_OF_TUPLE=8")),
-        ("information_gain.cu", ("-DDIMENSIONS=3", "-DCLASSES=3", "-DLEVELS=3", "-DTHREADS_OF_TUPLE=8")),
-        ("information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4", "-DLEVELS=0", "-DTHREADS_OF_TUPLE=32")),
-        ("information_gain.cu", ("-DDIMENSIONS=4", "-DCLASSES=2", "-DLEVELS=5", EVERY_MEMBER, "-DTHREADS_OF_TUPLE=32")),
-        ("tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1", "-DLEVELS=4", "-DTHREADS_OF_TUPLE=8")),
-        ("tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2", "-DLEVELS=0", "-DTHREADS_OF_TUPLE=32")),
-        *(("tuple_search.cu", variant.defines()) for variant in variants()),
-        *(("tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()[:2]),
+        ("planes/bit_planes.cu", ()),
+        ("tuples/tuple_list.cu", ("-DDIMENSIONS=4",)),
+        ("information/information_gain.cu", ("-DDIMENSIONS=5", "-DCLASSES=2", "-DLEVELS=2", "-DTHREADS_OF_TUPLE=8")),
+        ("information/information_gain.cu", ("-DDIMENSIONS=3", "-DCLASSES=3", "-DLEVELS=3", "-DTHREADS_OF_TUPLE=8")),
+        ("information/information_gain.cu", ("-DDIMENSIONS=7", "-DCLASSES=4", "-DLEVELS=0", "-DTHREADS_OF_TUPLE=32")),
+        (
+            "information/information_gain.cu",
+            ("-DDIMENSIONS=4", "-DCLASSES=2", "-DLEVELS=5", EVERY_MEMBER, "-DTHREADS_OF_TUPLE=32"),
+        ),
+        ("information/tuple_statistic.cu", ("-DDIMENSIONS=3", "-DCLASSES=1", "-DLEVELS=4", "-DTHREADS_OF_TUPLE=8")),
+        ("information/tuple_statistic.cu", ("-DDIMENSIONS=5", "-DCLASSES=2", "-DLEVELS=0", "-DTHREADS_OF_TUPLE=32")),
+        *(("search/tuple_search.cu", variant.defines()) for variant in variants()),
+        *(("search/tuple_search.cu", replace(variant, every_member=True).defines()) for variant in variants()[:2]),
         *more,
     ]:
-        (tmp_path / name).write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
+        source = tmp_path / Path(name).name
+        source.write_text(source_of(name), encoding="utf-8")  # as it is compiled at run time
         target = () if any(option.startswith("-arch=") for option in options) else (f"-arch={architecture}",)
-        command = [*compile_, *target, *options, str(tmp_path / name)]
+        command = [*compile_, *target, *options, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -136,14 +140,14 @@ def test_variants_stay_within_shared_memory() -> None:
     ("dimensions", "levels", "n_steps", "suffice", "expected"),
     [
         (2, 3, 8, True, "half"),
-        (2, 3, 16, False, "packed"),
+        (2, 3, 16, False, "paired"),
         (3, 3, 8, True, "half"),
-        (3, 3, 16, False, "packed"),
+        (3, 3, 16, False, "paired"),
         (3, 4, 8, True, "half"),
         (4, 3, 8, True, "table"),
         (4, 3, 16, False, "table"),
         (3, 5, 8, True, "table"),
-        (4, 3, 128, False, "packed"),  # twice the counts would not fit into half a word
+        (4, 3, 128, False, "paired"),  # twice the counts would not fit into half a word
         (3, 2, 8, True, "two levels"),
         (3, 6, 8, True, "batches"),
     ],
@@ -159,7 +163,7 @@ def test_which_bound_takes_which_work(dimensions: int, levels: int, n_steps: int
     options = variant.defines()
     assert ("-DTABLE_BOUND" in options) == (expected == "table")
     assert ("-DHALF_BOUND" in options) == (expected == "half")
-    assert ("-DPACKED_COUNTS" in options) == (expected != "two levels")
+    assert ("-DPAIRED_COUNTS" in options) == (expected != "two levels")
     # The device keeps 1 KB of a block's shared memory.
     blocks = variant.blocks_per_multiprocessor
     assert blocks * (variant.shared_bytes(n_cells, n_steps) + 1024) <= 233_472
@@ -169,12 +173,12 @@ def test_which_bound_takes_which_work(dimensions: int, levels: int, n_steps: int
 @pytest.mark.parametrize("sizes", [(1000, 1000), (200, 1800), (2900, 30), (3, 5), (16_000, 15_000)])
 @pytest.mark.parametrize("pseudocount", [0.0, 0.25])
 @pytest.mark.parametrize(("dimensions", "n_cells", "max_bytes"), [(3, 27, 92_384), (4, 81, 40 << 10), (3, 125, 4096)])
-def test_table_of_parts(
+def test_table_of_cells(
     sizes: tuple[int, int], pseudocount: float, dimensions: int, n_cells: int, max_bytes: int
 ) -> None:
     class_sizes = np.array(sizes)
     pseudo = pseudocount * class_sizes / class_sizes.min()
-    table = make_part_table(class_sizes, pseudo, dimensions=dimensions, n_cells=n_cells, max_bytes=max_bytes)
+    table = make_cell_table(class_sizes, pseudo, dimensions=dimensions, n_cells=n_cells, max_bytes=max_bytes)
     values, (rows, stride) = table.values, table.values.shape
     assert values.nbytes <= max_bytes
     assert stride % 2 == 0  # no address is odd
@@ -210,10 +214,11 @@ def test_counting_can_be_overridden(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sources_are_whole() -> None:
-    for name in ("bit_planes.cu", "tuple_list.cu", "information_gain.cu", "tuple_statistic.cu", "tuple_search.cu"):
-        assert '#include "' not in source_of(name)
-    # What is installed is what is in the repository.
-    assert (KERNELS / "tuple_list.cu").read_text(encoding="utf-8").splitlines()[-1] in source_of("tuple_list.cu")
+    for path in KERNELS.rglob("*.cu"):
+        source = source_of(path.relative_to(KERNELS).as_posix())
+        assert '#include "' not in source
+        # What is installed is what is in the repository.
+        assert path.read_text(encoding="utf-8").splitlines()[-1] in source
 
 
 def divergence_factors(p: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,13 @@ from interplay.engines.choice import SearchWork
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, devices, kernel_loader
 from interplay.engines.cuda.devices import DeviceLimits
-from interplay.engines.cuda.kernel_loader import compile_ahead, compiled, image_name, start_seconds
+from interplay.engines.cuda.kernel_loader import (
+    allow_shared_memory,
+    compile_ahead,
+    compiled,
+    image_name,
+    start_seconds,
+)
 from interplay.engines.cuda.kernel_plan import STATISTIC, compilations, kernels_of
 from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
@@ -45,7 +51,7 @@ def files_of(planes: BitPlanes, tiles: TupleTiles, **how: Any) -> list[str]:
     records = make_tile_records(planes, tiles, layout)
     plan = WorkPlan(planes, tiles, layout, records, pseudocount=0.25, limits=H200)
     kernels = kernels_of(plan, len(tiles), **({"samples": True, "bounds": True} | how))
-    return sorted(file for file, _ in compilations(kernels))
+    return sorted(Path(file).name for file, _ in compilations(kernels))
 
 
 def files_for(n_samples: int, n_vars: int, n_contrast: int, levels: int, dimensions: int, **how: Any) -> list[str]:
@@ -197,18 +203,20 @@ def cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 def test_what_was_compiled_is_kept_by_all_that_decides_it(cupy: FakeCupy, tmp_path: Path) -> None:
-    name, content = compiled("information_gain.cu", "score_tuples", OPTIONS)
+    name, content = compiled("information/information_gain.cu", "score_tuples", OPTIONS)
     assert name == "score_tuples"
     assert content == b"image -std=c++17 -ftz=true -DDIMENSIONS=3 -DCLASSES=2"
-    compiled("information_gain.cu", "keep_candidates", OPTIONS)  # the other function of the file
+    compiled("information/information_gain.cu", "keep_candidates", OPTIONS)  # the other function of the file
     forget()
-    assert compiled("information_gain.cu", "score_tuples", OPTIONS) == (name, content)
+    assert compiled("information/information_gain.cu", "score_tuples", OPTIONS) == (name, content)
     assert len(cupy.compilations) == 1
-    compiled("information_gain.cu", "score_tuples", ("-DDIMENSIONS=2", "-DCLASSES=2"))
+    compiled("information/information_gain.cu", "score_tuples", ("-DDIMENSIONS=2", "-DCLASSES=2"))
     assert len(cupy.compilations) == 2
     kept = {path.name for path in (tmp_path / "interplay").iterdir()}
-    assert kept == {image_name("information_gain.cu", (f"-DDIMENSIONS={k}", "-DCLASSES=2"), "90") for k in (2, 3)}
-    assert image_name("information_gain.cu", OPTIONS, "80") not in kept
+    assert kept == {
+        image_name("information/information_gain.cu", (f"-DDIMENSIONS={k}", "-DCLASSES=2"), "90") for k in (2, 3)
+    }
+    assert image_name("information/information_gain.cu", OPTIONS, "80") not in kept
 
 
 def test_an_architecture_that_is_named_is_what_is_compiled_for(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,31 +240,31 @@ def test_an_architecture_that_is_named_is_what_is_compiled_for(cupy: FakeCupy, m
         NVRTCError=NvrtcError,
     )
     monkeypatch.setattr(sys.modules["cupy.cuda"], "nvrtc", nvrtc, raising=False)
-    found = compiled("warpgroup_products.cu", "count_products", ("-arch=sm_90a", "-DMASKS=4"))
+    found = compiled("products/warpgroup_products.cu", "count_products", ("-arch=sm_90a", "-DMASKS=4"))
     assert found == ("count_products", b"image of a named architecture")
     assert not cupy.compilations
     assert asked_for[0][:4] == ("-std=c++17", "-ftz=true", "-arch=sm_90a", "-DMASKS=4")
     with pytest.raises(RuntimeError, match="NVRTC_ERROR_COMPILATION: what is wrong"):
-        compiled("warpgroup_products.cu", "count_products", ("-arch=sm_90a", "-DWRONG"))
+        compiled("products/warpgroup_products.cu", "count_products", ("-arch=sm_90a", "-DWRONG"))
     assert destroyed == [7, 7]
 
 
 def test_another_source_or_another_cupy_compiles_anew(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled("bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
     forget()
     monkeypatch.setattr(kernel_loader, "source_of", lambda file: "another")
-    compiled("bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
     assert len(cupy.compilations) == 2
     forget()
     monkeypatch.setattr(sys.modules["cupy"], "__version__", "15.0.0")
-    compiled("bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
     assert len(cupy.compilations) == 3
 
 
 def test_all_is_compiled_at_the_same_time_and_once(cupy: FakeCupy) -> None:
     together = threading.Barrier(3, timeout=20)
     cupy.while_compiling = together.wait  # which one at a time would never pass
-    files = ("information_gain.cu", "tuple_list.cu", "tuple_statistic.cu")
+    files = ("information/information_gain.cu", "information/tuple_statistic.cu", "tuples/tuple_list.cu")
     kernels = [(file, function, OPTIONS) for file in files for function in ("one", "another")]
     compile_ahead(kernels)
     compile_ahead(kernels)
@@ -267,11 +275,11 @@ def test_all_is_compiled_at_the_same_time_and_once(cupy: FakeCupy) -> None:
 
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(b"rubbish"), Path.unlink])
 def test_a_damaged_image_is_compiled_anew(cupy: FakeCupy, tmp_path: Path, damage: Any) -> None:
-    expected = compiled("bit_planes.cu", "make_fragments", ())
+    expected = compiled("planes/bit_planes.cu", "make_fragments", ())
     (path,) = (tmp_path / "interplay").iterdir()
     kernel_loader._function.cache_clear()  # as on another device of the same kind
     damage(path)
-    assert compiled("bit_planes.cu", "make_fragments", ()) == expected
+    assert compiled("planes/bit_planes.cu", "make_fragments", ()) == expected
     assert len(cupy.compilations) == 2
 
 
@@ -280,11 +288,11 @@ def test_an_error_of_the_compiler_comes_where_a_kernel_is_asked_for(cupy: FakeCu
         raise RuntimeError("no such option")
 
     cupy.while_compiling = fail
-    compile_ahead([("bit_planes.cu", "make_fragments", ())])
+    compile_ahead([("planes/bit_planes.cu", "make_fragments", ())])
     with pytest.raises(RuntimeError, match="no such option"):
-        compiled("bit_planes.cu", "make_fragments", ())
+        compiled("planes/bit_planes.cu", "make_fragments", ())
     cupy.while_compiling = lambda: None
-    assert compiled("bit_planes.cu", "make_fragments", ())[0] == "make_fragments"
+    assert compiled("planes/bit_planes.cu", "make_fragments", ())[0] == "make_fragments"
 
 
 @pytest.mark.parametrize("why", ["in memory", "no folder"])
@@ -296,26 +304,34 @@ def test_a_process_that_may_keep_nothing_compiles_for_itself(
     else:
         (tmp_path / "file").write_text("no folder")
         monkeypatch.setenv("CUPY_CACHE_DIR", str(tmp_path / "file"))
-    compiled("bit_planes.cu", "make_fragments", ())
-    compiled("bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
     assert len(cupy.compilations) == 1
     assert not (tmp_path / "interplay").exists()
 
 
 def test_a_folder_that_can_only_be_read_serves_too(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a container: what is kept there is used, and what is not is compiled for the process."""
-    compiled("bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
     forget()
 
     def refuse(path: Path) -> Any:
         raise PermissionError
 
     monkeypatch.setattr(kernel_loader, "whole_path", refuse)
-    compiled("bit_planes.cu", "make_fragments", ())
+    compiled("planes/bit_planes.cu", "make_fragments", ())
     assert len(cupy.compilations) == 1
     for function in ("list_tuples", "sample_tuples"):
-        assert compiled("tuple_list.cu", function, OPTIONS)[0] == function
+        assert compiled("tuples/tuple_list.cu", function, OPTIONS)[0] == function
     assert len(cupy.compilations) == 2
+
+
+def test_shared_memory_of_a_kernel_is_never_lowered() -> None:
+    """Threads share kernels: another may be about to launch with more."""
+    kernel = SimpleNamespace(max_dynamic_shared_size_bytes=48 << 10)
+    for n_bytes, expected in [(1000, 48 << 10), (100 << 10, 100 << 10), (60 << 10, 100 << 10)]:
+        allow_shared_memory(kernel, n_bytes)
+        assert kernel.max_dynamic_shared_size_bytes == expected
 
 
 def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,7 +345,7 @@ def test_auto_knows_what_a_gpu_takes_to_begin(cupy: FakeCupy, monkeypatch: pytes
 
     never = start_seconds()
     assert chosen() == [False, False, True]
-    compiled("tuple_list.cu", "list_tuples", OPTIONS)
+    compiled("tuples/tuple_list.cu", "list_tuples", OPTIONS)
     in_use = start_seconds()
     assert chosen() == [True, True, True]
     forget()  # another process, which finds what this one compiled
@@ -354,7 +370,7 @@ def test_what_a_search_will_run_is_compiled_while_its_columns_are_coded(
         if tiles.dimensions > 1:
             if not at_search:
                 together.wait()  # for all seven, before the first search
-            at_search.append(sorted(file for file, _, _ in kernel_loader._images))
+            at_search.append(sorted(Path(file).name for file, _, _ in kernel_loader._images))
         CpuEngine().search(planes, tiles, sink, **options)
 
     monkeypatch.setattr(CudaEngine, "search", search)

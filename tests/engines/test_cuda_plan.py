@@ -14,6 +14,7 @@ from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.candidates import merge_candidates
 from interplay.engines.cuda.device_search import tile_of_each
 from interplay.engines.cuda.devices import NotForDevices, common_limits
+from interplay.engines.cuda.launch_size import LAUNCH_SECONDS, LaunchSize
 from interplay.engines.cuda.layout import (
     covers_all_tuples,
     make_lane_layout,
@@ -233,6 +234,35 @@ def test_runs_are_scattered_without_overflow() -> None:
         assert stride >= 1
         assert gcd(stride, n) == 1
         assert (n - 1) * stride < 2**63
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_found", "expected"),
+    [
+        (0.01, 0, 400),  # short, and few survive
+        (0.01, 200, 200),  # short, but more than an eighth of the room is taken
+        (0.09, 0, 200),
+        (0.09, 300, 100),  # more than a fourth: as it is
+        (0.2, 0, 100),
+        (0.2, 501, 50),  # more than a half
+        (1.0, 0, 20),  # five times as long as planned
+        (50.0, 0, 1),
+    ],
+)
+def test_launches_grow_and_shrink_with_their_time_and_survivors(seconds: float, n_found: int, expected: int) -> None:
+    size = LaunchSize(100)
+    size.finished(seconds, n_found=n_found, capacity=1000)
+    assert size.value == expected
+
+
+def test_a_launch_whose_survivors_do_not_fit_is_divided_until_it_is_one_item() -> None:
+    size = LaunchSize(0)
+    assert size.value == 1
+    size.finished(LAUNCH_SECONDS / 10, n_found=0, capacity=8)
+    size.overflowed(3)  # the last launch of a work may be smaller than planned
+    assert size.value == 1
+    size.overflowed(1)
+    assert size.value == 1
 
 
 def test_what_devices_cannot_do_well_is_refused_before_any_work() -> None:

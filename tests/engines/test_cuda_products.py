@@ -15,7 +15,7 @@ from gpu_mark import needs_gpu
 from interplay.base.arrays import DecisionClasses, DiscreteCodes
 from interplay.codes.planes import make_bit_planes
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_tuples, shared_search, work_plan
+from interplay.engines.cuda import CudaEngine, batch_search, shared_search, work_plan
 from interplay.engines.cuda.kernels import SearchVariant
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.product_plan import ProductVariant, buffer_shapes, choose_products, make_product_work
@@ -79,7 +79,7 @@ def test_batches_hold_every_tuple_once(dimensions: int, max_products: int) -> No
 
 
 def test_shared_memory_is_what_the_kernel_lays_out() -> None:
-    """Three slabs in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps.
+    """Three segments in flight: 64 + 64 planes, 8 masks, 4 steps of 32 bytes; in 2D 128 + 128 planes, 2 steps.
 
     Four of warp groups, of 8 steps where samples are many.
     """
@@ -98,7 +98,7 @@ def test_shared_memory_is_what_the_kernel_lays_out() -> None:
             how = {"class_sizes": np.array(class_sizes), "prefix_levels": 0, "counting": "tensor", "warp_groups": True}
             variant = choose_products(dimensions=dimensions, row_levels=3, column_levels=3, **how)
             assert variant is not None
-            assert variant.slab_steps == (n_steps if dimensions > 2 else 2)
+            assert variant.segment_steps == (n_steps if dimensions > 2 else 2)
             assert variant.count_shared_bytes == expected // 3 * (n_steps if dimensions > 2 else 4) < 232_448
 
 
@@ -107,16 +107,16 @@ def test_warp_groups_multiply_where_all_devices_have_them() -> None:
     tiles = make_tuple_tiles(n_levels, n_vars=600, dimensions=3, **TILE_SHAPE)
     older = H200 | {"major": 8, "minor": 0}
     for devices, expected in [
-        ([H200], "warpgroup_products.cu"),
-        ([older], "tuple_products.cu"),
-        ([H200, older], "tuple_products.cu"),
-        ([H200 | {"major": 12}], "tuple_products.cu"),
+        ([H200], "products/warpgroup_products.cu"),
+        ([older], "products/tuple_products.cu"),
+        ([H200, older], "products/tuple_products.cu"),
+        ([H200 | {"major": 12}], "products/tuple_products.cu"),
     ]:
         files = set()
         for _, variant in plan_of(planes, tiles, *devices).by_variant(np.arange(len(tiles))):
             assert isinstance(variant, ProductVariant)
             files |= {file for file, _, _ in variant.kernels()}
-        assert files == {expected, "product_masks.cu", "product_bound.cu"}
+        assert files == {expected, "products/product_masks.cu", "products/product_bound.cu"}
 
 
 def kernels_for(n_samples: int, n_vars: int, levels: int, dimensions: int, n_classes: int = 2) -> set[type]:
@@ -212,7 +212,7 @@ class TestEqualsTheCpuEngine:
         for case in range(3):
             most = {2: 300, 3: 80, 4: 36, 5: 20}[dimensions] // (2 if max(levels) > 3 and dimensions > 3 else 1)
             n_vars = int(most * rng.uniform(0.7, 1.0))
-            # Sample numbers around a step of 256, a slab of 1024, and several slabs.
+            # Sample numbers around a step of 256, a segment of 1024, and several segments.
             planes, n_levels = problem(
                 rng,
                 n_samples=(int(rng.integers(30, 600)), 2048, int(rng.integers(3000, 9000)))[case],
@@ -223,7 +223,7 @@ class TestEqualsTheCpuEngine:
                 rare=case == 1,
             )
             if case == 1:  # many small batches
-                monkeypatch.setattr(device_tuples, "_MAX_PRODUCTS", 1 << 20)
+                monkeypatch.setattr(batch_search, "_MAX_PRODUCTS", 1 << 20)
             engine = CudaEngine(devices=(0, 0) if case == 2 else None)
             tiles = make_tuple_tiles(
                 n_levels, n_vars=n_vars, dimensions=dimensions, **vars(engine.tile_shape(dimensions))

@@ -24,12 +24,12 @@ from interplay.engines import choice
 from interplay.engines.base import TileShape
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.cuda import CudaEngine, device_listing, tables, tile_segments, work_plan
+from interplay.engines.cuda import CudaEngine, device_listing, listing_chunks, tables, work_plan
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.cuda.layout import make_lane_layout
+from interplay.engines.cuda.listing_chunks import ListingChunks
 from interplay.engines.cuda.tables import entropy_terms, make_statistic_tables
-from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.search.tiles import make_tuple_tiles
 from interplay.tuples import source as tuple_source
@@ -53,46 +53,46 @@ def rows_of(begin: int, rows_of_tile: np.ndarray) -> TupleRows:
 
 @pytest.mark.parametrize("n_workers", [1, 3])
 @pytest.mark.parametrize("max_rows", [None, 1, 40, 700, 10**9])
-def test_segments_come_back_in_order(n_workers: int, max_rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tile_segments, "_MAX_ROWS", 100)
+def test_chunks_come_back_in_order(n_workers: int, max_rows: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing_chunks, "_MAX_ROWS", 100)
     put_back = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
         n_tiles = int(rng.integers(1, 60))
         n_tuples = rng.integers(1, 40, n_tiles)
-        # Long stretches without a row, then many at once, so that segments turn out too large.
+        # Long stretches without a row, then many at once, so that chunks turn out too large.
         n_rows = rng.binomial(2 * n_tuples, rng.choice([0.0, 0.01, 1.0], n_tiles // 10 + 1).repeat(10)[:n_tiles])
-        segments = TileSegments(n_tuples.astype(float), 2, max_rows, n_workers)
+        chunks = ListingChunks(n_tuples.astype(float), 2, max_rows, n_workers)
         at_work: list[tuple[int, int]] = []
         while True:
-            while len(at_work) < n_workers and (segment := segments.take()) is not None:
-                at_work.append(segment)
+            while len(at_work) < n_workers and (chunk := chunks.take()) is not None:
+                at_work.append(chunk)
             if not at_work:
                 break
             begin, end = at_work.pop(int(rng.integers(len(at_work))))  # whoever is done first
             assert begin < end <= n_tiles
             rows = rows_of(begin, n_rows[begin:end])
-            if len(rows) > segments.most_rows and end > begin + 1:
-                segments.put_back(begin, end)
+            if len(rows) > chunks.most_rows and end > begin + 1:
+                chunks.put_back(begin, end)
                 put_back += 1
             else:
-                segments.hand_in(begin, rows)
-        found = segments.rows()
+                chunks.hand_in(begin, rows)
+        found = chunks.rows()
         enough = np.flatnonzero(np.cumsum(n_rows) >= (np.inf if max_rows is None else max_rows))
         n_done = enough[0] + 1 if len(enough) else n_tiles
         assert_same_rows(found, rows_of(0, n_rows[:n_done]))
     assert put_back or max_rows == 1
 
 
-def test_segments_grow_where_rows_are_few() -> None:
-    segments = TileSegments(np.full(1000, 1e6), 2, max_rows=1_000_000)
+def test_chunks_grow_where_rows_are_few() -> None:
+    chunks = ListingChunks(np.full(1000, 1e6), 2, max_rows=1_000_000)
     sizes = []
-    while (segment := segments.take()) is not None:
-        sizes.append(segment[1] - segment[0])
-        segments.hand_in(segment[0], rows_of(segment[0], np.full(sizes[-1], 5)))
+    while (chunk := chunks.take()) is not None:
+        sizes.append(chunk[1] - chunk[0])
+        chunks.hand_in(chunk[0], rows_of(chunk[0], np.full(sizes[-1], 5)))
     assert sizes[0] == 1
     assert len(sizes) < 8
-    assert len(segments.rows()) == 5000
+    assert len(chunks.rows()) == 5000
 
 
 def without_decision(rng: np.random.Generator, n_samples: int, n_levels: np.ndarray) -> BitPlanes:
@@ -419,9 +419,9 @@ class TestOnADevice:
         assert_same_rows(CudaEngine(**how).interesting_tuples(planes, tiles, **given), expected)
 
     def test_with_little_room(self, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-        """More survive than fit into the buffer, and segments turn out to have too many rows: nothing comes twice."""
+        """More survive than fit into the buffer, and chunks turn out to have too many rows: nothing comes twice."""
         monkeypatch.setattr(device_listing, "_CAPACITY", work_plan.MIN_CAPACITY)
-        monkeypatch.setattr(tile_segments, "_MAX_ROWS", 100_000)
+        monkeypatch.setattr(listing_chunks, "_MAX_ROWS", 100_000)
         monkeypatch.setattr(DeviceListing, "_first_tuples", lambda self, n_tuples: n_tuples)
         overflows = []
         score = DeviceListing._score

@@ -1,6 +1,6 @@
 #include "interplay/bit_planes.hpp"
 
-#include "columns/byte_bits-inl.hpp"
+#include "kernels/byte_bits-inl.hpp"
 
 namespace interplay {
 

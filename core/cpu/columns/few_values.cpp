@@ -16,7 +16,7 @@ Index find_few_values(const Value* values, Index n, Value* found) {
   const ColumnKernels<Value>& kernels = column_kernels<Value>();
   Index n_found = 0, begin = 0;
   while (begin < n) {
-    // What is not found yet stands for the first.
+    // Entries beyond the values found so far repeat the first value.
     const Value a = n_found > 0 ? found[0] : values[0], b = n_found > 1 ? found[1] : a, c = n_found > 2 ? found[2] : a;
     const Index size = std::min(kAtOnce, n - begin);
     if (n_found > 0 && !kernels.has_others(values + begin, size, a, b, c)) {

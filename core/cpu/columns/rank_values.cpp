@@ -14,7 +14,7 @@ constexpr Index kPlacesAside = 5;
 // Numbers are tried this far on either side of where a value should be, as a share of the range it is known to be in.
 constexpr double kAside = 0.05;
 
-// This few values are put in order rather than counted; and all that are left, after so many counts.
+// At most this many values are sorted rather than counted; after this many counts, all values that are left.
 constexpr Index kFew = 8;
 constexpr int kMostCounts = 10;
 
@@ -92,7 +92,7 @@ typename RankValues<Value>::Bracket RankValues<Value>::bracket_of(Index rank) co
   return bracket;
 }
 
-// What is known of a rank once the values below `first` and above `last` are counted.
+// The range of a rank once the values below `first` and above `last` are counted.
 template <class Value>
 typename RankValues<Value>::Bracket RankValues<Value>::narrowed(const Bracket& bracket, Value first, Value last,
                                                                 Index rank) const {

@@ -12,7 +12,7 @@ LaneRows::LaneRows(const SearchProblem& problem, const LaneKernels& kernels, Ind
   for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {
     if (n_levels_of(b) > max_levels) continue;
     const Index block_end = blocks.lane_start[b + 1], stride = lane_stride(n_levels_of(b));
-    // The first take what does not fill a row: prefixes skip variables that come before them.
+    // The first row is the one that is not full: prefixes skip variables that come before them.
     for (Index begin = blocks.lane_start[b]; begin < block_end; ++n_rows) {
       const Index end = begin + (block_end - begin - 1) % stride + 1;
       last_members_[b].push_back({begin, end, nullptr});

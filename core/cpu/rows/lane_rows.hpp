@@ -23,7 +23,7 @@ struct LastMembers {
 // Made once per search and shared by its threads.
 class LaneRows {
  public:
-  // Of lane blocks of variables with at most so many levels; the layout is of the problem's planes.
+  // Of lane blocks of variables with at most `max_levels` levels; the layout is of the problem's planes.
   LaneRows(const SearchProblem& problem, const LaneKernels& kernels, Index max_levels, SampleRowLayout layout);
 
   // Variables that fit a row, and so the distance between the bits of one level and those of the next.

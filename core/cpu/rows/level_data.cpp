@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "bounds/lane_model.hpp"
-#include "bounds/small_cells.hpp"
+#include "information/lane_model.hpp"
+#include "information/small_cells.hpp"
 
 namespace interplay {
 

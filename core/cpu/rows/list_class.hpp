@@ -1,6 +1,6 @@
 #pragma once
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

@@ -72,8 +72,8 @@ class PairLanes {
     gather_vertex_words();
   }
 
-  // Make the lanes of up to 256 pairs from `first_pair` on. The first lanes take what does not fill all: prefixes
-  // often meet the last few pairs only, which should be in one set of lanes.
+  // Make the lanes of up to 256 pairs from `first_pair` on. The first set of lanes is the one that is not full:
+  // prefixes often meet the last few pairs only, which should be in one set of lanes.
   // members: OUT row numbers of each lane's variables
   void start_lanes(Index first_pair, LaneMembers& members) {
     first_pair_ = first_pair;
@@ -157,7 +157,7 @@ class PairLanes {
   void make_rows(Word* rows_of_pairs) const {
     const auto fill_lanes = [&](Index word, Word* lanes) {
       const Word* words = vertex_words_.data() + word * n_vertex_rows * vertex_lanes;
-      // By value: what is written to `lanes` could be a part of a fan that is referred to, for all the compiler knows.
+      // By value: for all the compiler knows, `lanes` could alias a fan that is referred to.
       for (const PairFan fan : fans_) {
         const Word first = words[fan.first];
         const Word* second = words + fan.second;

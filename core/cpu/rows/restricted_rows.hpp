@@ -1,12 +1,12 @@
-// The bit rows of some samples of a class, copied close together: lists for the many variables that may come next then
-// are made from fewer bits, and what they list is in cache.
+// The bit rows of some samples of a class, copied close together: lists for the many variables that may come next are
+// made from fewer bits, and the rows that they list are in cache.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

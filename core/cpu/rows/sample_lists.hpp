@@ -21,7 +21,7 @@ class SampleLists {
   SampleLists(const BitPlanes& planes, const TwoLevelData& data, const LaneKernels& kernels)
       : planes_(planes), data_(data), kernels_(kernels), longest_(planes.n_words * 64 + 2 * kListMultiple) {}
 
-  // Make room for lists of so many samples, and for one more list of any length.
+  // Make room for lists of `n_samples` samples in all, and for one more list of any length.
   void make_room(Index n_samples) {
     capacity_ = n_samples + longest_;
     entries_.resize(capacity_);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "interplay/types.hpp"
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

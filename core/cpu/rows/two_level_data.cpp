@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "bounds/lane_model.hpp"
+#include "information/lane_model.hpp"
 
 namespace interplay {
 

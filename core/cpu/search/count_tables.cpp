@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
-#include "simd/tuple_counts.hpp"
+#include "kernels/tuple_counts.hpp"
 
 namespace interplay {
 namespace {
@@ -15,7 +15,7 @@ void split_cells(const BitPlanes& planes, Index row, const std::vector<Word>& ce
   split.resize(cells.size() * static_cast<std::size_t>(n_levels));
   Word* target = split.data();
   for (const Word* cell = cells.data(); cell < cells.data() + cells.size(); cell += n_words) {
-    Word* rest = target;  // level 0 is what the other levels leave
+    Word* rest = target;  // level 0: samples of no other level
     std::copy(cell, cell + n_words, rest);
     for (Index level = 1; level < n_levels; ++level) {
       target += n_words;

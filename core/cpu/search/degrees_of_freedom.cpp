@@ -77,7 +77,8 @@ Index DegreesOfFreedom::fewest(const Count* counts) {
 
 Index DegreesOfFreedom::fewest_of_stratum() {
   find_supported();
-  // Entries, less the cells that have any: what a(x) leaves. A cell with one entry is fitted by a(x) alone.
+  // Entries, less the cells that have any: the entries beyond the fit of a(x). A cell with one entry is fitted by a(x)
+  // alone.
   Index n_beyond_cells = 0;
   for (Index cell = 0; cell < n_cells_; ++cell) {
     std::uint8_t* of_cell = supported_.data() + cell * n_classes_;

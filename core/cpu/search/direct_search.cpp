@@ -5,9 +5,9 @@
 
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
+#include "kernels/tuple_counts.hpp"
 #include "search/degrees_of_freedom.hpp"
 #include "search/survivor_sink.hpp"
-#include "simd/tuple_counts.hpp"
 
 namespace interplay {
 namespace {
@@ -151,7 +151,7 @@ class DirectSearcher final : public TileSearcher {
     const Word* parent = prefixes_[m].data();
     Word* child = prefixes_[m + 1].data();
     for (Index cell = 0; cell < positions_[m].outer; ++cell, parent += n_words) {
-      Word* rest = child;  // level 0 is what the other levels leave
+      Word* rest = child;  // level 0: samples of no other level
       std::copy(parent, parent + n_words, rest);
       child += n_words;
       for (Index level = 1; level < n_levels; ++level, child += n_words) {

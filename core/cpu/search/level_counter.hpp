@@ -24,7 +24,7 @@ class LevelCounter {
   struct Places {
     const Word* masks;
     Index n_masks, begin, end, n_levels;
-    Index first_register;  // of lanes to count: all lanes of those before it come before the variables
+    Index first_register;  // of lanes to count: lanes of earlier registers come before the variables
 
     Index n_lists() const { return (end - begin) * (n_levels - 1); }  // per mask
   };
@@ -47,7 +47,7 @@ class LevelCounter {
   // Whether a class has one segment, so that its lists are counted at once.
   bool counts_at_once() const { return n_segments_ == 1; }
 
-  // Words of the rows of a register of lanes that so many masks have.
+  // Words of the rows of a register of lanes that `n_masks` masks have.
   Index kept_words(Index n_masks) const {
     return restricted_words(planes_.n_words * 64, n_masks * n_segments_ * n_classes_);
   }
@@ -81,7 +81,7 @@ class LevelCounter {
   void count_restricted(const Places& places, Lane* counts, Count* ones) {
     count_places(places, true, {counts, nullptr}, ones);
   }
-  // The same in bytes; what is counted at once alone.
+  // The same in bytes; only where counts_at_once().
   void count_bytes(const Places& places, BytePair* counts, Count* ones) {
     count_places(places, true, {nullptr, counts}, ones);
   }

@@ -1,4 +1,4 @@
-// The forms that counts of lanes of any levels have: what differs between them, for LevelSearcher.
+// The forms of counts of lanes of any levels: the policies of LevelSearcher.
 //
 // A form has the job of its kernels, how many vectors of counts a pattern has (its classes, or one for both), how the
 // counts of a segment of samples get there, and which kernels bound lanes.
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 
@@ -19,7 +19,7 @@ struct PairedForm {
 
   static void add_ones(Index q, Index n, Count* ones) { *ones += static_cast<Count>(n) << (16 * q); }
 
-  // of_class(q): counts of a segment, kLanes. is_first: of the segments, whatever was there before
+  // of_class(q): counts of a segment, kLanes. is_first: the first segment, which overwrites the counts
   template <class OfClass>
   static void put(const LaneKernels& kernels, const OfClass& of_class, Index, const LaneRuns& runs, bool is_first,
                   ClassCounts* counts) {

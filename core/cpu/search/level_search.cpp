@@ -1,7 +1,7 @@
 // Tiles of variables with any number of levels, any number of classes: a prefix walk that counts each level from 1 on
 // of a lane.
 //
-// Bottleneck: counting, then the bounds. Counts of prefixes wait for their bounds, so those that are not in cache then
+// Bottleneck: counting, then the bounds. Counts of prefixes wait for their bounds: counts that are no longer in cache
 // make both slower.
 #include "search/level_search.hpp"
 
@@ -23,8 +23,8 @@ constexpr Index kMostCountedBytes = Index{1} << 17;
 constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
 
-// One in so many prefixes at most is counted again, because a byte does not hold its counts: else bytes do not pay.
-// Before any is counted: how many samples of a class their largest cells have, in the mean.
+// Bytes pay while at most one in kMostCountedAgain prefixes is counted again because a byte does not hold its counts,
+// and, before any prefix is counted, while the largest cell of a class has at most kMostExpected samples in the mean.
 constexpr Index kMostCountedAgain = 8;
 constexpr double kMostExpected = 230;
 
@@ -165,7 +165,6 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   }
   Index first_lane_after(Index place) const { return this->first_single_lane_after(place); }
   Index first_register_after(Index place) const { return place < 0 ? 0 : first_lane_after(place) / in_register_; }
-  Index counted_together() const { return together_; }
 
   // Counts of tables, and of whole prefixes.
 
@@ -186,8 +185,9 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
                                        static_cast<int>(this->n_lanes_), table.information.data() + entry * kLanes);
   }
 
-  void start_prefixes() {
+  Index start_prefixes() {
     if (n_prefix_ > 1) counter_.set_masks(this->masks_[n_prefix_ - 1].data(), this->n_masks_[n_prefix_ - 1]);
+    return together_;
   }
 
   // The prefixes that end at these places.
@@ -246,9 +246,8 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     }
   }
 
-  void bound_parts() { this->scorer_.set_without_part(LevelReader{job_.counts, n_vectors_}); }
-
   void score_lanes() {
+    this->scorer_.set_without_part(LevelReader{job_.counts, n_vectors_});
     count_again_if_large();
     auto kernel = kernels_by_bound_[own_trial_.use_polynomial()];
     if constexpr (Form::has_bytes) {
@@ -284,8 +283,8 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
 }  // namespace
 
 Index segment_samples(const SearchProblem& problem) {
-  // The rows of 1024 samples fill the fastest cache. Of a segment, those are added up that have a level of each member
-  // of the prefix but its last: the fewer, the more members there are and the more levels they have.
+  // The rows of 1024 samples fill the fastest cache. The rows of a segment that are added up have a level of each
+  // member of the prefix but its last: the more members and levels, the fewer rows.
   Index n_levels = kMaxLaneLevels;
   for (const Index row : problem.blocks.order) n_levels = std::min(n_levels, problem.planes.n_levels[row]);
   Index n_samples = 1024;

@@ -1,4 +1,5 @@
-// Any levels and classes, two to five dimensions: counts what no other count implies, scores what a bound leaves.
+// Any levels and classes, two to five dimensions: counts only patterns that follow from no other count, scores only
+// survivors of a bound.
 #pragma once
 
 #include "interplay/tile_searcher.hpp"
@@ -6,8 +7,7 @@
 
 namespace interplay {
 
-// Samples of a class that are counted at a time, whose rows stay in cache: the layout of the data is to have segments
-// of so many.
+// The length of a segment: samples of a class that are counted at a time, whose rows stay in cache.
 Index segment_samples(const SearchProblem& problem);
 
 // Counts of 16 bits: classes of up to kMaxFastClassSize samples.

@@ -1,17 +1,18 @@
 // Patterns: each member of a sub-tuple is open, or at a level from 1 on. The first member varies fastest; with two
 // levels everywhere a pattern is a subset of the members, by bits.
 //
-// Counts of patterns are enough: a cell with a member at level 0 has what the pattern with that member open has, less
-// what the cells with its other levels have (inclusion–exclusion; over all members, a Möbius transform).
+// Counts of patterns are enough: the count of a cell with a member at level 0 is the count of the pattern with that
+// member open, less the counts of the cells with its other levels (inclusion–exclusion; over all members, a Möbius
+// transform).
 #pragma once
 
 #include <vector>
 
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 
-// Counts of patterns → counts of cells, in place, for members `first` … `last` − 1; those before are cells already.
+// Counts of patterns → counts of cells, in place, for members `first` … `last` − 1; earlier members are cells already.
 // levels_of(member): how many levels it has; ClassCounts are transformed for both classes at once
 template <class LevelsOf>
 void patterns_to_cells(Count* counts, int first, int last, const LevelsOf& levels_of) {

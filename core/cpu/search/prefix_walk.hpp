@@ -1,27 +1,38 @@
-// Prefix sharing: every prefix of a tile is visited once, met with all its lanes, and what it shares with others is
-// counted once.
+// Prefix sharing: every prefix of a tile is visited once and met with all its lanes. Counts of sub-tuples that several
+// prefixes share are made once.
 //
-// A tuple is a prefix and a lane (see lane_kernels.hpp). For each prefix, the samples that have a pattern of it are
-// listed, for every pattern that leaves no member open, and their bit rows are added up. The counts of the other
-// patterns come from tables of the sub-tuples, each filled once per choice of the variables that stand before the first
-// place it leaves out. Then the information of all lanes is bounded, and what may beat a maximum is scored exactly.
+// A tuple is a prefix and a lane (see lane_kernels.hpp). For each prefix, and each pattern of it that leaves no member
+// open, the samples with that pattern are listed and their bit rows are added up. The counts of the other patterns come
+// from tables of the sub-tuples. A table is filled once per choice of the variables before the first place that its
+// subset leaves out. Then the information of all lanes is bounded, and lanes that may beat a maximum are scored
+// exactly.
 //
-// How patterns are counted is up to `Counting`, which derives from PrefixWalk<Counting, Job> and has
-//   counted_together()         prefixes counted at a time
-//   vars_at_a_time(tile)       variables of the last place of the prefix for which tables have room
-//   pattern_size(tile)         numbers that the counts of a pattern with all lanes take
-//   start_tile(tile)           the tile is set up; next_lanes() is called until it returns false
-//   next_lanes()               set lanes: rows_, n_lanes_, prefix_end_, and the scorer's lane_members
-//   first_lane_after(place)    the first lane whose last members all come after a place
-//   count_entry(…)             fill an entry of a table with counts
-//   bound_entry(…)             fill it with lower bounds of the information
-//   start_prefixes()           all of the prefix but its last member is chosen
-//   count_prefixes(begin, end) count the prefixes that end at these places
-//   select_prefix(i)           let whole_lanes_ and whole_ones_ be those of the i-th of them
-//   point(counts, i, n, …)     let the i-th of n patterns have these counts
-//   close_prefix(counts, n)    counts of the patterns of n members without a lane → of cells
-//   bound_parts()              lower bounds of the information without each part of a lane
-//   score_lanes()              hand the job to the scorer, with a kernel
+// The walk does not know how patterns are counted. `Counting` does: it derives from PrefixWalk<Counting, Job> and has
+// these hooks, all of them called without a virtual function. None has a default.
+//
+// hook                        called                                    must
+// --------------------------- ----------------------------------------- ----------------------------------------------
+// vars_at_a_time(tile)        first in a tile; begin_, size_ are set    return the variables of the prefix's last
+//                                                                       place for which tables have room
+// pattern_size(tile)          next; levels_, single lanes are set       return the numbers of a pattern with all lanes
+// start_tile(tile)            next; pattern_size_, tables are set       make its own buffers
+// next_lanes()                until it returns false                    set rows_, n_lanes_, prefix_end_ and
+//                                                                       scorer_.lane_members; say if there are any
+// first_lane_after(place)     for each entry, and each prefix           return the first lane whose last members all
+//                                                                       come after the place
+// count_entry(table, entry,   for each entry of a table; local_ is set  fill table.lanes and table.ones
+//   masks, n_masks, place)
+// bound_entry(table, entry,   after it, if table.has_information        fill table.information with lower bounds
+//   first_lane)
+// start_prefixes()            all members but the last are chosen       return how many prefixes are counted at a time
+// count_prefixes(begin, end)  for these places of the last member       count these prefixes with all lanes
+// select_prefix(i)            for each of them; local_ is set           set whole_lanes_ and whole_ones_
+// point(counts, i, n,         for each of the n patterns of a subset    let the i-th pattern have these counts
+//   lanes, ones)
+// close_prefix(counts, n)     after the last pattern; n: members        turn counts of patterns without a lane into
+//                                                                       counts of cells
+// score_lanes()               last for each prefix; job_ and the        set the bounds without each part of a lane;
+//                             members of scorer_ are set                hand job_ and a kernel to scorer_
 #pragma once
 
 #include <algorithm>
@@ -87,7 +98,7 @@ class PrefixWalk : public TileSearcher {
   // The variable that is chosen for a place of the prefix, as a place in the order.
   Index place_of(int member) const { return begin_[member] + local_[member]; }
 
-  // The next lanes, where a lane is one variable: of at most so many registers of `in_register` lanes. A register that
+  // The next lanes, where a lane is one variable: at most `at_most` registers of `in_register` lanes. A register that
   // is not full, the first if any, is taken alone. Returns how many registers there are, one after the other at rows_.
   Index next_single_lanes(Index at_most, Index in_register) {
     if (left_.empty()) return 0;
@@ -286,8 +297,7 @@ class PrefixWalk : public TileSearcher {
   // All of the prefix but its last member is chosen, which is at one of these places.
   void meet_lanes(Index begin, Index end) {
     const int last = n_prefix_ - 1;
-    counting().start_prefixes();
-    const Index together = counting().counted_together();
+    const Index together = counting().start_prefixes();
     for (Index first = begin; first < end; first += together) {
       const Index after = std::min(first + together, end);
       counting().count_prefixes(first, after);
@@ -310,7 +320,6 @@ class PrefixWalk : public TileSearcher {
       scorer_.set_member(member, problem_.blocks.order[place_of(member)],
                          without.table->information.data() + without.entry(local_) * kLanes);
     }
-    counting().bound_parts();
     counting().score_lanes();
     tuples_ += static_cast<std::uint64_t>(job_.last_lane - job_.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
@@ -318,7 +327,7 @@ class PrefixWalk : public TileSearcher {
 
   SearchProgress& progress_;
   std::vector<std::vector<Pattern>> patterns_;               // [subset]
-  std::array<std::vector<Table*>, kMaxPrefix> filled_at_;    // [depth]: tables to fill when so many places are chosen
+  std::array<std::vector<Table*>, kMaxPrefix> filled_at_;    // [depth]: tables to fill when `depth` places are chosen
   std::array<AlignedBuffer<Word>, kMaxPrefix> inner_masks_;  // [place]: like masks_, with a gap, up to this place
   std::span<const LastMembers> left_;                        // single lanes: to come
   Index lane_begin_ = 0;                                     // single lanes: place of the first in the order

@@ -1,7 +1,7 @@
 #include "search/searchers.hpp"
 
 #include "search/level_search.hpp"
-#include "search/two_level_searchers.hpp"
+#include "search/two_level_search.hpp"
 
 namespace interplay {
 
@@ -34,9 +34,9 @@ std::unique_ptr<TileSearcher> Searchers::make(Searcher searcher) {
     case Searcher::triples:
       return make_triple_searcher(problem_, tables_, rows_.of_two_levels(), kernels, trial(), sink_, progress_);
     case Searcher::pairs:
-      return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 2, trial(), sink_, progress_);
+      return make_two_level_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 2, trial(), sink_, progress_);
     case Searcher::singles:
-      return make_table_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 1, trial(), sink_, progress_);
+      return make_two_level_searcher(problem_, tables_, rows_.of_two_levels(), kernels, 1, trial(), sink_, progress_);
     case Searcher::levels:
       return make_level_searcher(problem_, tables_, rows_.of_levels(), kernels, sink_, progress_);
     case Searcher::wide:

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <optional>
 
-#include "bounds/bound_trial.hpp"
 #include "interplay/routing.hpp"
 #include "rows/level_data.hpp"
 #include "rows/two_level_data.hpp"
+#include "search/bound_trial.hpp"
 
 namespace interplay {
 
@@ -38,7 +38,7 @@ class Searchers {
 
  private:
   std::unique_ptr<TileSearcher> make(Searcher searcher);
-  // Two-level searchers have one trial in common: what is found out about one holds for all.
+  // Two-level searchers have one trial in common: its outcome holds for all of them.
   BoundTrial& trial();
 
   const SearchProblem& problem_;

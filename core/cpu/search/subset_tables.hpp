@@ -1,19 +1,19 @@
-// What a prefix walk knows of the sub-tuples of a tile: a table for each subset of the places of the prefix.
+// Counts of the sub-tuples of a tile: a table for each subset of the places of the prefix.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <vector>
 
+#include "kernels/lane_kernels.hpp"
 #include "memory/aligned_buffer.hpp"
-#include "simd/lane_kernels.hpp"
 
 namespace interplay {
 
 using Places = std::array<Index, kMaxPrefix>;  // one per place of the prefix
 
 // Counts of a subset of the prefix with every lane, for each pattern that leaves none of its members open, and for all
-// variables that its places may hold while those before the first gap stay as they are.
+// variables that its places may hold while the variables before the first gap stay the same.
 template <class Lane>
 struct SubsetTable {
   int subset = 0;                       // places of the prefix, as bits
@@ -22,8 +22,8 @@ struct SubsetTable {
   std::array<int, kMaxPrefix> inner{};  // places after the gap
   int n_inner = 0;
   Places stride{};                   // of each inner place in the entries
-  Places tile_stride{};              // of each place in what is kept for a whole tile, whatever the first places hold
-  Index n_tile_entries = 1;          // so many entries that has
+  Places tile_stride{};              // of each place in entries kept for a whole tile, for all first places
+  Index n_tile_entries = 1;          // such entries
   Index n_patterns = 1;              // of an entry
   AlignedBuffer<Lane> lanes;         // entries * patterns * pattern_size
   std::vector<Count> ones;           // entries * patterns * ones: samples that have the pattern

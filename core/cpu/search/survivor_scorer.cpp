@@ -74,7 +74,7 @@ float SurvivorScorer::information_of_prefix() const {
   return difference_rounded_down(tables_.to_bits(fixed), offset_);
 }
 
-// Offer what members gain by the tuple whose cells are gathered.
+// Offer the gains of the members by the tuple whose cells are gathered.
 void SurvivorScorer::offer_members(int first, int lane) {
   const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, n_classes_);
   const double most = tables_.to_bits(whole) - offset_;
@@ -88,7 +88,7 @@ void SurvivorScorer::offer_members(int first, int lane) {
   }
 }
 
-// List the tuple whose cells are gathered if every member gains what its degrees of freedom ask for.
+// List the tuple whose cells are gathered if every member has the gain that the degrees of freedom ask for.
 void SurvivorScorer::list_if_every_gains(int lane, double bound) {
   double needed = every_->least();
   if (every_->of_df(degrees_of_freedom_.full()) > needed) {

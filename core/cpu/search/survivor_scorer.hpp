@@ -6,12 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "bounds/bound_trial.hpp"
-#include "bounds/lane_model.hpp"
-#include "bounds/rounded_down.hpp"
+#include "information/lane_model.hpp"
 #include "rows/lane_rows.hpp"
+#include "search/bound_trial.hpp"
 #include "search/degrees_of_freedom.hpp"
 #include "search/patterns.hpp"
+#include "search/rounded_down.hpp"
 #include "search/survivor_sink.hpp"
 
 namespace interplay {
@@ -19,7 +19,7 @@ namespace interplay {
 // How the scorer reads the two forms of counts. A layer holds the patterns of the prefix with one pattern of the
 // lane's parts; layer 0, all parts open, is the prefix alone. Classes that are packed into one number are transformed
 // together.
-struct PackedReader {
+struct TwoLevelReader {
   const LaneCounts& counts;
   static constexpr Index n_transforms = 1;
   static constexpr TwoLevels levels_of() { return {}; }
@@ -55,7 +55,7 @@ struct LevelReader {
   }
   static void set_cell(Index t, Count count, Count* of_classes) {
     if constexpr (std::is_same_v<Counts, PairedCounts>) {
-      PackedReader::set_cell(t, count, of_classes);
+      TwoLevelReader::set_cell(t, count, of_classes);
     } else {
       of_classes[t] = count;
     }
@@ -66,7 +66,7 @@ LevelReader(const Counts&, Index) -> LevelReader<Counts>;
 
 class SurvivorScorer {
  public:
-  // job: where the kernels look for what there is to beat
+  // job: where the kernels read the thresholds
   SurvivorScorer(const SearchProblem& problem, const InformationTables& tables, int n_parts, BoundTrial& trial,
                  SurvivorSink& sink, LanesToBeat& job);
 
@@ -85,7 +85,7 @@ class SurvivorScorer {
     std::fill_n(without_part[0].data(), job_.last_lane, information_of_prefix());
   }
 
-  // Bound the tuples of the lanes of the job, and score what survives.
+  // Bound the tuples of the lanes of the job, and score the survivors.
   template <class Kernel, class Model, class Job, class Form>
   void score(Kernel kernel, const Model& model, const Job& job, const Form& form) {
     trial_.start();
@@ -132,7 +132,7 @@ class SurvivorScorer {
     }
   }
 
-  // What a row has gained so far as this member of a tuple, and where that is kept.
+  // The best gain of a row so far as this member of a tuple, and its slot.
   Index slot(int member, Index row) const { return row * n_groups_ + group_[member]; }
   float best_so_far(int member, Index row) const {
     return rounded_down(every_ ? every_->least_of(member) : sink_.to_beat(slot(member, row)));
@@ -164,7 +164,7 @@ class SurvivorScorer {
   float information_of_prefix() const;
   void offer_members(int first, int lane);
   void list_if_every_gains(int lane, double bound);
-  // What a member gains by the tuple whose cells are gathered, and which has this information.
+  // The gain of a member by the tuple whose cells are gathered and whose information is given.
   double gain_of(int member, Index inner, Fixed whole);
 
   const SearchProblem& problem_;

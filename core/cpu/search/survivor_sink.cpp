@@ -5,7 +5,7 @@
 namespace interplay {
 namespace {
 
-// Threads hand in their maxima this often: a display can show them, and what others found tightens the bounds.
+// Threads hand in their maxima this often: a display can show them, and the maxima of other threads tighten the bounds.
 constexpr auto kHandIn = std::chrono::seconds(1);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What becomes of a survivor, a tuple that the bound did not rule out, once it is scored exactly: the maximum of each
-// slot is kept, or a row is listed. A thread has a sink of its own.
+// Takes survivors, tuples that the bound did not rule out, once they are scored exactly: keeps the maximum of each
+// slot, or lists rows. A thread has a sink of its own.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// About what a tile costs: how often it does what takes the time, times what that was measured to cost.
+// The cost of a tile, about: the number of its costly operations, times the measured time of each.
 //
 // Fitted by non-negative least squares of the relative error to two grids of timings, of 500 to 6000 samples (large
-// tables: 500 only): 92 direct tiles, 98 of any levels, and those of two levels; random codes, one thread, AVX-512,
+// tables: 500 only): 92 direct tiles, 98 of any levels, and the tiles of two levels; random codes, one thread, AVX-512,
 // runs that know the maxima already. Root mean square errors, of these same timings: 9 to 10 % for two-level tiles, 21
 // to 22 % for any levels, 26 % for direct.
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace interplay {
 namespace {
 
-// What a searcher does to a tile, or the nanoseconds that each of these takes.
+// Operations of a searcher on a tile, or the nanoseconds of each.
 struct TileWork {
   double visits;  // a prefix meets a register of lanes; any levels: times the cells of the prefix, of all classes;
                   // direct: tuples
@@ -46,7 +46,7 @@ class Choices {
  public:
   Choices(const SearchProblem& problem, const std::int32_t* tile) : problem_(problem), tile_(tile) {}
 
-  // Take the next place's variable; returns how many there are for each choice of those before.
+  // Take the next place's variable; returns the variables for each choice of the places before.
   double next() {
     const double begin = static_cast<double>(problem_.block_begin(tile_, place_));
     const double end = static_cast<double>(problem_.block_end(tile_, place_));
@@ -84,7 +84,7 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
   const Index n_parts = searcher == Searcher::triples ? 3 : searcher == Searcher::pairs ? 2 : 1;
   const Index n_prefix = searcher == Searcher::direct ? k : k - n_parts;
   const bool is_of_levels = searcher == Searcher::levels || searcher == Searcher::wide;
-  // Patterns: a level from 1 on for each member of the prefix, which is what has to be counted.
+  // Patterns to be counted: a level from 1 on for each member of the prefix.
   double n_cells = 1, n_patterns = 1, n_prefix_cells = 1;
   Index lane_levels = 2;
   for (Index place = 0; place < k; ++place) {

@@ -1,10 +1,10 @@
-// What of a tile has to fit into a searcher's tables: asked by routing.cpp, relied on by the searchers.
+// The numbers of a tile that must fit into a searcher's tables: routing.cpp checks them, searchers rely on them.
 #pragma once
 
 #include <algorithm>
 
 #include "interplay/tile_searcher.hpp"
-#include "simd/lane_kernels.hpp"
+#include "kernels/lane_kernels.hpp"
 
 namespace interplay {
 

@@ -7,12 +7,12 @@
 #include "rows/sample_lists.hpp"
 #include "rows/triple_lanes.hpp"
 #include "search/survivor_scorer.hpp"
-#include "search/two_level_searchers.hpp"
+#include "search/two_level_search.hpp"
 
 namespace interplay {
 namespace {
 
-// What is known of some variables of the prefix that are 1, with the variables of the block.
+// Counts and bounds of some variables of the prefix, all at 1, with the variables of the block.
 struct PrefixCounts {
   alignas(64) std::array<ClassCounts, 2 * kLanes> lanes;                       // triples, pairs, single variables
   alignas(64) std::array<std::array<ClassCounts, kTripleRoom>, 6> of_triples;  // with some parts of each triple
@@ -91,7 +91,7 @@ class TripleSearcher final : public TileSearcher {
     triples_.spread_to_pairs(lanes + kSinglesBegin, target.of_pairs[0].data(), target.of_pairs[1].data());
   }
 
-  // What is known of one variable of the prefix.
+  // Counts and bounds of one variable of the prefix.
   const PrefixCounts& of_var(Index place) {
     PrefixCounts& target = of_var_.data()[place];
     if (known_[place]) return target;
@@ -152,7 +152,7 @@ class TripleSearcher final : public TileSearcher {
     auto& without = scorer_.without_part;
     triples_.spread_pairs(of_pairs_.data(), job_.first_lane, without[2].data(), without[1].data(), without[0].data());
     const ScoreKernel kernel = kernels_.score_of(data_.model(), trial_.use_polynomial(), 3, n_prefix_);
-    scorer_.score(kernel, data_.model(), job_, PackedReader{job_.counts});
+    scorer_.score(kernel, data_.model(), job_, TwoLevelReader{job_.counts});
     tuples_ += static_cast<std::uint64_t>(job_.last_lane - job_.first_lane);
     stopped_ = progress_.stop.load(std::memory_order_relaxed);
   }

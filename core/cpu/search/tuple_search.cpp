@@ -42,7 +42,7 @@ double most_work(const SearchProblem& problem) {
   return n_tuples * static_cast<double>(most_cells(problem) * problem.planes.n_words);
 }
 
-// The threads of a search. Whatever ends it, an exception too, stops them and waits for them.
+// The threads of a search. The end of its scope, by an exception too, stops them and waits for them.
 class WorkingThreads {
  public:
   explicit WorkingThreads(std::atomic<bool>& stop) : stop_(stop) {}
@@ -127,7 +127,7 @@ bool search_tiles(const SearchProblem& problem, const SearchOptions& options, co
     try {
       threads.start(work);
     } catch (const std::system_error&) {
-      // The system gives no more threads: go on with those we have.
+      // The system gives no more threads: go on with the threads that run.
       if (t == 0) throw;
       const std::lock_guard lock(mutex);
       running -= n_threads - t;

@@ -1,4 +1,4 @@
-// The rule by which a search lists tuples of which every member gains: what the gains have to reach.
+// The rule by which a search lists tuples of which every member gains: the thresholds of the gains.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace interplay {
 
-// What a member must gain depends on the degrees of freedom that the tuple's interaction has at least
+// The threshold of a gain depends on the degrees of freedom of the tuple's interaction, of which a lower bound is known
 // (search/degrees_of_freedom.hpp).
 struct EveryMember {
   std::span<const double> min_gain;  // by degrees of freedom, ascending; the first is not used, the last is for more
@@ -16,7 +16,7 @@ struct EveryMember {
 
   bool asks(Index member) const { return !has_stratum || member != 0; }
   double least() const { return min_gain[1]; }
-  // What a member must gain at least, whatever the counts.
+  // The threshold for any counts.
   double least_of(Index member) const { return asks(member) ? least() : -std::numeric_limits<double>::infinity(); }
   double of_df(Index df) const { return min_gain[std::clamp<Index>(df, 1, static_cast<Index>(min_gain.size()) - 1)]; }
 };

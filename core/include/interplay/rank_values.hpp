@@ -21,7 +21,7 @@ class RankValues {
   bool operator()(const Value* values, Index n, const Index* ranks, Index n_ranks, Value* found);
 
  private:
-  // A value is from `low` to `high`, as are those at the ranks from `begin` to `end` − 1, and no others.
+  // A value is from `low` to `high`, as are the values at the ranks from `begin` to `end` − 1, and no others.
   struct Bracket {
     Value low, high;
     Index begin, end;

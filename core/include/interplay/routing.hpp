@@ -1,4 +1,4 @@
-// a tile → which searcher takes it, and about what that costs. Nothing else decides either.
+// a tile → the searcher that takes it, and its cost, about. Nothing else decides either.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ inline constexpr Searcher kSearchers[] = {Searcher::triples, Searcher::pairs, Se
 
 const char* name_of(Searcher searcher);
 
-// What those who cut tiles should know. Variables of a full register of lanes:
+// For callers that cut tiles. Variables of a full register of lanes:
 Index lanes_of_register();
 // Variables at the end of the order whose triples are searched together:
 Index triple_block_size();

@@ -10,7 +10,7 @@ enum class SimdLevel { serial, avx2, avx512, neon };
 
 const char* name_of(SimdLevel level);
 
-// Those that were compiled in and that the processor supports, slowest first; serial is always there.
+// The instruction sets that were compiled in and that the processor supports, slowest first; serial is always there.
 std::vector<SimdLevel> available_simd_levels();
 
 // The instruction set of that name, or the best one for "auto"; throws std::invalid_argument if it cannot run here.

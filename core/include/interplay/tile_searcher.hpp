@@ -1,4 +1,4 @@
-// What searches a tile: one searcher per thread, with buffers and a sink of its own.
+// The problem of a search, and the searcher of a tile: one per thread, with buffers and a sink of its own.
 #pragma once
 
 #include <algorithm>
@@ -47,12 +47,12 @@ struct SearchProblem {
   }
 };
 
-// What the threads share: the next tile to take, what is done, whether to stop.
+// Shared by the threads: the next tile to take, the tuples done, whether to stop.
 struct SearchProgress {
   std::atomic<Index> next_tile{0};
   std::atomic<std::uint64_t> tuples_done{0};
   std::atomic<bool> stop{false};
-  // Threads that tried both bounds (see bound_trial.hpp), by what they chose.
+  // Threads that tried both bounds (see bound_trial.hpp), by the bound they chose.
   std::atomic<int> polynomial_threads{0}, rational_threads{0};
 };
 
@@ -65,9 +65,9 @@ class TileSearcher {
   virtual bool search(const std::int32_t* tile) = 0;
 };
 
-// Any levels, classes and dimensions: counts every cell, scores every tuple. Others count what no other count implies
-// and score what a bound leaves: search/level_search.hpp, and for two levels and classes
-// search/two_level_searchers.hpp.
+// Any levels, classes and dimensions: counts every cell, scores every tuple. Other searchers count only patterns that
+// follow from no other count, and score only survivors of a bound: search/level_search.hpp, and for two levels and
+// classes search/two_level_search.hpp.
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    SimdLevel level, SurvivorSink& sink, SearchProgress& progress);
 

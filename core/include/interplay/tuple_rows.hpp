@@ -32,8 +32,8 @@ class TupleRows {
   std::vector<double> values_;
 };
 
-// What the threads hand in, tile by tile. The tiles are handed in in any order and read in theirs, so that the rows do
-// not depend on the threads.
+// The rows that threads hand in, tile by tile: handed in in any order, read in the order of the tiles. So rows do not
+// depend on the threads.
 class TupleRowsByTile {
  public:
   // max_rows: from this many rows on no further tile is taken, which bounds the memory.

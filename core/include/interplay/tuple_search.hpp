@@ -20,7 +20,7 @@ struct SearchOptions {
   int n_threads;
   SimdLevel simd_level;
   // Called about ten times a second from the calling thread with the number of tuples done so far; returning false
-  // stops the search. `best` may be read meanwhile: it holds what the threads handed in.
+  // stops the search. `best` may be read meanwhile: it holds the maxima that the threads handed in.
   std::function<bool(std::uint64_t)> on_tick;
   // Leave the lane kernels out, to compare with.
   bool direct_only = false;

@@ -1,4 +1,4 @@
-// What the arrays of arrays.py look like from C++: views, never owners.
+// The arrays of arrays.py as C++ sees them: views, never owners.
 #pragma once
 
 #include <cstddef>

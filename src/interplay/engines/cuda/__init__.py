@@ -2,18 +2,33 @@
 
 Who calls whom::
 
-    why_no_cuda             devices.py         which GPUs there are
-    CudaEngine              engine.py          one thread per device, merges
-      TileSegments          tile_segments.py   tiles to list next, and their rows in order
-      DeviceSearch          device_search.py   maxima: warm them, raise them
-      DeviceListing         device_listing.py  rows above fixed thresholds
-        DeviceTuples        device_tuples.py   launches: bound all tuples, or take all; score what is left
-          make_*, upload_*  layout.py          planes and tiles as they lie on the device
-          choose_variant    kernels.py         what the kernels are compiled for
-          compiled          kernel_loader.py   their source → functions on the device
-        merge_candidates    candidates.py      the best tuple of each variable → MaxGains
+    why_no_cuda              devices.py          which GPUs there are, and their limits
+    CudaEngine               engine.py           one thread per device, merges
+      SharedSearch           shared_search.py    maxima of all devices; smaller buffers where memory is short
+        DeviceSearch         device_search.py    maxima on one device: warm them, raise them
+      ListingChunks          listing_chunks.py   tiles to list next, and their rows in order
+        DeviceListing        device_listing.py   rows above fixed thresholds, on one device
 
-The kernels are in ``core/cuda``.
+    DeviceSearch and DeviceListing are
+      DeviceTuples           device_tuples.py    bounds all tuples, or lists all, and scores the buffer
+        DeviceState          device_state.py     planes, tables, buffers and counters on the device
+        RegisterSearch       register_search.py  strategy: counts in registers
+        BatchSearch          batch_search.py     strategy: counts through memory, in batches
+          DeviceProducts     device_products.py  the launches of a batch
+        LaunchSize           launch_size.py      how much the next launch takes
+        launch_gains         exact_scores.py     exact scores of the tuples in the buffer
+      merge_candidates       candidates.py       the best tuple of each variable → MaxGains
+
+    Host arithmetic, the same on all devices:
+      WorkPlan               work_plan.py        which kernel takes which tiles; items and runs
+      ProductWork            product_plan.py     batches
+      make_*, upload_*       layout.py           planes and tiles as they lie on the device
+      make_*_tables          tables.py           x·log2(x), and the information of small cells
+      choose_variant         kernels.py          the shape that a search in registers is compiled for
+      kernels_of             kernel_plan.py      the kernels of a search, known before it begins
+      compiled               kernel_loader.py    their source → functions on the device
+
+The kernels are in ``core/cuda``; ``core/README.md`` is their map, with a glossary.
 """
 
 from interplay.engines.cuda.devices import cuda_devices, why_no_cuda

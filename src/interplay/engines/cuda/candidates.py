@@ -10,7 +10,7 @@ from interplay.base.arrays import FloatArray, IntArray, MaxGains
 def merge_candidates(
     found: MaxGains, row: IntArray, group: IntArray, gain: FloatArray, tuples: IntArray, discretization: int
 ) -> MaxGains:
-    """Merge candidates of one discretisation, one for each row and group, into what was found before.
+    """Merge candidates of one discretisation, one for each row and group, into the maxima found before.
 
     Parameters
     ----------

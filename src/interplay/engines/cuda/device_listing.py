@@ -1,4 +1,4 @@
-"""Rows of tuples above fixed thresholds, on one device: bound all tuples, or take all, and score what is left."""
+"""Rows of tuples above fixed thresholds, on one device: bound all tuples, or take all, and score the survivors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import FloatArray, TupleRows, TupleTiles
-from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
+from interplay.engines.cuda.device_state import ChosenTiles, OnDone, SearchData
+from interplay.engines.cuda.device_tuples import DeviceTuples
+from interplay.engines.cuda.exact_scores import launch_gains, launch_scores
 from interplay.engines.cuda.kernel_plan import GAINS, STATISTIC
 from interplay.engines.cuda.tables import entropy_terms
 from interplay.engines.tuple_formula import TupleFormula
@@ -15,8 +17,8 @@ from interplay.engines.tuple_formula import TupleFormula
 #: Tuples that may wait to be scored; each may become a row for every member.
 _CAPACITY = 1 << 21
 
-#: Up to this many rows, of up to so many tuples that may have one, are put in order on the host: what does it on the
-#: device is compiled by CuPy when it is first called, which takes seconds.
+#: At most this many rows, of at most this many tuples, are sorted on the host: CuPy compiles its sort for the device at
+#: the first call, which takes seconds.
 _FEW_ROWS, _FEW_TUPLES = 1 << 12, 1 << 16
 
 #: No gain is as high: as a threshold it lists nothing, as infinity does, and floats can be added to it.
@@ -24,7 +26,7 @@ _NEVER = 1e30
 
 
 class _TooManyRows(Exception):
-    """A segment has more rows than were asked for."""
+    """A chunk of tiles has more rows than were asked for."""
 
 
 class DeviceListing(DeviceTuples):
@@ -35,7 +37,7 @@ class DeviceListing(DeviceTuples):
     min_value : (n_vars,) float64
         The threshold of each variable.
     formula : TupleFormula, optional
-        What to list instead of the gains of the members; the tables are then of this statistic.
+        The statistic to list instead of the gains of the members; the tables are then of this statistic.
     every_member : bool
         List each tuple once, if all its members reach their thresholds.
     """
@@ -53,8 +55,7 @@ class DeviceListing(DeviceTuples):
         every_member: bool = False,
     ) -> None:
         thresholds = np.clip(min_value.astype(np.float64), -_NEVER, _NEVER)
-        # Nothing is known of a statistic before it is counted; a bound that nothing can fail is only in the way; and of
-        # one class there is nothing to gain.
+        # A statistic has no bound. Where every threshold is ≤ 0, pruning cannot help. Of one class there is no gain.
         self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(data.planes.class_sizes) == 1
         super().__init__(
             data,
@@ -65,13 +66,13 @@ class DeviceListing(DeviceTuples):
             bounds=not self._takes_all,
             scores=GAINS if formula is None else STATISTIC,
         )
-        cupy = self._cupy
         self._formula = formula
         self._order_ascends = bool(np.all(np.diff(tiles.order) > 0))
         if formula is not None:
+            cupy = self._state.cupy
             self._multiplicities = cupy.asarray(data.tables.multiplicities.astype(np.int32))
             self._coefficients = cupy.asarray(formula.coefficient_of_size)
-            self._terms = entropy_terms(data.planes.n_samples, data.pseudocount, self._records.n_cells, formula)
+            self._terms = entropy_terms(data.planes.n_samples, data.pseudocount, self._plan.records.n_cells, formula)
         self._most_rows = 0
         self._n_rows = 0
         #: Of each launch the rows' tiles, positions of the members, position of the variable, and value; on the host
@@ -108,54 +109,52 @@ class DeviceListing(DeviceTuples):
 
     def _score(self, tiles: ChosenTiles) -> int:
         """Score the tuples in the buffer exactly and keep the rows; return how many tuples there were."""
+        state = self._state
         if self._formula is None:
-            self._launch_gains(tiles, best_is_fixed=True)
+            launch_gains(state, tiles, best_is_fixed=True)
         else:
             self._launch_statistic(tiles, self._formula)
-        n_found, n_rows = self._counters[:2].get().tolist()
-        # What does not fit into the buffer comes again, in smaller parts.
-        if n_rows and n_found <= self._capacity:
+        n_found, n_rows = state.counters[:2].get().tolist()
+        # Tuples that do not fit into the buffer come again, in smaller launches.
+        if n_rows and n_found <= state.capacity:
+            slots, numbers, values = (candidates[:n_rows] for candidates in state.candidates)
+            tile_numbers = tiles.which.astype(np.int32)
             if n_rows <= _FEW_ROWS and n_found <= _FEW_TUPLES:
-                tuples = self._tuples[:n_found].get()[self._candidate_tuples[:n_rows].get()]
-                tile_numbers = tiles.which.astype(np.int32)
-                slots, values = self._candidate_slots[:n_rows].get(), self._candidate_scores[:n_rows].get()
+                tuples = state.tuples[:n_found].get()[numbers.get()]
+                slots, values = slots.get(), values.get()
             else:
-                tuples = self._tuples[self._candidate_tuples[:n_rows]]
-                tile_numbers = self._cupy.asarray(tiles.which.astype(np.int32))
-                slots, values = self._candidate_slots[:n_rows], self._candidate_scores[:n_rows].copy()
-            self._found.append((tile_numbers[tuples[:, 0]], tuples[:, 1:], slots // self._n_groups, values))
+                tuples, values = state.tuples[numbers], values.copy()
+                tile_numbers = state.cupy.asarray(tile_numbers)
+            self._found.append((tile_numbers[tuples[:, 0]], tuples[:, 1:], slots // state.n_groups, values))
             self._n_rows += n_rows
             if self._n_rows > self._most_rows:
                 raise _TooManyRows
         return int(n_found)
 
     def _launch_statistic(self, tiles: ChosenTiles, formula: TupleFormula) -> None:
-        self._launch_scores(
-            STATISTIC,
-            (
-                *self._tables,
-                self._multiplicities,
-                np.int32(len(self._multiplicities)),
-                np.float64(self._data.tables.unit),
-                self._coefficients,
-                np.int32(formula.with_decision),
-                self._cupy.asarray(np.ascontiguousarray(self._terms[tiles.which])),
-            ),
-            tiles,
-            (self._best,),
+        state = self._state
+        tables = (
+            *state.tables,
+            self._multiplicities,
+            np.int32(len(self._multiplicities)),
+            np.float64(state.data.tables.unit),
+            self._coefficients,
+            np.int32(formula.with_decision),
+            state.cupy.asarray(np.ascontiguousarray(self._terms[tiles.which])),
         )
+        launch_scores(state, STATISTIC, tables, tiles, (state.best,))
 
     def _sorted(self, begin: int, end: int) -> TupleRows:
-        """Return what was found: tile by tile, each by tuple and variable."""
+        """Return the rows found: tile by tile, each by tuple and variable."""
         if not self._found:
-            none = TupleRows.none(self._k)
+            none = TupleRows.none(self._plan.dimensions)
             return TupleRows(none.tuples, none.variable, none.value, np.zeros(end - begin, dtype=np.int64))
-        xp = np if all(isinstance(part[0], np.ndarray) for part in self._found) else self._cupy
+        xp = np if all(isinstance(part[0], np.ndarray) for part in self._found) else self._state.cupy
         tile, positions, position, value = (
             xp.concatenate([xp.asarray(part) for part in parts]) for parts in zip(*self._found, strict=True)
         )
         self._found.clear()
-        order_of = self._tiles.order.astype(np.int32) if xp is np else self._order
+        order_of = self._state.tiles.order.astype(np.int32) if xp is np else self._state.order
         tuples, variable = order_of[positions], order_of[position]
         if not self._order_ascends:
             tuples = xp.sort(tuples, axis=1)

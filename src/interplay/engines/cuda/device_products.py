@@ -1,4 +1,4 @@
-"""Batches of tuples on a device: mask, count, bound; what survives is in the buffer of tuples then."""
+"""Batches of tuples on a device: mask, count, bound; survivors go to the buffer of tuples."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.device_state import ChosenTiles, DeviceState
+from interplay.engines.cuda.kernel_loader import allow_shared_memory, compiled
 from interplay.engines.cuda.layout import FRAGMENT_ROWS
-from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_UNIT, ProductWork, buffer_shapes
+from interplay.engines.cuda.product_plan import BOUND_THREADS, ROWS_OF_STRIP, ProductWork, buffer_shapes
 
 
 class DeviceProducts:
@@ -18,45 +19,26 @@ class DeviceProducts:
     Parameters
     ----------
     work : ProductWork
-    n_steps : int
-        Steps of 256 samples.
-    fragments, class_steps, class_sizes : device arrays
-        The planes, where the classes begin, and their sizes.
-    lanes : tuple of device arrays
-        How the lane blocks lie.
-    bounded_by : tuple of device arrays and numbers
-        Tiles, best gains, the number of groups, and pseudocounts.
-    survivors : tuple of device arrays and numbers
-        Where tuples and their counts go, counts of each, the number of tuples, and how many there is room for.
-    tolerance : float
-        What the bound may lack.
-    n_multiprocessors : int
+    state : DeviceState
+        Its buffer takes the survivors, and `known_counts` their counts.
+    tiles : ChosenTiles
+        The tiles of the work.
     """
 
-    def __init__(
-        self,
-        work: ProductWork,
-        n_steps: int,
-        *,
-        fragments: Any,
-        class_steps: Any,
-        class_sizes: Any,
-        lanes: tuple[Any, ...],
-        bounded_by: tuple[Any, ...],
-        survivors: tuple[Any, ...],
-        tolerance: float,
-        n_multiprocessors: int,
-    ) -> None:
-        import cupy
-
-        self.work, self._cupy, self._n_multiprocessors = work, cupy, n_multiprocessors
-        self._n_steps = np.int32(n_steps)
-        self._fragments, self._class_steps, self._class_sizes, self._lanes = fragments, class_steps, class_sizes, lanes
-        self._bounded_by, self._survivors, self._tolerance = bounded_by, survivors, np.float32(tolerance)
+    def __init__(self, work: ProductWork, state: DeviceState, tiles: ChosenTiles) -> None:
+        cupy = state.cupy
+        assert state.known_counts is not None
+        self.work, self._cupy, self._n_multiprocessors = work, cupy, state.n_multiprocessors
+        self._n_steps, self._tolerance = np.int32(state.n_steps), np.float32(state.plan.product_tolerance)
+        self._fragments, self._lanes = state.fragments, state.lanes
+        self._class_steps, self._class_sizes = state.class_steps, state.class_sizes
+        self._bounded_by = (tiles.records, state.best, np.int32(state.n_groups), state.pseudocounts)
+        tuples, *buffer = state.buffer
+        self._survivors = (tuples, *state.known_counts, *buffer)
         self._batches = cupy.asarray(work.batches)
         # Two batches are in work at a time: one is counted while the other is bounded, and neither leaves the device
         # idle where it has fewer blocks of threads than that can run.
-        shapes = buffer_shapes(work, n_steps)
+        shapes = buffer_shapes(work, state.n_steps)
         self._sides = [
             (cupy.cuda.Stream(), {name: cupy.empty(shape, dtype=cupy.uint32) for name, shape in shapes.items()})
             for _ in range(min(2, len(work)))
@@ -64,16 +46,16 @@ class DeviceProducts:
         self._last_side = 0
         variant = work.variant
         counting = variant.counting_defines()
-        self._make_masks = compiled("product_masks.cu", "make_masks", counting)
-        self._count_margins = compiled("product_masks.cu", "count_margins", counting)
+        self._make_masks = compiled("products/product_masks.cu", "make_masks", counting)
+        self._count_margins = compiled("products/product_masks.cu", "count_margins", counting)
         self._list_blocks = compiled(variant.count_source, "list_blocks", variant.count_defines())
         self._count_products = compiled(variant.count_source, "count_products", variant.count_defines())
-        self._count_products.max_dynamic_shared_size_bytes = variant.count_shared_bytes
-        self._find_margins = compiled("product_bound.cu", "find_margins", variant.bound_defines())
-        self._bound_products = compiled("product_bound.cu", "bound_products", variant.bound_defines())
+        allow_shared_memory(self._count_products, variant.count_shared_bytes)
+        self._find_margins = compiled("products/product_bound.cu", "find_margins", variant.bound_defines())
+        self._bound_products = compiled("products/product_bound.cu", "bound_products", variant.bound_defines())
 
     def search(self, batches: Sequence[int]) -> None:
-        """Count some batches and bound all their tuples; what the current stream does next comes after that."""
+        """Count some batches and bound all their tuples; later work of the current stream waits for it."""
         now = self._cupy.cuda.get_current_stream()
         before = now.record()
         for stream, _ in self._sides:
@@ -83,16 +65,16 @@ class DeviceProducts:
             stream, buffers = self._sides[self._last_side]
             with stream:
                 self._count(number, buffers)
-                self._bound(number, buffers, 0, self.n_units(number))
+                self._bound(number, buffers, 0, self.n_strips(number))
         for stream, _ in self._sides:
             now.wait_event(stream.record())
 
-    def n_units(self, number: int) -> int:
-        """Return the parts of a batch that can be bounded by themselves."""
-        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // ROWS_OF_UNIT))
+    def n_strips(self, number: int) -> int:
+        """Return the number of strips of a batch; each can be bounded by itself."""
+        return int(self.work.n_prefixes[number] * (self.work.n_rows[number] // ROWS_OF_STRIP))
 
     def bound_again(self, number: int, first: int, end: int) -> None:
-        """Bound the tuples of some units of the batch that was counted last."""
+        """Bound the tuples of some strips of the batch that was counted last."""
         self._bound(number, self._sides[self._last_side][1], first, end)
 
     def _count(self, number: int, buffers: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""One device's share of a search: warm the maxima, then bound all tuples and score those that may matter."""
+"""One device's share of a search: warm the maxima, then bound all tuples and score the survivors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from interplay.base.arrays import IntArray, MaxGains, TupleTiles
 from interplay.engines.cuda.candidates import merge_candidates
-from interplay.engines.cuda.device_tuples import ChosenTiles, DeviceTuples, OnDone, SearchData
+from interplay.engines.cuda.device_state import ChosenTiles, OnDone, SearchData
+from interplay.engines.cuda.device_tuples import DeviceTuples
+from interplay.engines.cuda.exact_scores import launch_gains
 from interplay.engines.cuda.kernel_loader import compiled
 from interplay.engines.cuda.kernel_plan import GAINS, list_options, score_options
 from interplay.engines.cuda.kernels import SearchVariant
@@ -30,8 +32,8 @@ _SAMPLE_SHARE, _SAMPLE_STEPS = 0.02, 16
 #: Tries for each tuple of the sample at most: some do not ascend.
 _TRIES_PER_TUPLE = 32.0
 
-#: Survivors that the first launch should have at most; and how many there are for each tuple that gains, since bounds
-#: are no gains.
+#: Survivors that the first launch should have at most; and survivors for each tuple that gains, since a bound exceeds
+#: the gain.
 _FIRST_SURVIVORS, _SURVIVORS_PER_GAIN = 1 << 20, 4
 
 
@@ -49,12 +51,12 @@ class DeviceSearch(DeviceTuples):
     ) -> None:
         super().__init__(data, tiles, best=known.gain_by_group, capacity=capacity, share=share)
         self._known = known
-        cupy, n_slots = self._cupy, self._best.size
-        #: The best tuple of each slot so far: gains, members, and locks for those who write them. Filled by the driver,
-        #: as `_clear_counters` is.
+        cupy, n_slots = self._state.cupy, self._state.best.size
+        #: The best tuple of each slot so far: gains, members, and locks for writers. Filled by the driver, as
+        #: `clear_counters` is.
         self._kept = (
             cupy.empty(n_slots, dtype=cupy.float64),
-            cupy.empty((n_slots, self._k), dtype=cupy.int32),
+            cupy.empty((n_slots, tiles.dimensions), dtype=cupy.int32),
             cupy.empty(n_slots, dtype=cupy.int32),
         )
         for part, byte in zip(self._kept, (0xFF, 0xFF, 0), strict=True):
@@ -66,7 +68,7 @@ class DeviceSearch(DeviceTuples):
         """Search this device's share; `on_done` is called with the number of tuples done since the last call."""
         bounded: list[tuple[IntArray, SearchVariant | ProductVariant]] = []
         listed: list[IntArray] = []
-        for which, variant in self._plan.by_variant(np.arange(len(self._tiles))):
+        for which, variant in self._plan.by_variant(np.arange(len(self._state.tiles))):
             if variant is None:
                 self._plan.check_choices(which)  # before any long work
                 listed.append(which)
@@ -78,70 +80,57 @@ class DeviceSearch(DeviceTuples):
             self._score_all(which, on_done)
 
     def found(self, discretization: int) -> MaxGains:
-        """Return the maxima found until now, merged with those known before."""
+        """Return the maxima found until now, merged with the maxima known before."""
         gains, tuples = (part.get() for part in self._kept[:2])
         slots = np.flatnonzero(~np.isnan(gains))
-        row, group = self._tiles.order[slots // self._n_groups], slots % self._n_groups
+        n_groups = self._state.n_groups
+        row, group = self._state.tiles.order[slots // n_groups], slots % n_groups
         return merge_candidates(self._known, row, group, gains[slots], tuples.take(slots, axis=0), discretization)
 
     def _score(self, tiles: ChosenTiles) -> int:
-        """Score the tuples in the buffer exactly and keep what reaches a maximum; return how many there were."""
-        self._launch_gains(tiles, best_is_fixed=False)
+        """Score the tuples in the buffer exactly and keep scores that reach a maximum; return the number of tuples."""
+        state = self._state
+        launch_gains(state, tiles, best_is_fixed=False)
         kernel = compiled(GAINS[0], "keep_best", score_options(self._plan))
-        arguments = (
-            self._candidate_slots,
-            self._candidate_tuples,
-            self._candidate_scores,
-            self._counters[1:],
-            self._best,
-            self._tuples,
-            self._order,
-            *self._kept,
-        )
-        kernel((self._n_multiprocessors * 4,), (256,), arguments)
-        return int(self._counters[:1].get()[0])
+        arguments = (*state.candidates, state.counters[1:], state.best, state.tuples, state.order, *self._kept)
+        kernel((state.n_multiprocessors * 4,), (256,), arguments)
+        return int(state.counters[:1].get()[0])
 
     def _first_tuples(self, n_tuples: float) -> float:
         """Return how many tuples to bound before maxima are raised: as many as leave a fair number of survivors."""
-        # Of so many tuples with a variable one has the maximum; the next of them exceeds it with that chance.
-        per_variable = max(self._n_warmed * self._k / len(self._tiles.order), 1.0)
-        few = _FIRST_SURVIVORS / _SURVIVORS_PER_GAIN / self._k * per_variable
+        # Of `per_variable` tuples with a variable one has the maximum: the next tuple exceeds it with that chance.
+        k, n_positions = self._plan.dimensions, len(self._state.tiles.order)
+        per_variable = max(self._n_warmed * k / n_positions, 1.0)
+        few = _FIRST_SURVIVORS / _SURVIVORS_PER_GAIN / k * per_variable
         return min(few, super()._first_tuples(n_tuples))
 
     def warm(self) -> None:
         """Score a few tuples with every variable, then a random sample: the bound compares with the maxima so far."""
-        if self._k == 1:
+        state, k = self._state, self._plan.dimensions
+        if k == 1:
             return
-        tiles = self._chosen(np.arange(len(self._tiles)))
-        n_positions = len(self._tiles.order)
-        with_all = self._cupy.asarray(tile_of_each(self._records, n_positions))
-        per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // self._k)
+        n_tiles, n_positions = len(state.tiles), len(state.tiles.order)
+        tiles = state.chosen(np.arange(n_tiles))
+        with_all = state.cupy.asarray(tile_of_each(self._plan.records, n_positions))
+        per_place = -(-min(_TUPLES_PER_VARIABLE, -(-_TUPLES_FOR_ALL_VARIABLES // n_positions)) // k)
         self._warm_with("sample_with_all", tiles, (with_all, np.int32(n_positions)), per_place * with_all.size)
         # As many as the first launch will leave to be scored, which are the fewer the larger the sample is; less where
         # samples are many, since scoring a tuple by itself is dear then.
-        n_tuples = float(self._tiles.n_tuples.sum())
+        n_tuples = float(state.tiles.n_tuples.sum())
         sample = math.sqrt(super()._first_tuples(n_tuples) * n_positions * _SURVIVORS_PER_GAIN)
-        sample = max(min(sample, _SAMPLE) * min(_SAMPLE_STEPS / self._n_steps, 1.0), _SMALLEST_SAMPLE)
+        sample = max(min(sample, _SAMPLE) * min(_SAMPLE_STEPS / state.n_steps, 1.0), _SMALLEST_SAMPLE)
         start = self._plan.choices_before(tiles.which)
         n_tries = min(sample, _SAMPLE_SHARE * n_tuples) * min(float(start[-1]) / n_tuples, _TRIES_PER_TUPLE)
-        of_what = (self._cupy.asarray(start), np.int32(len(self._tiles)))
-        self._warm_with("sample_tuples", tiles, of_what, int(n_tries))
+        self._warm_with("sample_tuples", tiles, (state.cupy.asarray(start), np.int32(n_tiles)), int(n_tries))
 
-    def _warm_with(self, function: str, tiles: ChosenTiles, of_what: tuple[Any, ...], n_tries: int) -> None:
+    def _warm_with(self, function: str, tiles: ChosenTiles, choices: tuple[Any, ...], n_tries: int) -> None:
         """Score the tuples that a kernel chooses, as many at a time as there is room for."""
-        kernel = compiled("tuple_list.cu", function, list_options(self._plan))
-        for begin in range(0, n_tries, self._capacity):
-            end = min(begin + self._capacity, n_tries)
-            self._clear_counters()
-            arguments = (
-                tiles.records,
-                *of_what,
-                np.int32(begin),
-                np.int32(end),
-                self._tuples,
-                self._counters,
-                np.uint32(self._capacity),
-            )
+        state = self._state
+        kernel = compiled("tuples/tuple_list.cu", function, list_options(self._plan))
+        for begin in range(0, n_tries, state.capacity):
+            end = min(begin + state.capacity, n_tries)
+            state.clear_counters()
+            arguments = (tiles.records, *choices, np.int32(begin), np.int32(end), *state.buffer)
             kernel((-(-(end - begin) // 256),), (256,), arguments)
             self._n_warmed += self._score(tiles)
 

@@ -1,4 +1,4 @@
-"""Which GPUs there are, and what they can do."""
+"""Which GPUs there are, and their limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_CAPABILITY = 70
 
 
 class NotForDevices(Exception):
-    """Devices cannot do this, or not well; the text says what, and what would help."""
+    """Devices cannot do this, or not well; the text says why, and how to change that."""
 
 
 def why_no_cuda() -> str | None:
@@ -41,7 +41,7 @@ def why_no_cuda() -> str | None:
                 "engine='cuda' needs GPUs of compute capability 7.0 (Volta, 2017) or later: hide older ones with "
                 "CUDA_VISIBLE_DEVICES, or use engine='cpu'"
             )
-    except Exception as error:  # whatever CuPy or the driver says
+    except Exception as error:  # of CuPy or the driver
         return (
             f"engine='cuda' found no usable CuPy and NVIDIA driver ({_line(error)}): install or update them, or use "
             "engine='cpu'"
@@ -52,7 +52,7 @@ def why_no_cuda() -> str | None:
 def _begin_driver() -> None:
     """Start the driver and the first GPU while CuPy is imported: each takes some tenths of a second.
 
-    Whatever fails here fails again, with a message, where CuPy does it.
+    A failure here comes again, with a message, where CuPy does the same.
     """
 
     def start() -> None:
@@ -68,9 +68,9 @@ def _begin_driver() -> None:
 
 @lru_cache
 def _why_no_kernels() -> str | None:
-    """Compile the smallest kernel: what CuPy compiles with is not part of it."""
+    """Compile the smallest kernel: the compiler is not a part of CuPy, and may be missing."""
     try:
-        compiled("bit_planes.cu", "make_fragments", ())
+        compiled("planes/bit_planes.cu", "make_fragments", ())
     except Exception as error:
         return f"engine='cuda' cannot compile its kernels ({_line(error)}): {_INSTALL}, or use engine='cpu'"
     return None
@@ -81,7 +81,7 @@ def _line(error: Exception) -> str:
 
 
 def is_device_memory_error(error: BaseException) -> bool:
-    """Say whether a device has no memory left; what the host lacks is another matter."""
+    """Say whether a device has no memory left; a lack of host memory is another error."""
     import cupy
 
     if isinstance(error, cupy.cuda.memory.OutOfMemoryError):
@@ -101,7 +101,7 @@ def device_numbers() -> tuple[int, ...]:
 
 @lru_cache
 def device_properties(number: int) -> dict[str, Any]:
-    """Return what the driver says of a GPU; asked once, since that takes a millisecond."""
+    """Return the properties of a GPU; asked for once, since the driver takes a millisecond."""
     import cupy
 
     properties: dict[str, Any] = cupy.cuda.runtime.getDeviceProperties(number)
@@ -126,15 +126,15 @@ def cuda_devices() -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class DeviceLimits:
-    """What all devices of a search can do.
+    """The limits that all devices of a search have in common.
 
-    Their work is cut by these, not by what each one has, so that their shares make up the whole.
+    Work is cut by these limits, not by those of each device, so that the shares make up the whole.
 
     Attributes
     ----------
     n_multiprocessors : int
     shared_bytes, shared_bytes_of_block : int
-        Shared memory of a multiprocessor, and what a block of threads can have of it.
+        Shared memory of a multiprocessor, and of a block of threads at most.
     counting : {"tensor", "popc"}
     warp_groups : bool
         Whether tensor cores multiply for four warps at a time, as warpgroup_products.cu wants it.
@@ -148,7 +148,7 @@ class DeviceLimits:
 
 
 def common_limits(properties: Sequence[dict[str, Any]], counting: str | None) -> DeviceLimits:
-    """Return the least of what devices with such `properties` have; `counting` where it is not to be chosen.
+    """Return the least of each limit over devices with these `properties`; `counting` overrides the way to count.
 
     Examples
     --------

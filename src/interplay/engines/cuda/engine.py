@@ -20,7 +20,7 @@ from interplay.base.user_warnings import warn
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
-from interplay.engines.cuda.device_tuples import OnDone, SearchData
+from interplay.engines.cuda.device_state import OnDone, SearchData
 from interplay.engines.cuda.devices import (
     DeviceLimits,
     NotForDevices,
@@ -34,9 +34,9 @@ from interplay.engines.cuda.kernel_loader import compile_ahead
 from interplay.engines.cuda.kernel_plan import kernels_of
 from interplay.engines.cuda.kernels import COUNTING
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
+from interplay.engines.cuda.listing_chunks import ListingChunks
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
-from interplay.engines.cuda.tile_segments import TileSegments
 from interplay.engines.cuda.work_plan import WorkPlan
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Screen, Sink
@@ -53,16 +53,16 @@ _TOO_LITTLE_MEMORY = "has too little memory for tuples of so many variables and 
 
 @dataclass(frozen=True)
 class CudaEngine(Engine):
-    """All tiles on this machine's GPUs, but those of single variables: counting these takes less than to copy them.
+    """All tiles on this machine's GPUs, but tiles of single variables: the CPU counts these faster than it copies them.
 
     Attributes
     ----------
     devices : tuple of int, optional
         Numbers of the GPUs to use; all of them if not given.
     counting : {"tensor", "popc"}, optional
-        How to count; what suits each device if not given.
+        How to count; by the device if not given.
     n_threads : int
-        Threads of the CPU engine, which takes what a GPU cannot.
+        Threads of the CPU engine, which takes tuples that a GPU cannot search.
     leave_memory_errors : bool
         Raise MemoryError where the GPUs' memory is too small, instead of going to the CPU: in a cluster others may
         have more.
@@ -99,7 +99,7 @@ class CudaEngine(Engine):
         def compile_all() -> None:
             import cupy
 
-            # Whatever is wrong is said where the search begins.
+            # Any error comes again where the search begins.
             with suppress(Exception), cupy.cuda.Device(self._device_numbers()[0]):
                 layout = make_lane_layout(planes, tiles)
                 records = make_tile_records(planes, tiles, layout)
@@ -228,17 +228,17 @@ class CudaEngine(Engine):
         max_rows: int | None,
     ) -> TupleRows:
         """List on the devices, or raise _ToCpu."""
-        # Devices take segments of tiles in turn: their order is kept, and a long list of few rows is shared well.
-        segments = TileSegments(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
+        # Devices take chunks of tiles in turn: their order is kept, and a long list of few rows is shared well.
+        chunks = ListingChunks(tiles.n_tuples, tiles.dimensions, max_rows, n_workers=len(self._device_numbers()))
 
         def work(share: int, on_done: OnDone) -> None:
             listing = DeviceListing(data, tiles, min_value=min_value, formula=formula, every_member=every_member)
-            while (segment := segments.take()) is not None:
-                rows = listing.rows(*segment, segments.most_rows, on_done)
+            while (chunk := chunks.take()) is not None:
+                rows = listing.rows(*chunk, chunks.most_rows, on_done)
                 if rows is None:
-                    segments.put_back(*segment)
+                    chunks.put_back(*chunk)
                 else:
-                    segments.hand_in(segment[0], rows)
+                    chunks.hand_in(chunk[0], rows)
 
         try:
             if formula is None:
@@ -247,7 +247,7 @@ class CudaEngine(Engine):
                 tables = make_statistic_tables(planes, tiles, pseudocount, formula)
             data = SearchData(planes, tables, pseudocount, self._limits())
             self._on_all_devices(work, report)
-            return segments.rows()
+            return chunks.rows()
         except NotForDevices as error:
             raise _ToCpu(str(error)) from None
         except Exception as error:
@@ -300,7 +300,7 @@ class CudaEngine(Engine):
         return device_numbers()
 
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the engine's entry in the record of a run."""
         return {"name": self.name, "devices": [device_properties(n)["name"].decode() for n in self._device_numbers()]}
 
 
@@ -319,7 +319,7 @@ class _Stopped(Exception):
 class _Report:
     """Told by the devices how many tuples they have done; tells the caller, and the devices when to stop.
 
-    What the caller is told never falls, though work may have to be done again, here or on the CPU.
+    The number that the caller is told never falls, though work may have to be done again.
     """
 
     def __init__(self, on_progress: OnProgress | None) -> None:

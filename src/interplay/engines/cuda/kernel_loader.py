@@ -1,7 +1,8 @@
 """Kernels' source → functions on the device: compiled, each in a thread of its own, or as they were compiled before.
 
-CuPy would do so too, but asks the compiler for its version at every kernel, which takes as long as all else here. What
-is compiled goes into CuPy's folder of compiled kernels (``CUPY_CACHE_DIR``), by a hash of all that decides it.
+CuPy would do so too, but asks the compiler for its version at every kernel, which takes as long as all else here.
+Compiled images go into CuPy's folder of compiled kernels (``CUPY_CACHE_DIR``), by a hash of source, options and
+versions.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from interplay.files.whole_file import whole_path
 #: A file, a function in it, and the compiler's options.
 Kernel = tuple[str, str, tuple[str, ...]]
 
-#: What all kernels are compiled with. Denormal numbers are zeros, as CuPy has it for kernels of its own.
+#: Options of all kernels. Denormal numbers are zeros, as CuPy has it for kernels of its own.
 _OPTIONS = ("-std=c++17", "-ftz=true")
 
-#: What it takes to begin, measured on an H200's machine (benchmarks/cold_start.py) and rounded up: a few launches and
-#: copies; the import of CuPy and the driver's start; the compiler.
+#: Seconds until a search begins, measured on an H200's machine (benchmarks/cold_start.py) and rounded up: a few
+#: launches and copies; the import of CuPy and the driver's start; the compiler.
 _RUNNING_SECONDS, _KEPT_SECONDS, _COLD_SECONDS = 0.1, 1.0, 2.0
 
-#: What is compiled, or being compiled: by file, options and compute capability, where the image is.
+#: Paths of images that are compiled, or being compiled, by file, options and compute capability.
 _images: dict[tuple[str, tuple[str, ...], str], Future[Path]] = {}
 _lock = Lock()
 
@@ -43,7 +44,7 @@ _lock = Lock()
 def source_of(name: str) -> str:
     """Return a kernel's source with its own headers in place of their #include lines.
 
-    Then the source is all there is to know of a kernel, and what is compiled from it can be kept by it.
+    Then the source alone identifies a kernel, and its image can be kept by it.
     """
     included: set[str] = set()
 
@@ -65,7 +66,7 @@ def _content(file: str) -> str:
 
 
 def image_name(file: str, options: tuple[str, ...], capability: str) -> str:
-    """Return the name of what is compiled from a source with such options for devices of this compute capability.
+    """Return the name of the image of a source with these options, for devices of this compute capability.
 
     It depends on the versions of CuPy and CUDA, too; not on that of the compiler, which would have to be loaded.
     """
@@ -82,7 +83,7 @@ def start_seconds() -> float:
 
     Known without CuPy, whose import is a part of it.
     """
-    if any(file != "bit_planes.cu" for file, _, _ in list(_images)):  # not only the trial of the compiler
+    if any(file != "planes/bit_planes.cu" for file, _, _ in list(_images)):  # not only the trial of the compiler
         return _RUNNING_SECONDS
     folder = _folder()
     has_kept = folder is not None and next(folder.glob("tuple_*.cubin"), None) is not None
@@ -90,7 +91,7 @@ def start_seconds() -> float:
 
 
 def compile_ahead(kernels: Iterable[Kernel]) -> None:
-    """Begin to compile what a search will need, all at once; `compiled` waits for what it is asked for."""
+    """Begin to compile the kernels of a search, all at once; `compiled` waits for the kernel it is asked for."""
     import cupy
 
     device = cupy.cuda.Device()
@@ -111,6 +112,15 @@ def compiled(file: str, function: str, options: tuple[str, ...]) -> Any:
     import cupy
 
     return _function(file, function, options, cupy.cuda.Device().compute_capability)
+
+
+def allow_shared_memory(kernel: Any, n_bytes: int) -> None:
+    """Let a kernel have this much shared memory on the current device.
+
+    The limit is never lowered: threads share kernels, and another thread may be about to launch this one with more.
+    """
+    with _lock:
+        kernel.max_dynamic_shared_size_bytes = max(kernel.max_dynamic_shared_size_bytes, n_bytes)
 
 
 @lru_cache(maxsize=128)
@@ -171,7 +181,7 @@ def _compile(source: str, options: tuple[str, ...]) -> bytes:
 
         image = compile_using_nvrtc(source, options, cache_in_memory=True)[0]
         return image
-    # CuPy takes numbers alone, and what only one generation can do is named with a letter.
+    # CuPy takes numbers alone, and instructions of one generation only need a letter after the number.
     from cupy.cuda import nvrtc
 
     program = nvrtc.createProgram(source, "kernel.cu", (), ())
@@ -187,14 +197,14 @@ def _compile(source: str, options: tuple[str, ...]) -> bytes:
 
 @lru_cache(maxsize=1)
 def _import_meanwhile() -> None:
-    """Import what p-values will need, which takes a fourth of what the compiler takes and nothing of its time."""
+    """Import the module that p-values will need, in a fourth of the compiler's time and beside the compiler."""
     with suppress(RuntimeError):
         Thread(target=import_module, args=("scipy.special",)).start()
 
 
 @lru_cache(maxsize=1)
 def _folder() -> Path | None:
-    """Return where images are kept: with those of CuPy, if they are, and there is or can be a folder."""
+    """Return the folder of images, beside those of CuPy; None if CuPy keeps none, or there can be no folder."""
     if os.environ.get("CUPY_CACHE_IN_MEMORY", "0") in ("", "0"):
         given = os.environ.get("CUPY_CACHE_DIR")
         with suppress(OSError, RuntimeError):  # RuntimeError: there is no home

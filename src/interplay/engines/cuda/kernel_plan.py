@@ -1,4 +1,4 @@
-"""What of the kernels a search or a list runs, known before it begins: it is compiled all at once."""
+"""The kernels of a search or a list, known before it begins: they are compiled all at once."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from interplay.engines.cuda.kernel_loader import Kernel
 from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.work_plan import WorkPlan
 
-#: What scores tuples exactly.
-GAINS = ("information_gain.cu", "score_tuples")
-STATISTIC = ("tuple_statistic.cu", "score_statistic")
+#: The kernels that score tuples exactly.
+GAINS = ("information/information_gain.cu", "score_tuples")
+STATISTIC = ("information/tuple_statistic.cu", "score_statistic")
 
 
 def score_options(plan: WorkPlan) -> tuple[str, ...]:
-    """Return what scores are compiled with."""
+    """Return the options of the kernels that score tuples."""
     rule = (EVERY_MEMBER,) if plan.every_member else ()
     return (
         f"-DDIMENSIONS={plan.dimensions}",
@@ -26,14 +26,14 @@ def score_options(plan: WorkPlan) -> tuple[str, ...]:
 
 
 def list_options(plan: WorkPlan) -> tuple[str, ...]:
-    """Return what the list of tuples, or of some of them, is compiled with."""
+    """Return the options of the kernels that list tuples, or a sample of them."""
     return (f"-DDIMENSIONS={plan.dimensions}",)
 
 
 def kernels_of(
     plan: WorkPlan, n_tiles: int, *, samples: bool, bounds: bool, scores: tuple[str, str] = GAINS
 ) -> list[Kernel]:
-    """Return all that a search of these tiles is compiled of.
+    """Return all kernels of a search of these tiles.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ def kernels_of(
         The file and the function that score tuples.
     """
     variants = [variant for _, variant in plan.by_variant(np.arange(n_tiles))] if bounds else [None]
-    kernels: list[Kernel] = [("bit_planes.cu", "make_fragments", ()), (*scores, score_options(plan))]
+    kernels: list[Kernel] = [("planes/bit_planes.cu", "make_fragments", ()), (*scores, score_options(plan))]
     if samples and plan.dimensions > 1:
-        kernels.append(("tuple_list.cu", "sample_tuples", list_options(plan)))
+        kernels.append(("tuples/tuple_list.cu", "sample_tuples", list_options(plan)))
     if None in variants:
-        kernels.append(("tuple_list.cu", "list_tuples", list_options(plan)))
+        kernels.append(("tuples/tuple_list.cu", "list_tuples", list_options(plan)))
     for variant in variants:
         if variant is not None:
             kernels += variant.kernels()
@@ -57,5 +57,5 @@ def kernels_of(
 
 
 def compilations(kernels: list[Kernel]) -> set[tuple[str, tuple[str, ...]]]:
-    """Return what is compiled for these kernels: those of one file with the same options are compiled together."""
+    """Return the compilations for these kernels: kernels of one file with the same options are compiled together."""
     return {(file, options) for file, _, options in kernels}

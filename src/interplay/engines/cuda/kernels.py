@@ -1,4 +1,4 @@
-"""What the kernels are compiled for: the shape of a search by what the data are like."""
+"""The shape that a search in registers is compiled for, by levels, classes and sizes of the data."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from itertools import product
 
 from interplay.engines.cuda.kernel_loader import Kernel
 
-#: Accumulators that a thread can hold beside all else, with 16 warps on a multiprocessor and with 8; and of packed
+#: Accumulators that a thread can hold beside all else, with 16 warps on a multiprocessor and with 8; and of paired
 #: counts with several cells.
 _MAX_ACCUMULATORS = 64
 _MAX_ACCUMULATORS_AT_ALL = 144
 _MAX_ACCUMULATORS_OF_CELLS = 96
 
-#: Where tuples have more cells, what each tells is looked up (table_bound.cuh): so few samples are in a cell that
-#: bounds are loose. Otherwise some cells would exceed the table, and a table takes the cache from the words of the
-#: planes. More levels than so many, with a prefix, would not leave registers enough.
+#: Where tuples have more cells than this, the information of each cell is looked up (small_cells.cuh): bounds are loose
+#: for cells of few samples. With fewer cells some would exceed the table, and a table takes cache from the planes. With
+#: a prefix and more levels than this, registers would not suffice.
 _FEW_CELLS, _MAX_LEVELS_OF_TABLE = 64, 5
 
 #: Half floats add up a row of parts.
 _MAX_LEVELS_OF_HALF_FLOATS = 9
 
 #: Steps of 256 samples whose counts fit into 16 bits, and of which twice the counts do.
-_MAX_PACKED_STEPS, _MAX_TABLE_STEPS = 255, 127
+_MAX_PAIRED_STEPS, _MAX_TABLE_STEPS = 255, 127
 
-#: Shared memory for the table of table_bound.cuh: at most, and what a shape should leave for it, or else less.
+#: Shared memory for the table of small_cells.cuh: at most, and the sizes that a shape should leave for it, the largest
+#: first.
 _MAX_TABLE_BYTES, _TABLE_BYTES = 96 << 10, (40 << 10, 16 << 10, 4 << 10)
 
 #: Steps of 256 samples whose words a thread can hold: registers for rows and columns beside the accumulators.
@@ -34,7 +35,7 @@ _MAX_HELD_STEPS = 8
 #: Rows and columns of a piece at most.
 MAX_BLOCK = 512
 
-#: What kernels are compiled with where tuples are sought of which every member gains.
+#: The option of kernels where tuples are sought of which every member gains.
 EVERY_MEMBER = "-DEVERY_MEMBER"
 
 #: How the products are counted: on binary tensor cores, or by counting bits.
@@ -61,7 +62,7 @@ def default_counting(compute_capability: int) -> str:
 
 @dataclass(frozen=True)
 class SearchVariant:
-    """What tuple_search.cu is compiled for; there it says what each word means."""
+    """The options of tuple_search.cu, whose head says what each word means."""
 
     dimensions: int
     row_levels: int
@@ -79,7 +80,7 @@ class SearchVariant:
     small_cells_need_care: bool
     counting: str
     held_steps: tuple[int, int] | None = None
-    packed: bool = False
+    paired: bool = False
     half_bound: bool = False
     table_bytes: int = 0
     every_member: bool = False
@@ -106,8 +107,8 @@ class SearchVariant:
         if self.held_steps is not None:
             steps, steps_of_0 = self.held_steps
             options += [f"-DHELD_STEPS={steps}", f"-DHELD_STEPS_OF_0={steps_of_0}"]
-        if self.packed:
-            options.append("-DPACKED_COUNTS")
+        if self.paired:
+            options.append("-DPAIRED_COUNTS")
         if self.half_bound:
             options.append("-DHALF_BOUND")
         if self.table_bytes:
@@ -119,16 +120,16 @@ class SearchVariant:
         return tuple(options)
 
     def kernels(self) -> list[Kernel]:
-        """Return all that such a search is compiled of."""
-        return [("tuple_search.cu", "find_survivors", self.defines())]
+        """Return the kernels of such a search."""
+        return [("search/tuple_search.cu", "find_survivors", self.defines())]
 
     def shared_bytes(self, n_cells: int, n_steps: int) -> int:
         """Return the shared memory of a block, as `Shared` in search_piece.cuh lays it out."""
-        level_floats = 1 if self.table_bytes else 4 if self.packed else 5 if self.n_classes == 2 else self.n_classes + 1
+        level_floats = 1 if self.table_bytes else 4 if self.paired else 5 if self.n_classes == 2 else self.n_classes + 1
         other_rows = 0 if self.rows_among_columns else self.block_rows
         n_planes = (self.row_levels - 1) * other_rows + (self.column_levels - 1) * self.block_columns
         of_rows = self.threads // 32 * 16 * self.row_fragments * self.row_levels * level_floats
-        per_cell = of_rows + (1 if self.packed else self.n_classes) * (n_planes + 1)
+        per_cell = of_rows + (1 if self.paired else self.n_classes) * (n_planes + 1)
         n_masks = max(-(-n_cells // count) * count for count in (8, self.cells_at_once))
         by_variable = 3 * (other_rows + self.block_columns) + self.dimensions
         if self.half_bound:
@@ -172,18 +173,18 @@ def choose_variant(
     """
     n_steps = class_steps[-1]
     # Both classes in a word: where columns have two levels there is a shorter bound.
-    packed = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PACKED_STEPS
+    paired = n_classes == 2 and column_levels > 2 and n_steps <= _MAX_PAIRED_STEPS
     # A part of 16 × 16 tuples, and one cell of the prefix, take this many accumulators of a thread.
-    accumulators = (1 if packed else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
+    accumulators = (1 if paired else n_classes) * (row_levels - 1) * (column_levels - 1) * 8
     too_many = accumulators > _MAX_ACCUMULATORS_OF_CELLS and max(row_levels, column_levels) > _MAX_LEVELS_OF_TABLE
     if accumulators > _MAX_ACCUMULATORS_AT_ALL or (too_many and n_cells > 1):
         return None
     has_many_cells = n_cells > 1 and n_cells * row_levels * column_levels > _FEW_CELLS
-    looks_up = packed and has_many_cells and n_steps <= _MAX_TABLE_STEPS
+    looks_up = paired and has_many_cells and n_steps <= _MAX_TABLE_STEPS
     rows = cells = 1
     held = None
     # Words that are loaded once serve all cells of the prefix where they fit into registers; else two of them, or two
-    # rows where there is no prefix. No more than that: what is unrolled must stay in the instruction cache.
+    # rows where there is no prefix. No more than that: the unrolled loop must stay in the instruction cache.
     if (
         compile_for_steps
         and (row_levels, column_levels, n_classes, counting) == (2, 2, 2, "tensor")
@@ -191,19 +192,19 @@ def choose_variant(
         and n_steps <= _MAX_HELD_STEPS
     ):
         held = (n_steps, class_steps[1])
-    elif packed and n_cells > 1:
+    elif paired and n_cells > 1:
         cells = max(1, min(n_cells, _MAX_ACCUMULATORS_OF_CELLS // accumulators))
     elif n_cells > 1 and accumulators * 2 <= _MAX_ACCUMULATORS:
         cells = 2
     elif accumulators * 2 <= _MAX_ACCUMULATORS:
         rows = 2
-    half_bound = packed and not looks_up and half_floats_suffice and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
+    half_bound = paired and not looks_up and half_floats_suffice and column_levels <= _MAX_LEVELS_OF_HALF_FLOATS
     # Small blocks of threads wait less for each other; few registers are left to more than 512 threads, and words that
     # are held need more of them.
     shapes = [(256, 1)]
     if held:
         shapes = [(128, 3), (256, 1)]
-    elif looks_up or (packed and rows * cells * accumulators > _MAX_ACCUMULATORS):
+    elif looks_up or (paired and rows * cells * accumulators > _MAX_ACCUMULATORS):
         shapes = [(128, 2), (256, 1)]
     elif accumulators <= _MAX_ACCUMULATORS:
         shapes = [(128, 4), (160, 3), (256, 2), (256, 1)]
@@ -227,7 +228,7 @@ def choose_variant(
                 small_cells_need_care=small_cells_need_care,
                 counting=counting,
                 held_steps=held,
-                packed=packed,
+                paired=paired,
                 half_bound=half_bound,
                 table_bytes=table_bytes,
                 every_member=every_member,

@@ -23,7 +23,7 @@ _ROWS_BYTES = 1 << 28
 #: Bytes that a thread copies at a time, and threads that do.
 _COPIED_BYTES, _COPYING_THREADS = 1 << 22, 8
 
-#: Rows of nothing after the last, since the last piece may read beyond it.
+#: Rows of zeros after the last, since the last piece may read beyond it.
 _SPARE_ROWS = 512
 
 
@@ -38,7 +38,7 @@ class LaneLayout:
     row_plane : (n_rows,) int64
         The host's plane for each row; for level 0 that of the variable's level 1; −1 for none.
     row_others : (n_rows,) int32
-        For level 0 the number of planes that it is what they leave of; else 0.
+        For level 0 the number of the variable's planes, from which it follows; else 0.
     """
 
     first_position: npt.NDArray[np.int32]
@@ -50,7 +50,7 @@ class LaneLayout:
 
 
 def covers_all_tuples(tiles: TupleTiles, n_vars: int) -> bool:
-    """Say whether the tiles hold every tuple of their variables, and not only those of a share or of some variables."""
+    """Say whether the tiles hold every tuple of their variables, not only of a share or of some variables."""
     n_real = int((tiles.order < n_vars).sum())
     k = tiles.dimensions
     n_tuples = comb(n_real, k) + (len(tiles.order) - n_real) * comb(n_real, k - 1)
@@ -60,7 +60,7 @@ def covers_all_tuples(tiles: TupleTiles, n_vars: int) -> bool:
 def strongest_first(tiles: TupleTiles, gain: FloatArray) -> TupleTiles:
     """Sort the variables of each lane block by a gain, largest first; only for tiles that cover all tuples.
 
-    The bound knows exactly what a tuple tells without one of its last two variables, and guesses it for the others.
+    The bound knows the information without one of the last two variables exactly, and only bounds it for the others.
     Where strong variables come first, guesses are about variables that seldom fall short of their maximum.
     """
     order = tiles.order.copy()
@@ -137,7 +137,7 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
 
     n_words = planes.words.shape[1] * 2
     fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
-    kernel = compiled("bit_planes.cu", "make_fragments", ())
+    kernel = compiled("planes/bit_planes.cu", "make_fragments", ())
     valid = cupy.asarray(_valid_words(planes))
     parts = rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1))
     for rows in parts:
@@ -159,7 +159,7 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
 
 
 def rows_in_parts(row_plane: IntArray, n_planes: int) -> list[IntArray]:
-    """Sort rows into parts that name so many planes each: a plane serves level 0 and its own, which lie far apart."""
+    """Sort rows into parts that name this many planes each: a plane serves level 0 and its own, which lie far apart."""
     rows = np.arange(len(row_plane))
     if int(row_plane.max()) - int(row_plane.min()) < n_planes:  # also where rows name nothing
         return [rows]
@@ -191,7 +191,7 @@ def copied(array: npt.NDArray[Any]) -> Any:
             (there.data + begin).copy_from_host_async(pinned.ptr + begin, end - begin, stream)
 
     map_in_threads(copy, range(0, array.nbytes, _COPIED_BYTES), _COPYING_THREADS)
-    stream.synchronize()  # what is pinned goes back to CuPy, which gives it to the next
+    stream.synchronize()  # pinned memory goes back to CuPy, which gives it to the next caller
     return there
 
 
@@ -200,12 +200,12 @@ def words_of(
 ) -> tuple[npt.NDArray[np.uint32], IntArray]:
     """Return the words of the planes that some rows name, and the rows with the planes' places among these."""
     named = row_plane >= 0
-    n_planes = np.count_nonzero(named & (row_others == 0))  # level 0 is made of those of the other levels
+    n_planes = np.count_nonzero(named & (row_others == 0))  # level 0 is made of the planes of the other levels
     if not named.any():
         return planes.words[:0].view(np.uint32), row_plane
     lowest = int(row_plane.min(where=named, initial=len(planes.words)))
     end = int((row_plane + np.maximum(row_others, 1)).max())  # of −1, where no plane is named, 0
-    if end - lowest <= 2 * n_planes:  # most of what lies between is wanted too
+    if end - lowest <= 2 * n_planes:  # most planes between them are wanted too
         return planes.words[lowest:end].view(np.uint32), np.where(
             named, row_plane - lowest, -1
         ) if lowest else row_plane
@@ -229,7 +229,7 @@ def _valid_words(planes: BitPlanes) -> npt.NDArray[np.uint32]:
 
 @dataclass(frozen=True)
 class TileRecords:
-    """Tiles as the kernels read them, and what the host wants to know of each.
+    """Tiles as the kernels read them, and their blocks for the host.
 
     Attributes
     ----------

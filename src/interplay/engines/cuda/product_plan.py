@@ -1,6 +1,6 @@
 """Tiles → batches whose counts go through the device's memory: for many samples, or more levels than registers hold.
 
-All of it is host arithmetic. `core/cuda/product_batch.cuh` says what a batch is.
+All of it is host arithmetic. `core/cuda/products/product_batch.cuh` defines a batch.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _MAX_PREFIX = 3
 #: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
 _MAX_PRODUCTS = 64
 
-#: Steps of a slab where samples are many, and the share of all steps that slabs may add to them, as zeros.
-_LONG_SLAB, _MAX_WASTED = 8, 0.05
+#: Steps of a segment where samples are many, and the share of all steps that segments may add to them, as zeros.
+_LONG_SEGMENT, _MAX_WASTED = 8, 0.05
 
 #: Rows that `bound_products` takes at a time, and its threads.
-ROWS_OF_UNIT, BOUND_THREADS = 8, 128
+ROWS_OF_STRIP, BOUND_THREADS = 8, 128
 
 
 @dataclass(frozen=True)
 class ProductVariant:
-    """What the kernels for batches are compiled for.
+    """The options of the kernels for batches.
 
     Attributes
     ----------
-    slab_steps : int
+    segment_steps : int
         Steps of 256 samples that are copied at a time.
     """
 
@@ -43,16 +43,16 @@ class ProductVariant:
     column_levels: int
     n_classes: int
     prefix_levels: int
-    both_in_a_word: bool
+    paired: bool
     counting: str
-    slab_steps: int
+    segment_steps: int
     warp_groups: bool = False
     every_member: bool = False
 
     @property
     def words_of_pair(self) -> int:
         """Words that the counts of a pair of planes with a mask take."""
-        return 1 if self.both_in_a_word else self.n_classes
+        return 1 if self.paired else self.n_classes
 
     @property
     def masks_of_warp(self) -> int:
@@ -60,7 +60,7 @@ class ProductVariant:
 
     @property
     def mask_groups(self) -> int:
-        """Groups of four warps in a block of threads, each with masks of its own: they share what they load."""
+        """Groups of four warps in a block of threads, each with masks of its own; they share planes."""
         return 2 if self.dimensions > 2 else 1
 
     @property
@@ -83,14 +83,14 @@ class ProductVariant:
 
     @property
     def count_shared_bytes(self) -> int:
-        """As the kernel lays it out: three slabs, or four."""
-        n_slabs = 4 if self.warp_groups else 3
-        return n_slabs * self.slab_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
+        """As the kernel lays it out: three segments, or four."""
+        n_segments = 4 if self.warp_groups else 3
+        return n_segments * self.segment_steps * (2 * self.planes_of_block + self.masks_of_block) * 32
 
     @property
     def count_source(self) -> str:
-        """The file of what counts the products."""
-        return "warpgroup_products.cu" if self.warp_groups else "tuple_products.cu"
+        """The file of the kernel that counts the products."""
+        return "products/warpgroup_products.cu" if self.warp_groups else "products/tuple_products.cu"
 
     def counting_defines(self) -> tuple[str, ...]:
         return ("-DINTERPLAY_TENSOR_CORES",) if self.counting == "tensor" else ()
@@ -100,16 +100,16 @@ class ProductVariant:
             *(("-arch=sm_90a",) if self.warp_groups else self.counting_defines()),
             f"-DMASKS={self.masks_of_warp}",
             f"-DMASK_GROUPS={self.mask_groups}",
-            f"-DSLAB_STEPS={self.slab_steps}",
-            f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
+            f"-DSEGMENT_STEPS={self.segment_steps}",
+            f"-DPAIRED_COUNTS={int(self.paired)}",
         )
 
     def kernels(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """Return all that a search by batches is compiled of."""
+        """Return all kernels of a search by batches."""
         return [
-            ("product_masks.cu", "make_masks", self.counting_defines()),
+            ("products/product_masks.cu", "make_masks", self.counting_defines()),
             (self.count_source, "count_products", self.count_defines()),
-            ("product_bound.cu", "bound_products", self.bound_defines()),
+            ("products/product_bound.cu", "bound_products", self.bound_defines()),
         ]
 
     def bound_defines(self) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ class ProductVariant:
             f"-DCLASSES={self.n_classes}",
             f"-DPREFIX_LEVELS={self.prefix_levels}",
             *((EVERY_MEMBER,) if self.every_member else ()),
-            f"-DBOTH_IN_A_WORD={int(self.both_in_a_word)}",
+            f"-DPAIRED_COUNTS={int(self.paired)}",
         )
 
 
@@ -150,14 +150,14 @@ def choose_products(
     --------
     >>> how = {"class_sizes": np.array([40_000, 60_000]), "prefix_levels": 3, "counting": "tensor"}
     >>> variant = choose_products(dimensions=3, row_levels=3, column_levels=3, **how)
-    >>> variant.masks_of_block, variant.both_in_a_word
+    >>> variant.masks_of_block, variant.paired
     (8, True)
     >>> choose_products(dimensions=3, row_levels=17, column_levels=17, **how) is None
     True
     """
     n_classes = len(class_sizes)
     warp_groups = warp_groups and counting == "tensor"
-    both_in_a_word = n_classes == 2 and int(class_sizes.max()) < 1 << 16
+    paired = n_classes == 2 and int(class_sizes.max()) < 1 << 16
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
@@ -167,22 +167,22 @@ def choose_products(
         column_levels=column_levels,
         n_classes=n_classes,
         prefix_levels=prefix_levels,
-        both_in_a_word=both_in_a_word,
+        paired=paired,
         counting=counting,
-        slab_steps=_slab_steps(dimensions, class_sizes, warp_groups=warp_groups),
+        segment_steps=_segment_steps(dimensions, class_sizes, warp_groups=warp_groups),
         warp_groups=warp_groups,
         every_member=every_member,
     )
 
 
-def _slab_steps(dimensions: int, class_sizes: IntArray, *, warp_groups: bool) -> int:
+def _segment_steps(dimensions: int, class_sizes: IntArray, *, warp_groups: bool) -> int:
     """Return how many steps to copy at a time: the more, the less warps wait for each other."""
     if dimensions == 2:
         return 2
     n_steps = -(-class_sizes // 512) * 2
-    # A class ends with a whole slab. Where there are no warp groups, shared memory may be small.
-    wasted = (-(-n_steps // _LONG_SLAB) * _LONG_SLAB - n_steps).sum() / n_steps.sum()
-    return _LONG_SLAB if warp_groups and wasted <= _MAX_WASTED else 4
+    # A class ends with a whole segment. Where there are no warp groups, shared memory may be small.
+    wasted = (-(-n_steps // _LONG_SEGMENT) * _LONG_SEGMENT - n_steps).sum() / n_steps.sum()
+    return _LONG_SEGMENT if warp_groups and wasted <= _MAX_WASTED else 4
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class ProductWork:
 
     @cached_property
     def n_blocks(self) -> IntArray:
-        """Blocks of planes and masks, those without tuples too."""
+        """Blocks of planes and masks, with tuples or without."""
         size = self.variant.planes_of_block
         return (
             -(-self.n_masks // self.variant.masks_of_block) * (self.row_planes // size) * (self.column_planes // size)

@@ -7,14 +7,14 @@ from functools import reduce
 
 from interplay.base.arrays import MaxGains, TupleTiles
 from interplay.engines.cuda.device_search import CAPACITY, DeviceSearch
-from interplay.engines.cuda.device_tuples import OnDone, SearchData
+from interplay.engines.cuda.device_state import OnDone, SearchData
 from interplay.engines.cuda.devices import is_device_memory_error
 from interplay.engines.cuda.layout import covers_all_tuples, parts_by_planes, strongest_first
 from interplay.engines.cuda.work_plan import MIN_CAPACITY
 
 
 class SharedSearch:
-    """A search and what was found so far, device by device.
+    """A search and its maxima so far, device by device.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SharedSearch:
     ) -> None:
         self._data, self._tiles, self._devices = data, tiles, devices
         self._discretization, self._known = discretization, known
-        #: What each device found, and its search in work, which began with that.
+        #: The maxima of each device, and its search in work, which began with these maxima.
         self._found: dict[int, MaxGains] = {}
         self._searches: dict[int, DeviceSearch] = {}
         self._parts, self._n_groups, self._capacity = [tiles], 1, CAPACITY
@@ -63,7 +63,7 @@ class SharedSearch:
         )
 
     def found(self) -> MaxGains:
-        """Return all that was found until now."""
+        """Return the maxima until now."""
         import cupy
 
         found = list(self._found.values())  # with all that was known before
@@ -72,14 +72,14 @@ class SharedSearch:
                 try:
                     found.append(search.found(self._discretization))
                 except Exception as error:
-                    if not is_device_memory_error(error):  # a device that is full cannot even say what it found
+                    if not is_device_memory_error(error):  # a device without memory cannot even return its maxima
                         raise
         return reduce(MaxGains.merge, found or [self._known])
 
     def needs_less_memory(self) -> bool:
         """Begin again with smaller buffers, or with fewer planes at a time; say whether that is possible.
 
-        What was found already helps the bound.
+        Maxima that were found already help the bound.
         """
         self._known = self.found()
         self._found.clear()

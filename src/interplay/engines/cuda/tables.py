@@ -14,21 +14,21 @@ from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.tuple_formula import TupleFormula
 
-#: Counts of class 1 that a table of parts may have; and what their number is modulo 16: even, so that no address is odd
-#: whatever the counts of rows that do not exist, and such that neighbours lie in different banks of shared memory.
+#: Counts of class 1 that a table of cells may have, and their number modulo 16: even, so that no address is odd, also
+#: for counts of rows that do not exist; and such that neighbours lie in different banks of shared memory.
 _MAX_STRIDE, _GOOD_STRIDE = 254, 10
 
 #: By how many standard deviations a part may be larger than expected and still be in the table.
 _DEVIATIONS = 4.0
 
 #: Found at the edges of a table of parts, and where a part tells more than 16 bits can hold: kTooLarge in
-#: table_bound.cuh.
+#: small_cells.cuh.
 _TOO_LARGE = 0xFFFF
 
 #: Numbers in all tables of a statistic (128 MB, some tenths of a second).
 _MAX_VALUES = 1 << 24
 
-#: Tables of up to so many numbers (32 MB) are kept for the next search: to fill them takes as long as to search little.
+#: Tables of up to this many numbers (32 MB) are kept for the next search: to fill them takes as long as a small search.
 _MAX_KEPT_VALUES = 1 << 22
 
 
@@ -45,7 +45,7 @@ class InformationTables:
     multiplicities : (n_multiplicities,) int64
         How many cells of the whole tuple a cell gathers: first 1, then more.
     unit : float
-        What 1 is worth, in bits.
+        Bits in 1.
     """
 
     values: IntArray
@@ -105,7 +105,7 @@ def _kept(
     pseudocount: float,
     max_cells: int,
 ) -> InformationTables:
-    """Fill the tables, or return those of a search before: of other columns, say, or another discretisation."""
+    """Fill the tables, or return the tables of a search before: of other columns, say, or another discretisation."""
     sizes = np.array([*class_sizes, sum(class_sizes)]) + 1
     values = np.empty(len(multiplicities) * sizes.sum(), dtype=np.int64)
     multiplicity = np.array(multiplicities, dtype=np.int64)
@@ -125,25 +125,25 @@ def _kept(
 
 
 @dataclass(frozen=True)
-class PartTable:
-    """What a part of a tuple tells about a decision of two classes, by its samples of each (table_bound.cuh).
+class CellTable:
+    """The information of a cell of a tuple, by its samples of two classes (small_cells.cuh).
 
     Attributes
     ----------
     values : (n_0, n_1) uint16
         By samples of class 0 and class 1. The last row and the last column stand for all larger counts.
     per_bit : float
-        What a bit is in these numbers.
+        Units of the values in a bit.
     """
 
     values: npt.NDArray[np.uint16]
     per_bit: float
 
 
-def make_part_table(
+def make_cell_table(
     class_sizes: IntArray, pseudocounts: FloatArray, *, dimensions: int, n_cells: int, max_bytes: int
-) -> PartTable:
-    """Make the table for tuples of so many dimensions and no more than so many cells.
+) -> CellTable:
+    """Make the table for tuples of these dimensions and at most `n_cells` cells.
 
     A part tells x₀·log2(x₀ / (n·q₀)) + x₁·log2(x₁ / (n·q₁)) bits, with x the samples and pseudocounts of a class, n
     those of both, and q the classes' shares of all samples. It is rounded up.
@@ -164,14 +164,14 @@ def make_part_table(
     told = xlogy(x_0, x_0 / share_0) + xlogy(x_1, x_1 / share_1) - xlogy(x_0 + x_1, x_0 + x_1)
     # Rounding adds half a unit for each cell: some hundredths of a bit in all.
     per_bit = 2.0 ** min(math.ceil(math.log2(8 * n_cells)), 11)
-    # What is 0 but for rounding stays 0: most parts are empty where there are many.
+    # Values that are 0 but for rounding stay 0: most cells are empty where there are many.
     values = np.ceil(np.maximum(told, 0.0) / math.log(2) * per_bit - 1e-9)
     values[-1], values[:, -1] = _TOO_LARGE, _TOO_LARGE
-    return PartTable(values=np.minimum(values, _TOO_LARGE).astype(np.uint16), per_bit=per_bit)
+    return CellTable(values=np.minimum(values, _TOO_LARGE).astype(np.uint16), per_bit=per_bit)
 
 
 def entropy_terms(n_samples: int, pseudocount: float, n_cells: IntArray, formula: TupleFormula) -> FloatArray:
-    """Return what is left of Σ coefficient · H(S) besides the sums of x·log2(x), for tuples of so many cells.
+    """Return the terms of Σ coefficient · H(S) besides the sums of x·log2(x), by the number of cells.
 
     H(S) is log2(N) − Σ x·log2(x) / N, with N samples, pseudocounts included. Rounded as the CPU engine does.
 

@@ -26,7 +26,7 @@ _NOT_WORTH_COMPILING = 2e11
 #: then, with nothing between them. Of two levels, and of more; measured on an H200.
 _MANY_SAMPLES_OF_TWO_LEVELS, _MANY_SAMPLES = 12_288, 6144
 
-#: Tuples that buffers have room for at least: one run must fit, whatever survives of it.
+#: Tuples that buffers have room for at least: one run must fit, even if all its tuples survive.
 MIN_CAPACITY = 1 << 20
 
 #: Tuples of a run, about: some hundred microseconds.
@@ -41,11 +41,11 @@ _MAX_COUNTERS = 48_000
 #: Levels up to which threads count cells together: as many cells as 32 have.
 _FEW_LEVELS = 5
 
-#: Threads that score a tuple of so many counts at most, and of less variables than threads: four tuples share a warp.
+#: Threads that score a tuple of at most this many counts, and of less variables than threads: four tuples share a warp.
 _THREADS_OF_SMALL_TUPLE, _FEW_COUNTERS = 8, 512
 
-#: Where tuples are scored one by one, all choices of a variable for each place are gone through, and those in ascending
-#: order are tuples. Beyond this many choices the processor is faster where few of them are.
+#: Where tuples are scored one by one, all choices of a variable for each place are gone through, and choices in
+#: ascending order are tuples. Beyond this many choices the processor is faster where few of them are tuples.
 _MANY_CHOICES, _CHOICES_PER_TUPLE = 1e10, 20.0
 
 
@@ -92,6 +92,8 @@ class WorkPlan:
 
     Attributes
     ----------
+    layout : LaneLayout
+    records : TileRecords
     dimensions : int
     every_member : bool
         Whether tuples are sought of which every member gains.
@@ -104,9 +106,9 @@ class WorkPlan:
     threads_of_tuple : int
         Threads of a warp that score a tuple.
     tolerance, shrink : float
-        What the bound may lack, absolutely, and by what factor it may be too small.
+        The error of the bound: an absolute term, and the factor by which it may be too small.
     product_tolerance, table_tolerance : float
-        What the bounds of product_bound.cu and of table_bound.cuh may lack, where logarithms are of ratios.
+        The absolute errors of the bounds of product_bound.cu and of small_cells.cuh, where logarithms are of ratios.
     """
 
     def __init__(
@@ -121,7 +123,7 @@ class WorkPlan:
         every_member: bool = False,
     ) -> None:
         self.every_member = every_member
-        self._planes, self._layout, self._records, self._limits = planes, layout, records, limits
+        self._planes, self.layout, self.records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self.dimensions = self._k = tiles.dimensions
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
@@ -147,15 +149,15 @@ class WorkPlan:
         """Sort all tiles by levels of the last two variables, and whether these come from one small block."""
         if self._k == 1:
             return np.zeros(len(self._n_tuples), dtype=np.int64), []
-        records = self._records
-        levels = self._layout.n_levels[records.lane[:, -2:]].astype(np.int64)
+        records = self.records
+        levels = self.layout.n_levels[records.lane[:, -2:]].astype(np.int64)
         in_one_block = records.lane[:, -2] == records.lane[:, -1]
         in_one_block &= records.end[:, -1] - records.begin[:, -1] <= MAX_BLOCK
         kinds, kind = np.unique(np.column_stack([levels, in_one_block]), axis=0, return_inverse=True)
         return kind.reshape(-1), [(a, b, bool(c)) for a, b, c in kinds.tolist()]
 
     def by_variant(self, among: IntArray) -> Iterator[tuple[IntArray, SearchVariant | ProductVariant | None]]:
-        """Sort some tiles by the kernels that can search them; None for those that are scored tuple by tuple."""
+        """Sort some tiles by the kernels that can search them; None for tiles that are scored tuple by tuple."""
         if self._k == 1:
             yield among, None
             return
@@ -194,7 +196,7 @@ class WorkPlan:
                 row_levels=row_levels,
                 column_levels=column_levels,
                 n_classes=len(self.pseudocounts),
-                # By all tiles of the kinds: a list comes in segments, which should not each have kernels of their own.
+                # By all tiles of the kinds: a list comes in chunks, which should not each have kernels of their own.
                 prefix_levels=self._unrolled_prefix_levels(kinds),
                 n_cells=self._n_prefix_cells(np.flatnonzero(np.isin(self._kind, kinds))),
                 class_steps=tuple((self._planes.class_word_start // 4).tolist()),
@@ -205,8 +207,8 @@ class WorkPlan:
                 max_shared_bytes=self._limits.shared_bytes,
                 every_member=self.every_member,
             )
-            # Where those of one block do not fit, rows and columns may be cut into several. What takes these takes
-            # all: in a small search it is the only kernel to be compiled.
+            # Where rows and columns of one block do not fit, they may be cut into several pieces. A kernel for pieces
+            # of two blocks takes all tiles: in a small search it is the only one to be compiled.
             variant = choose(rows_among_columns=True) if rows_among_columns else None
             yield which, variant or choose(rows_among_columns=False) or products
 
@@ -218,7 +220,7 @@ class WorkPlan:
         """Return the number of levels that all variables of the prefixes have, or 0."""
         if self._k == 2:
             return 2
-        distinct = np.unique(self._layout.n_levels[self._records.lane[np.isin(self._kind, kinds), :-2]])
+        distinct = np.unique(self.layout.n_levels[self.records.lane[np.isin(self._kind, kinds), :-2]])
         return int(distinct[0]) if len(distinct) == 1 else 0
 
     def _unrolled_prefix_levels(self, kinds: list[int]) -> int:
@@ -227,7 +229,7 @@ class WorkPlan:
         return common if common ** (self._k - 2) <= 16 else 0
 
     def _n_prefix_cells(self, which: IntArray) -> int:
-        levels = self._layout.n_levels[self._records.lane[which, :-2]].astype(np.int64)
+        levels = self.layout.n_levels[self.records.lane[which, :-2]].astype(np.int64)
         return int(levels.prod(axis=1).max())
 
     def _small_cells_need_care(self) -> bool:
@@ -235,16 +237,16 @@ class WorkPlan:
         return bool(self._planes.n_samples * 2.0**-21 > 2e-3 * self.pseudocounts.sum())
 
     def _half_floats_suffice(self) -> bool:
-        """Say whether counts and pseudocounts are within what half_bound.cuh is made for."""
+        """Say whether counts and pseudocounts are within the limits of half_bound.cuh."""
         n_samples, of_0 = self._planes.n_samples, int(self._planes.class_sizes[0])
-        # Errors are a part of class 0: where that is most of all, they are large for what it has in excess.
+        # Errors are in proportion to class 0: where it has most samples, they are large beside its excess.
         return bool(n_samples <= 2047 and self.pseudocounts.sum() >= 0.5 and of_0 <= 0.6 * n_samples)
 
     def product_work(self, which: IntArray, variant: ProductVariant, *, max_products: int) -> ProductWork:
-        """Cut tiles of one kind into batches of about so many counts at most."""
+        """Cut tiles of one kind into batches of about `max_products` counts at most."""
         return make_product_work(
-            self._records,
-            self._layout,
+            self.records,
+            self.layout,
             which,
             variant,
             n_tuples=self._n_tuples,
@@ -254,16 +256,16 @@ class WorkPlan:
 
     def work(self, which: IntArray, variant: SearchVariant) -> Work:
         """Cut tiles of one kind into items and runs."""
-        begin, end, lane = self._records.begin[which], self._records.end[which], self._records.lane[which]
+        begin, end, lane = self.records.begin[which], self.records.end[which], self.records.lane[which]
 
         def n_pieces(place: int, size: int) -> IntArray:
-            shift = (begin[:, place] - self._layout.first_position[lane[:, place]]) % 16
+            shift = (begin[:, place] - self.layout.first_position[lane[:, place]]) % 16
             return np.asarray(-(-(end[:, place] - begin[:, place] + shift) // size))
 
         n_prefixes = (end - begin)[:, :-2].prod(axis=1)
         n_rectangles = n_pieces(self._k - 2, variant.block_rows) * n_pieces(self._k - 1, variant.block_columns)
         n_tuples = float(self._n_tuples[which].sum())
-        # All tuples of a run must fit, whatever survives; and a launch ends with the last of its runs.
+        # All tuples of a run must fit, even if all survive; and a launch ends with the last of its runs.
         per_run = MIN_CAPACITY // (variant.block_rows * variant.block_columns)
         per_run = int(np.clip(_TUPLES_OF_RUN * (n_rectangles * n_prefixes).sum() / n_tuples, 1, per_run))
         # There must be enough items for all.
@@ -292,7 +294,7 @@ class WorkPlan:
         return np.concatenate([[0.0], np.cumsum(self._n_choices(which))])
 
     def _n_choices(self, which: IntArray) -> FloatArray:
-        return np.asarray((self._records.end[which] - self._records.begin[which]).astype(np.float64).prod(axis=1))
+        return np.asarray((self.records.end[which] - self.records.begin[which]).astype(np.float64).prod(axis=1))
 
 
 def sum_tolerance(n_prime: float, n_classes: int) -> float:
@@ -305,7 +307,7 @@ def sum_tolerance(n_prime: float, n_classes: int) -> float:
 
 
 def rounding_tolerance(n_prime: float, n_cells: int) -> float:
-    """Return by how much informations of tuples with so many cells may be off by the rounding of their sums.
+    """Return the error of informations of tuples with at most `n_cells` cells by the rounding of their sums.
 
     They are no larger than `n_prime`. The cells of each of no more than `n_cells` / 4 prefixes are added up in float32,
     at most 32 of them, and then these.

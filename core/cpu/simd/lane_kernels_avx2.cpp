@@ -1,7 +1,0 @@
-#include "simd/avx2_simd.hpp"
-#include "simd/lane_kernels-inl.hpp"
-
-const interplay::LaneKernels& interplay::lane_kernels_avx2() {
-  static constexpr LaneKernels kernels = make_lane_kernels<Avx2Simd>();
-  return kernels;
-}
