@@ -36,19 +36,17 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
     task, _ = task.parts()
     comparison, k = task.comparison, task.settings.dimensions
     settings = replace(task.search_settings, pseudocount=PSEUDOCOUNT)
-    coder = code_comparison(comparison, settings, n_threads=choice.n_threads).coder
+    coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
     search = prepare_search(
-        coder,
-        comparison.classes,
+        coded,
         settings,
         choice,
         asked_for=task.family.asked_for,
         require=task.family.require,
-        strata=comparison.strata,
         shard=task.shard,
         kind=Screen.kind,
     )
-    engine, planes, tiles = search.engine, search.planes(0), search.searches[0]
+    coder, engine, planes, tiles = coded.coder, search.engine, coded.planes(0), search.searches[0]
     cap = task.caps.first()
     max_p = cap_beside_gaps(cap, comparison, coder, k) if task.omits_missing else cap
     sink = Screen(screen_bars(comparison, coder, k, max_p)[1])

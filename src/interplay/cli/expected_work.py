@@ -96,7 +96,7 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     coded = CodedStudy(task.settings, n_threads=choice.n_threads)
     task = task.with_fitting_dimensions(coded)
     search = prepare_largest(task, coded, choice, shard=shard)
-    planes, tiles = search.planes(0), search.searches[0]
+    planes, tiles = search.coded.planes(0), search.searches[0]
     preparing = time.perf_counter() - started
     # Of several dimensions, the largest tuples are sampled: they are most of the work.
     n_tuples = float(tiles.n_tuples.sum()) + float(sum(task.n_tuples()[:-1]))

@@ -72,21 +72,33 @@ class CodedComparison:
     comparison : Comparison
     coder : Coder
         Of the comparison's table, or of some of its columns.
-    contrast : Coder, optional
-        Of its contrast variables.
 
     Attributes
     ----------
-    comparison, coder, contrast
+    comparison, coder
+    contrast : Coder or None
+        Of its contrast variables.
+    contrast_sources : (n_contrast,) int or None
+        The variable that each contrast variable is made from, where that is known.
     has_stratum : bool
         Whether row 0 of the planes is a stratum, the first member of every tuple.
     """
 
-    def __init__(self, comparison: Comparison, coder: Coder, contrast: Coder | None = None) -> None:
-        self.comparison, self.coder, self.contrast = comparison, coder, contrast
+    def __init__(self, comparison: Comparison, coder: Coder) -> None:
+        self.comparison, self.coder = comparison, coder
+        self.contrast: Coder | None = None
+        self.contrast_sources: IntArray | Sequence[int] | None = None
         self.has_stratum = comparison.strata is not None
         self._planes: dict[int, BitPlanes] = {}
         self._codes: dict[int, list[CodeBlocks]] = {}
+
+    def add_contrast(
+        self, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
+    ) -> None:
+        """Add contrast variables, before any planes are packed: rows of the planes after those of the variables."""
+        assert not self._planes
+        self.contrast = contrast_coder(self.coder, contrast, settings, sources=sources)
+        self.contrast_sources = sources
 
     @property
     def n_rows_before(self) -> int:

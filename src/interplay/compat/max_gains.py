@@ -12,12 +12,13 @@ import numpy.typing as npt
 from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
 from interplay.base.checks import check_int, check_list, check_real
+from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
 from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.compat.codes import range_for_test
 from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
-from interplay.search.plan import search
+from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings, check_search_settings
 from interplay.search.tiles import make_tuple_tiles
 from interplay.study.comparisons import Comparison
@@ -109,15 +110,26 @@ def compute_max_ig(
         range_=range_,
         pc_xi=pc_xi,
     )
-    (gains,) = search(
+    gains = searched_gains(
         Comparison("all classes", table, classes),
         settings,
-        check_engine(),
         contrast=_contrast_table(contrast_data, table.n_samples),
         asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
         require=require_of(require_all_vars),
     )
     return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
+
+
+def searched_gains(
+    comparison: Comparison, settings: SearchSettings, *, contrast: Table | None, **options: Any
+) -> MaxGains:
+    """Search all tuples on the engine that "auto" chooses; `options` as in `prepare_search`."""
+    choice = check_engine()
+    coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
+    if contrast is not None:
+        coded.add_contrast(contrast, settings, sources=None)
+    (gains,) = prepare_search(coded, settings, choice, **options).run()
+    return gains
 
 
 def search_settings(

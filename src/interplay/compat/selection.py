@@ -12,11 +12,9 @@ from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.chi_squared import chi2_tail
 from interplay.compat.arguments import COMPAT_ARGUMENTS
 from interplay.compat.contrast import gen_contrast_variables
-from interplay.compat.max_gains import search_settings
+from interplay.compat.max_gains import search_settings, searched_gains
 from interplay.compat.p_values import fit_p_value
 from interplay.compat.seeds import check_seed
-from interplay.engines.choice import check_engine
-from interplay.search.plan import search
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
 from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
 from interplay.study.comparisons import Comparison
@@ -107,10 +105,9 @@ def run(
     level = check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True)
 
     contrast = gen_contrast_variables(table, n_contrast, seed) if n_contrast else None
-    (gains,) = search(
+    gains = searched_gains(
         Comparison("all classes", table, classes),
         settings,
-        check_engine(),
         contrast=None if contrast is None else as_table(contrast.data),
     )
     p_value = chi_squared = chi2_tail(chi2_statistic(gains.gain, unit="bits"), gains.df)

@@ -12,10 +12,11 @@ from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import IntArray, MaxGains
 from interplay.base.calls import taken_by
 from interplay.base.progress import Progress, check_progress
+from interplay.codes.coded import code_comparison
 from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
-from interplay.search.plan import about_search, search
+from interplay.search.plan import about_search, least_work, prepare_search
 from interplay.search.settings import asked_for_mask, check_contrast, check_search_settings
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.study import make_study
@@ -125,15 +126,11 @@ def max_information_gain(
         }
 
     with keeping(kept, about):
-        (gains,) = search(
-            comparison,
-            settings,
-            choice,
-            contrast=contrast_table,
-            contrast_sources=contrast_sources,
-            asked_for=asked_for,
-            require=require,
-            checkpoint=kept,
-            progress=progress,
+        coded = code_comparison(
+            comparison, settings, n_threads=choice.reading_threads(least_work(study.table, settings))
         )
+        if contrast_table is not None:
+            coded.add_contrast(contrast_table, settings, sources=contrast_sources)
+        search = prepare_search(coded, settings, choice, asked_for=asked_for, require=require, checkpoint=kept)
+        (gains,) = search.run(progress)
     return gains

@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, DecisionClasses, FloatArray, IntArray, TupleTiles
 from interplay.base.progress import ShowDone, part
-from interplay.codes.coded import CodedComparison, has_missing_level
+from interplay.codes.coded import CodedComparison
 from interplay.engines.base import Engine
 from interplay.engines.choice import EngineChoice
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
@@ -20,7 +20,7 @@ from interplay.engines.tables import count_tables
 from interplay.interaction.family import TupleFamily
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
-from interplay.search.permutations import KeptCodes
+from interplay.interaction.tests import best_of_each
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_p
@@ -71,23 +71,19 @@ class RelabeledScreen:
         omit_missing: bool,
     ) -> None:
         self._coded, self._settings, self._family = coded, settings, family
-        comparison = self._comparison = coded.comparison
-        self._coder = coded.coder
+        self._comparison, self._coder = coded.comparison, coded.coder
         self._search = prepare_search(
-            self._coder,
-            comparison.classes,
+            coded,
             replace(settings, pseudocount=PSEUDOCOUNT),
             choice,
             asked_for=family.asked_for,
             require=family.require,
-            strata=comparison.strata,
             kind=Screen.kind,
         )
-        self._codes = KeptCodes(self._search, settings.discretizations)
         self._omit_missing = omit_missing
-        self._has_gaps = has_missing_level(self._coder) & omit_missing
+        self._has_gaps = coded.has_missing_level & omit_missing
         self._n_tests = family.n_tuples()
-        self.n_tuples = sum(float(self._tiles(d).n_tuples.sum()) for d in range(settings.discretizations))
+        self.n_tuples = self._search.n_tuples
         self.searched: SearcherCounts = {}
 
     @property
@@ -137,7 +133,7 @@ class RelabeledScreen:
         cap = bar.cap
         if self._omit_missing:
             cap = cap_beside_gaps(cap, comparison, self._coder, dimensions)
-        planes = self._search.planes(d, classes=classes, parts=self._codes.parts(d))
+        planes = self._coded.relabeled_planes(d, classes)
         sink = Screen(screen_bars(comparison, self._coder, dimensions, cap)[1])
         chunks = self.engine.stream(
             planes,
@@ -199,10 +195,7 @@ class _Bar:
 
 def _ranked(rows: IntArray, log_p: FloatArray, n_discretizations: int, n_wanted: int | None) -> RankedTuples:
     """Keep the best discretisation of every tuple, the first of equal ones, and sort: p-value, then members."""
-    order = np.lexsort((rows[:, 0], log_p, *rows.T[:0:-1]))
-    rows, log_p = rows[order], log_p[order]
-    is_first = np.ones(len(rows), dtype=bool)
-    is_first[1:] = (rows[1:, 1:] != rows[:-1, 1:]).any(axis=1)
-    rows, log_p = rows[is_first], log_p[is_first]
+    best = best_of_each(rows, log_p)
+    rows, log_p = rows[best], log_p[best]
     order = np.argsort(log_p, kind="stable")[:n_wanted]
     return RankedTuples(rows[order, 1:], rows[order, 0], np.minimum(log_p[order] + log(n_discretizations), 0.0))

@@ -154,20 +154,17 @@ def screen_tuples(
     check_int("dimensions", settings.dimensions, low=2)
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     comparison, coder = coded.comparison, coded.coder
-    table, classes, strata = comparison.table, comparison.classes, comparison.strata
     thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
     if omit_missing:
         wider = cap_beside_gaps(max_p, comparison, coder, settings.dimensions)
         min_gain = screen_bars(comparison, coder, settings.dimensions, wider)[1]
     survivors = Survivors(thresholds, min_gain, check_int("max_listed", max_listed, low=1), tables)
     search = prepare_search(
-        coder,
-        classes,
+        coded,
         replace(settings, pseudocount=PSEUDOCOUNT),
         choice,
         asked_for=asked_for,
         require=require,
-        strata=strata,
         shard=shard,
         checkpoint=checkpoint,
         name=name,
@@ -180,7 +177,7 @@ def screen_tuples(
             tuples=rows[:, 1:],
             discretization=rows[:, 0],
             n_tuples=n_tests(
-                table.n_vars,
+                comparison.table.n_vars,
                 settings.dimensions,
                 discretizations=settings.discretizations,
                 asked_for=asked_for,

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import CodeBlocks, DecisionClasses, DiscreteCodes, FloatArray, MaxGains
-from interplay.base.jobs import map_in_threads
+from interplay.base.arrays import DecisionClasses, FloatArray, MaxGains
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
 from interplay.engines.base import SearchInterrupted
@@ -90,8 +89,7 @@ def search_permuted(
     counts = StepDown(comparable_gains(observed.gain_by_group, observed.df_by_group))
     for gains in found:
         counts.see(comparable_gains(gains, observed.df_by_group))
-    codes = KeptCodes(search, settings.discretizations)
-    n_tuples = sum(float(search.loop.tiles_at(d).n_tuples.sum()) for d in range(settings.discretizations))
+    n_tuples = search.n_tuples
     relabeled = permuted_classes(comparison, n_permutations=settings.n_permutations, seed=settings.random_state)
     what = f"{settings.dimensions}D, {n_planned} permutations"
     try:
@@ -102,7 +100,7 @@ def search_permuted(
                 if may_stop and counts.cannot_reach(settings.level, n_planned):
                     break
                 began = time.monotonic()
-                gains = _search_once(search, settings, codes, classes, show, before=number * n_tuples)
+                gains = _search_once(search, classes, show, before=number * n_tuples)
                 found.append(gains)
                 counts.see(comparable_gains(gains, observed.df_by_group))
                 if show is not None:
@@ -118,18 +116,16 @@ def search_permuted(
 
 def _search_once(
     search: PreparedSearch,
-    settings: SelectionSettings,
-    codes: KeptCodes,
     classes: DecisionClasses,
     show: ShowDone | None,
     *,
     before: float,
 ) -> FloatArray:
     """Search all discretisations for these classes; returns (n_vars, n_groups). So many tuples were done `before`."""
-    gains = None
+    gains, settings = None, search.settings
     for d in range(settings.discretizations):
         tiles = search.loop.tiles_at(d)
-        planes = search.planes(d, classes=classes, parts=codes.parts(d))
+        planes = search.coded.relabeled_planes(d, classes)
         gains = search.engine.max_gains(
             planes,
             tiles,
@@ -141,29 +137,3 @@ def _search_once(
         before += float(tiles.n_tuples.sum())
     assert gains is not None
     return gains.without_stratum(search.searches[0]).gain_by_group
-
-
-class KeptCodes:
-    """Codes of the discretisations, in memory where they fit: making them takes longer than a short search."""
-
-    def __init__(self, search: PreparedSearch, discretizations: int) -> None:
-        self._search = search
-        self._discretizations = discretizations
-        self._kept: dict[int, list[CodeBlocks]] = {}
-
-    def parts(self, d: int) -> list[CodeBlocks]:
-        if d in self._kept:
-            return self._kept[d]
-        parts = self._search.parts(d)
-        n_bytes = sum(part.n_vars for part in parts) * self._search.n_samples * self._discretizations
-        if n_bytes > _MAX_KEPT_BYTES:
-            return parts
-        self._kept[d] = [_in_memory(part, self._search.n_jobs) for part in parts]
-        return self._kept[d]
-
-
-def _in_memory(part: CodeBlocks, n_jobs: int) -> CodeBlocks:
-    if isinstance(part, DiscreteCodes):
-        return part
-    blocks = map_in_threads(part.read, part.blocks(n_jobs), n_jobs)
-    return DiscreteCodes(np.ascontiguousarray(np.concatenate(blocks)), part.n_levels)

@@ -86,7 +86,7 @@ def make_tuple_tiles(
     return _cut_into_tiles(n_levels, asked_for=asked_for, require=require, **how)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _tiles_of_few(n_levels: bytes, **how: Any) -> TupleTiles:
     tiles = _cut_into_tiles(np.frombuffer(n_levels, dtype=np.int64), asked_for=None, require="any", **how)
     for field in fields(tiles):

@@ -11,9 +11,9 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
-from interplay.codes.coded import CodedStudy, coder_for, contrast_coder
+from interplay.codes.coded import CodedComparison, CodedStudy, coder_for
 from interplay.codes.coder import Coder
-from interplay.codes.contrast import ContrastTable, contrast_table
+from interplay.codes.contrast import contrast_table
 from interplay.codes.rank_scores import RankScores
 from interplay.engines.base import Engine, SearchInterrupted
 from interplay.engines.choice import AsEngine, EngineChoice, check_engine
@@ -128,70 +128,57 @@ def search_selection(
 
 def _search_runs(
     task: SelectionTask,
-    coded: CodedStudy,
+    coded_study: CodedStudy,
     choice: EngineChoice,
     progress: Progress,
     checkpoint: Checkpoint | None,
     shard: Shard | None,
 ) -> Iterator[tuple[SearchedRun, TileLoop]]:
-    """Search for each of the comparisons, in each of the dimensions; beside what was found, the loop that found it."""
+    """Search for each of the comparisons, in each of the dimensions; beside each run, the loop of its search."""
     several = task.settings.all_dimensions is not None
     shares = _shares(task)
     for number, comparison in enumerate(task.comparisons):
-        coder = coded.of(comparison).coder
-        contrast = _contrast_of(comparison, task.settings, coder)
-        alone: MaxGains | None = None
-        if several and number == 0:
-            _begin_on_gpu(comparison, task.settings, coder, contrast, choice)
-        for k in task.settings.searched:
-            settings = task.settings.of_dimension(k)
-            kept: dict[str, Any] = {"checkpoint": checkpoint, "name": f"search{number}" + f"_{k}D" * several}
-            search = prepare_run(
-                comparison,
-                settings=settings,
-                coder=coder,
-                contrast=contrast,
-                choice=choice,
+        coded = _with_contrast(coded_study.of(comparison), task.settings)
+        names = [f"search{number}" + f"_{k}D" * several for k in task.settings.searched]
+        # All are prepared first: a GPU compiles for large tuples while small ones are searched.
+        prepared = [
+            prepare_search(
+                coded,
+                task.settings.of_dimension(k),
+                choice,
                 alone=k > 1 and not several,
                 shard=shard,
-                **kept,
+                checkpoint=checkpoint,
+                name=name,
             )
+            for k, name in zip(task.settings.searched, names, strict=True)
+        ]
+        alone: MaxGains | None = None
+        for name in names:
+            search = prepared.pop(0)  # its tiles are not kept when it is done
+            settings = task.settings.of_dimension(search.settings.dimensions)
             before, share = next(shares)
             told = part(progress, before, share)
             try:
                 exact = ExactPValues(
-                    pseudocount=settings.pseudocount,
-                    has_strata=comparison.strata is not None,
-                    with_contrast=not several,
+                    pseudocount=settings.pseudocount, has_strata=coded.has_stratum, with_contrast=not several
                 )
-                run = _run_search(search, comparison, settings, told, exact=exact, may_stop=shard is None, **kept)
+                kept: dict[str, Any] = {"checkpoint": checkpoint, "name": name}
+                run = _run_search(search, settings, told, exact=exact, may_stop=shard is None, **kept)
             except SearchInterrupted as interrupt:
                 done = before + share * interrupt.done
                 raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-            loop = search.loop
-            del search  # what it was made from is not kept while the next run is prepared
-            if contrast is not None and comparison.groups is not None:
-                run = replace(run, inflation=_inflation(comparison, settings, contrast, choice))
-            if several and k == 1:
+            if coded.contrast is not None and comparison.groups is not None:
+                run = replace(run, inflation=_inflation(comparison, settings, coded.contrast, choice))
+            if several and search.settings.dimensions == 1:
                 alone = run.gains
                 if shard is None or shard.number == 1:
-                    run = replace(run, scores=_score_tests(comparison, task.settings, coder, contrast))
-            yield run if alone is None else replace(run, alone=alone), loop
-        del coder, contrast  # nor is this, while those of the next comparison are made
-
-
-def _begin_on_gpu(
-    comparison: Comparison, settings: SelectionSettings, coder: Coder, contrast: Coder | None, choice: EngineChoice
-) -> None:
-    """Have a GPU compile for all sizes of tuples that it will search, while smaller ones are searched."""
-    for of_size in (settings.of_dimension(k) for k in settings.searched if k > 1):
-        if choice.expects_gpu(least_work(comparison.table, of_size)):
-            prepare_run(comparison, settings=of_size, coder=coder, contrast=contrast, choice=choice, alone=False)
+                    run = replace(run, scores=_score_tests(coded, task.settings))
+            yield run if alone is None else replace(run, alone=alone), search.loop
 
 
 def _run_search(
     search: PreparedSearch,
-    comparison: Comparison,
     settings: SelectionSettings,
     progress: Progress,
     *,
@@ -201,6 +188,7 @@ def _run_search(
     name: str,
 ) -> SearchedRun:
     """Search the data, and all relabelings of them where p-values come from permutations."""
+    comparison = search.coded.comparison
     # The search of the data is one of so many.
     n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
     try:
@@ -211,7 +199,7 @@ def _run_search(
     except SearchInterrupted as interrupt:
         done = interrupt.done / n_searches
         raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-    run = _searched(comparison, search, exact.log_p)
+    run = _searched(search, exact.log_p)
     if not settings.permutations:
         return run
     permuted = search_permuted(
@@ -242,8 +230,8 @@ def _is_tested_exactly(settings: SelectionSettings) -> bool:
     return settings.dimensions == 1 and (settings.discretizations == 1 or settings.fit in ("auto", "union"))
 
 
-def _searched(comparison: Comparison, search: PreparedSearch, exact_log_p: FloatArray | None) -> SearchedRun:
-    found, sources = search.loop.found, search.contrast_sources
+def _searched(search: PreparedSearch, exact_log_p: FloatArray | None) -> SearchedRun:
+    comparison, sources, found = search.coded.comparison, search.coded.contrast_sources, search.loop.found
     return SearchedRun(
         decision=comparison.decision,
         class_labels=[str(label) for label in comparison.classes.labels],
@@ -255,85 +243,49 @@ def _searched(comparison: Comparison, search: PreparedSearch, exact_log_p: Float
     )
 
 
-def prepare_run(
-    comparison: Comparison,
-    *,
-    settings: SelectionSettings,
-    coder: Coder,
-    contrast: Coder | None,
-    choice: EngineChoice,
-    alone: bool,
-    **options: Any,
-) -> PreparedSearch:
-    """Codes of variables and contrast variables → tiles: a search ready to run; `options` as in `prepare_search`."""
-    return prepare_search(
-        coder,
-        comparison.classes,
-        settings,
-        choice,
-        contrast=contrast,
-        contrast_sources=None if contrast is None else _sources(contrast),
-        strata=comparison.strata,
-        alone=alone,
-        **options,
-    )
-
-
 def prepare_largest(
     task: SelectionTask, coded: CodedStudy, choice: EngineChoice, *, shard: Shard | None = None
 ) -> PreparedSearch:
     """Prepare the search of the largest tuples for the first comparison, to see what it takes."""
-    comparison, settings = task.comparisons[0], task.settings.of_dimension(task.settings.searched[-1])
-    coder = coded.of(comparison).coder
-    contrast = _contrast_of(comparison, settings, coder)
-    return prepare_run(
-        comparison,
-        settings=settings,
-        coder=coder,
-        contrast=contrast,
-        choice=choice,
-        alone=settings.dimensions > 1 and task.settings.all_dimensions is None,
-        shard=shard,
-    )
+    settings = task.settings.of_dimension(task.settings.searched[-1])
+    alone = settings.dimensions > 1 and task.settings.all_dimensions is None
+    here = _with_contrast(coded.of(task.comparisons[0]), settings)
+    return prepare_search(here, settings, choice, alone=alone, shard=shard)
 
 
-def _contrast_of(comparison: Comparison, settings: SelectionSettings, coder: Coder) -> Coder | None:
-    """Make the contrast variables of a comparison, the same for all its searches: within strata, by whole groups."""
-    if not settings.n_contrast:
-        return None
-    strata, groups = comparison.strata, comparison.groups
-    contrast = contrast_table(
-        comparison.table,
-        settings.n_contrast,
-        seed=settings.random_state,
-        strata=None if strata is None else strata.codes,
-        groups=None if groups is None else groups.codes,
-    )
-    return contrast_coder(coder, contrast, settings, sources=contrast.sources)
+def _with_contrast(coded: CodedComparison, settings: SelectionSettings) -> CodedComparison:
+    """Add the contrast variables of a comparison, the same for all its searches: within strata, by whole groups."""
+    if settings.n_contrast:
+        comparison = coded.comparison
+        strata, groups = comparison.strata, comparison.groups
+        contrast = contrast_table(
+            comparison.table,
+            settings.n_contrast,
+            seed=settings.random_state,
+            strata=None if strata is None else strata.codes,
+            groups=None if groups is None else groups.codes,
+        )
+        coded.add_contrast(contrast, settings, sources=contrast.sources)
+    return coded
 
 
 def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Coder, choice: EngineChoice) -> float:
     """Return λ: the mean 1D gain of group contrast variables, in χ² per degree of freedom, at least 1."""
     once = replace(settings, dimensions=1, discretizations=1)
     coder = coder_for(contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
-    (found,) = prepare_search(coder, comparison.classes, once, choice, strata=comparison.strata).run(False)
+    coded = CodedComparison(replace(comparison, table=contrast.table), coder)
+    (found,) = prepare_search(coded, once, choice).run(False)
     return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
 
 
-def _sources(contrast: Coder) -> IntArray:
-    assert isinstance(contrast.table, ContrastTable)
-    return contrast.table.sources
-
-
-def _score_tests(
-    comparison: Comparison, settings: SelectionSettings, coder: Coder, contrast: Coder | None
-) -> ScoreTests:
+def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTests:
+    comparison = coded.comparison
     strata = None if comparison.strata is None else comparison.strata.codes
     assert settings.all_dimensions is not None
     assert settings.arms is not None
     return run_score_tests(
-        RankScores(coder, strata),
+        RankScores(coded.coder, strata),
         comparison.classes,
         names={test.name for test in tests_of(settings.all_dimensions, settings.arms)},
-        contrast=None if contrast is None else RankScores(contrast, strata),
+        contrast=None if coded.contrast is None else RankScores(coded.contrast, strata),
     )
