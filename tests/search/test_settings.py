@@ -154,7 +154,7 @@ def test_nothing_relevant_needs_no_second_look(happened: Counter[str]) -> None:
 def test_max_gains_and_lists_look_once(data, happened: Counter[str]) -> None:
     for call in (interplay.max_information_gain, interplay.interesting_tuples):
         call(*data)
-        assert sorted(happened.values()) == [1, 1, 1], call
+        assert set(happened.values()) == {1}, call
         happened.clear()
 
 

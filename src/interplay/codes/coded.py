@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,12 +71,13 @@ class CodedComparison:
     Parameters
     ----------
     comparison : Comparison
-    coder : Coder
-        Of the comparison's table, or of some of its columns.
+    survey : callable
+        Returns the coder of the comparison's table, or of some of its columns; called when it is first needed.
 
     Attributes
     ----------
-    comparison, coder
+    comparison : Comparison
+    coder : Coder
     contrast : Coder or None
         Of its contrast variables.
     contrast_sources : (n_contrast,) int or None
@@ -84,13 +86,18 @@ class CodedComparison:
         Whether row 0 of the planes is a stratum, the first member of every tuple.
     """
 
-    def __init__(self, comparison: Comparison, coder: Coder) -> None:
-        self.comparison, self.coder = comparison, coder
+    def __init__(self, comparison: Comparison, survey: Callable[[], Coder]) -> None:
+        self.comparison, self._survey = comparison, survey
         self.contrast: Coder | None = None
         self.contrast_sources: IntArray | Sequence[int] | None = None
         self.has_stratum = comparison.strata is not None
         self._planes: dict[int, BitPlanes] = {}
         self._codes: dict[int, list[CodeBlocks]] = {}
+
+    @cached_property
+    def coder(self) -> Coder:
+        """Makes the codes of the variables."""
+        return self._survey()
 
     def add_contrast(
         self, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
@@ -173,7 +180,7 @@ class CodedComparison:
 
 def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threads: int) -> CodedComparison:
     """Survey the table of a comparison."""
-    return CodedComparison(comparison, coder_for(comparison.table, settings, n_threads=n_threads))
+    return CodedComparison(comparison, partial(coder_for, comparison.table, settings, n_threads=n_threads))
 
 
 class CodedStudy:
@@ -194,14 +201,14 @@ class CodedStudy:
         latest = self._latest
         if latest is not None and latest.comparison is comparison and self._covers(columns):
             return latest
-        coder = None
-        if latest is not None and latest.coder.table is comparison.table and self._covers(columns):
-            coder = latest.coder
+        if latest is not None and latest.comparison.table is comparison.table and self._covers(columns):
+            known = latest.coder
+            self._latest = CodedComparison(comparison, lambda: known)
+            return self._latest
         latest = self._latest = None  # its memory is free before the next one is made
-        if coder is None:
-            coder = coder_for(comparison.table, self._settings, n_threads=self.n_threads, columns=columns)
-            self._columns = columns
-        self._latest = CodedComparison(comparison, coder)
+        self._columns = columns
+        survey = partial(coder_for, comparison.table, self._settings, n_threads=self.n_threads, columns=columns)
+        self._latest = CodedComparison(comparison, survey)
         return self._latest
 
     def _covers(self, columns: IntArray | None) -> bool:

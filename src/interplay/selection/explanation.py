@@ -65,8 +65,9 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
     for number, comparison in enumerate(task.comparisons):
         # One comparison after the other, so that its codes, planes and tables serve the runs of all sizes.
         numbers = range(number * n_sizes, (number + 1) * n_sizes)
-        coded = data.coded.of(comparison, _involved(found, numbers))
-        tables = tuple_tables(coded)
+        involved = _involved(found, numbers)
+        coded = data.coded.of(comparison, involved)
+        tables = tuple_tables(coded) if len(involved) else []
         for run in numbers:
             runs.append(_explained_run(found, run, data, coded, tables))
             cells = list(_best_counts(found, run, coded, tables))

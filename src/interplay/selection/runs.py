@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -272,8 +273,8 @@ def _with_contrast(coded: CodedComparison, settings: SelectionSettings) -> Coded
 def _inflation(comparison: Comparison, settings: SelectionSettings, contrast: Coder, choice: EngineChoice) -> float:
     """Return λ: the mean 1D gain of group contrast variables, in χ² per degree of freedom, at least 1."""
     once = replace(settings, dimensions=1, discretizations=1)
-    coder = coder_for(contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
-    coded = CodedComparison(replace(comparison, table=contrast.table), coder)
+    survey = partial(coder_for, contrast.table, once, n_threads=choice.n_threads, discrete=contrast.is_discrete)
+    coded = CodedComparison(replace(comparison, table=contrast.table), survey)
     (found,) = prepare_search(coded, once, choice).run(False)
     return max(float(np.mean(CHI2_PER_UNIT["bits"] * found.gain / found.df)), 1.0)
 
