@@ -100,7 +100,7 @@ def test_workers_are_killed_and_others_come(client, problem, n_victims: int) -> 
     victims = list(client.run(os.getpid).values())[:n_victims]
     killed_at = []
 
-    def kill_once(done: int, found: MaxGains) -> None:
+    def kill_once(done: int) -> None:
         if not killed_at and done > 0.2 * tiles.n_tuples.sum():
             killed_at.append(done)
             for victim in victims:

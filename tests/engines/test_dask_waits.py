@@ -109,7 +109,7 @@ def test_data_that_are_not_copied_between_workers(client, problem, impatient, mo
 
 
 def test_bounds_that_never_arrive(client, problem, impatient, monkeypatch) -> None:
-    import interplay.engines.dask as engine
+    import interplay.engines.dask_chunks as engine
 
     monkeypatch.setattr(engine, "_MAX_BOUND_BYTES", 0)
     planes, tiles, plain = problem

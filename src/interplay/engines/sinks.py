@@ -110,7 +110,7 @@ class Maxima(Sink):
     @property
     def gains(self) -> MaxGains:
         """The maxima so far, over all tiles and those known from the start. Engines may improve its arrays in place."""
-        return replace(self._gains)  # a new object: it keeps what was once derived from the arrays
+        return replace(self._gains)  # MaxGains caches what it derives from its arrays, and these change
 
     def asked(self) -> dict[str, Any]:
         return {"known": self.gains, "discretization": self.discretization}

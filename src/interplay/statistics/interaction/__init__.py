@@ -26,7 +26,7 @@ compiled code and GPUs need these numbers and nothing else of this package. For 
 pseudocounts* (1 bit of gain, times samples, is 2 ln 2 on the scale of G²):
 
 1. The smallest gain of a member, 2N·(I(T; Y) − max I(T without i; Y)), is an upper bound of G² (`gain_bound`). Engines
-   list the tuples of which every member gains enough (`Engine.screen_tiles`), bounded by ``thresholds[1]`` at first,
+   list the tuples of which every member gains enough (`Screen`), bounded by ``thresholds[1]`` at first,
    then by the nominal df where no entry is empty, and at last by `fewest_degrees_of_freedom`. Of 1.3 million triples of
    genotypes with rare alleles some 100 are left at max_p = 0.05/m; by ``thresholds[1]`` alone it would be 7000.
 2. What is left is counted, and gets Kirkwood's bound: I of all parts and E ln Z, one logarithm and a few products per
