@@ -130,6 +130,8 @@ def _best_counts(
     """Yield the tables of the best tuples of the first variables that show most clearly in a run."""
     variables = found.ranked[:MAX_KEPT]
     variables = variables[found.best_run[variables] == number]
+    if not len(variables):
+        return
     run = found.runs[number]
     # Members of a tuple often have it in common: it is kept once.
     rows = np.column_stack([run.gains.discretization[variables], found.best_tuples(variables, run.dimensions)])
