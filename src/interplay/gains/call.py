@@ -172,8 +172,8 @@ def max_information_gain(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # one that is not there is refused before a file is written
 
-    def about(like: str | None) -> dict[str, Any]:
-        fingerprint = partial(data_fingerprint, like=like, n_threads=choice.n_threads)
+    def about() -> dict[str, Any]:
+        fingerprint = partial(data_fingerprint, n_threads=choice.n_threads)
         return about_search(table, classes, settings, fingerprint=fingerprint(table, classes, within)) | {
             "contrast fingerprint": None if contrast_table is None else fingerprint(contrast_table, classes),
             "contrast_sources": None if contrast_sources is None else np.asarray(contrast_sources).tolist(),

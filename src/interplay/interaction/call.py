@@ -260,6 +260,7 @@ def interactions(
         task.caps,
         choice,
         asked=task.asked,
+        shard=task.shard,
         checkpoint=kept,
         progress=progress,
         covariates=task.covariates,

@@ -73,9 +73,9 @@ class InteractionData:
         """Turn numbers of searched variables into numbers of variables of the table."""
         return searched if self.family.columns is None else self.family.columns[searched]
 
-    def fingerprint(self, like: str | None = None, *, n_threads: int) -> str:
+    def fingerprint(self, *, n_threads: int) -> str:
         """Return the hash of all data; see `data_fingerprint`."""
-        return data_fingerprint(self.table, self.classes, self.strata, self.groups, like=like, n_threads=n_threads)
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups, n_threads=n_threads)
 
     def record(self, fingerprint: str) -> dict[str, Any]:
         """Return what a result records of its data, and the date."""

@@ -56,6 +56,7 @@ def find_interactions(
     choice: EngineChoice,
     *,
     asked: dict[str, Any],
+    shard: Shard | None,
     checkpoint: Checkpoint | None,
     progress: Progress,
     covariates: Covariates | None = None,
@@ -68,7 +69,6 @@ def find_interactions(
     recorded, settings = settings, replace(settings, discrete=data.discrete(settings.discrete))
     coders = Coders(settings, n_threads=choice.n_threads)
     omit_missing = asked["missing"] == "omit"
-    shard = None if asked["shard"] is None else Shard.parse(asked["shard"])
 
     coder = coders.of(data.comparison.table)
     n_levels = coder.n_levels - (has_missing_level(coder) if omit_missing else 0)
@@ -76,8 +76,8 @@ def find_interactions(
 
     fingerprint = cache(partial(data.fingerprint, n_threads=choice.n_threads))
 
-    def about(like: str | None) -> dict[str, Any]:
-        search = about_search(data.table, data.classes, recorded, fingerprint=fingerprint(like))
+    def about() -> dict[str, Any]:
+        search = about_search(data.table, data.classes, recorded, fingerprint=fingerprint())
         return search | {name: value for name, value in asked.items() if name not in ("decision", "decision_divisions")}
 
     with keeping(checkpoint, about):
@@ -123,7 +123,7 @@ def find_interactions(
         ),
         settings={name: value for name, value in recorded.to_dict().items() if name != "pseudocount"} | asked,
         provenance={
-            **data.record(fingerprint(None)),
+            **data.record(fingerprint()),
             "engine": screened.engine,
             "searchers": screened.searched,
             "searched_up_to_p": cap,

@@ -21,6 +21,7 @@ from interplay.results.run import Run, smallest_log_p
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, keeping
 from interplay.search.dimensions import Dimensions
+from interplay.search.loop import TileLoop
 from interplay.search.plan import least_work
 from interplay.search.settings import SelectionSettings
 from interplay.selection.arm_tests import arm_p_values
@@ -28,7 +29,7 @@ from interplay.selection.explanation import SearchedData, looked_up, retests
 from interplay.selection.runs import SearchedRun, search_runs
 from interplay.selection.task import SelectionTask, check_selection, with_fitting_dimensions
 from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
-from interplay.statistics.null_fit import NullFit, fit_null
+from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
 from interplay.study.provenance import now, versions
@@ -229,27 +230,13 @@ def select(
     coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
     task = with_fitting_dimensions(task, coders)
     fingerprint = cache(partial(task.fingerprint, n_threads=coders.n_threads))
-    with keeping(kept, lambda like: task.about(fingerprint(like))):
+    with keeping(kept, lambda: task.about(fingerprint())):
         searched, loops = zip(*search_runs(task, coders, choice, progress=progress, checkpoint=kept), strict=True)
     return selection_from(
         searched,
         names=list(task.table.names),
         settings=task.settings,
-        provenance={
-            "date": now(),
-            "target": task.target,
-            "n_samples": task.table.n_samples,
-            "samples_left_out": task.table.samples_left_out,
-            "n_vars": task.table.n_vars,
-            "data_fingerprint": fingerprint(None),
-            "strata": task.strata_sizes,
-            "groups": task.exchanged,
-            **task.study,
-            "engine": loops[-1].engine.describe(),  # of several searches, that of the largest
-            "searchers": summed_counts(loop.searched for loop in loops),
-            "seconds": round(time.perf_counter() - started, 3),
-            "versions": versions(),
-        },
+        provenance=provenance_of(task, loops, fingerprint=fingerprint(), started=started),
         data=SearchedData(
             task.table,
             task.comparisons,
@@ -260,6 +247,27 @@ def select(
             survival=task.survival,
         ),
     )
+
+
+def provenance_of(
+    task: SelectionTask, loops: Sequence[TileLoop], *, fingerprint: str, started: float
+) -> dict[str, Any]:
+    """Return what a result, or a part, records of its data and its searches, the last of which is the largest."""
+    return {
+        "date": now(),
+        "target": task.target,
+        "n_samples": task.table.n_samples,
+        "samples_left_out": task.table.samples_left_out,
+        "n_vars": task.table.n_vars,
+        "data_fingerprint": fingerprint,
+        "strata": task.strata_sizes,
+        "groups": task.exchanged,
+        **task.study,
+        "engine": loops[-1].engine.describe(),
+        "searchers": summed_counts(loop.searched for loop in loops),
+        "seconds": round(time.perf_counter() - started, 3),
+        "versions": versions(),
+    }
 
 
 _DEFAULTS = {
@@ -294,7 +302,7 @@ def selection_from(
     tests: tuple[ArmPValues, ...] = ()
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
-        runs = [_run(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
+        runs = [Run.of(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
         log_p = smallest_log_p(runs)
         p_values, p_adjusted = (
             np.minimum(np.min(each, axis=0) * len(nulls), 1.0)
@@ -353,20 +361,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         n_classes=len(run.class_labels),
     )
     null_fit = replace(null_fit, inflation=inflation)
-    return _run(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
-
-
-def _run(run: SearchedRun, null_fit: NullFit) -> Run:
-    return Run(
-        decision=run.decision,
-        class_labels=run.class_labels,
-        class_sizes=run.class_sizes,
-        gains=run.gains,
-        gain_alone=run.alone.gain,
-        df_alone=run.alone.df,
-        contrast_sources=run.contrast_sources,
-        null_fit=null_fit,
-    )
+    return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
 
 
 def _permuted(run: SearchedRun) -> FloatArray:

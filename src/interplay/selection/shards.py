@@ -20,14 +20,12 @@ from interplay.codes.coders import Coders
 from interplay.engines.choice import AsEngine, check_engine
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.searcher_counts import summed_counts
-from interplay.files.archive import as_json
-from interplay.results.sample_words import samples_left_out
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference, keeping
 from interplay.search.loop import Shard
 from interplay.search.plan import least_work
 from interplay.search.settings import SelectionSettings
-from interplay.selection.call import selection_from, task_of
+from interplay.selection.call import provenance_of, selection_from, task_of
 from interplay.selection.explanation import SearchedData
 from interplay.selection.part import Part
 from interplay.selection.runs import SearchedRun, search_runs
@@ -193,32 +191,20 @@ def search_shard(
     coders = Coders(task.settings, n_threads=choice.reading_threads(least_work(task.table, task.settings)))
     task = with_fitting_dimensions(task, coders)
     fingerprint = cache(partial(task.fingerprint, n_threads=coders.n_threads))
-    with keeping(kept, lambda like: task.about(fingerprint(like)) | {"shard": str(which)}):
+    with keeping(kept, lambda: task.about(fingerprint()) | {"shard": str(which)}):
         runs, loops = zip(
             *search_runs(task, coders, choice, progress=progress, checkpoint=kept, shard=which), strict=True
         )
     return Part(
         shard=which,
         names=list(task.table.names),
-        about=as_json(
-            {
-                "interplay": versions()["interplay"],
-                **task.about(fingerprint(None)),
-                "tiles": [loop.layout for loop in loops],
-            },
-        ),
-        settings=as_json(task.settings.to_dict()),
-        provenance={
-            "target": task.target,
-            "samples_left_out": task.table.samples_left_out,
-            "strata": task.strata_sizes,
-            "groups": task.exchanged,
-            "study": task.study,
-            "engine": loops[-1].engine.describe(),
-            "searchers": summed_counts(loop.searched for loop in loops),
-            "seconds": round(time.perf_counter() - started, 3),
-            "versions": versions(),
+        about={
+            "interplay": versions()["interplay"],
+            **task.about(fingerprint()),
+            "tiles": [loop.layout for loop in loops],
         },
+        settings=task.settings.to_dict(),
+        provenance=provenance_of(task, loops, fingerprint=fingerprint(), started=started),
         decision_codes=task.classes.codes,
         strata_codes=np.empty(0, dtype=np.int64) if task.strata is None else task.strata.codes,
         group_codes=np.empty(0, dtype=np.int64) if task.groups is None else task.groups.codes,
@@ -298,23 +284,15 @@ def merge_parts(
         merged,
         names=first.names,
         settings=settings,
-        provenance={
+        provenance=first.provenance
+        | {
             "date": now(),
-            "target": first.provenance.get("target"),  # earlier parts do not say
-            "n_samples": first.about["n_samples"],
-            "samples_left_out": samples_left_out(first.provenance),
-            "n_vars": first.about["n_vars"],
-            "data_fingerprint": first.about["data fingerprint"],
-            "strata": first.provenance["strata"],
-            "groups": first.provenance.get("groups", {}),
-            **first.provenance.get("study", {}),
             "engine": {
                 "name": ", ".join(sorted({entry["engine"]["name"] for entry in provenances})),
                 "shards": first.shard.of,
             },
-            "searchers": summed_counts(entry.get("searchers", {}) for entry in provenances),
+            "searchers": summed_counts(entry["searchers"] for entry in provenances),
             "seconds": round(sum(entry["seconds"] for entry in provenances), 3),
-            "versions": first.provenance["versions"],
         },
         data=None if X is None else _same_data(X, first, settings, n_threads=resolve_n_jobs(n_jobs)),
     )
@@ -364,9 +342,8 @@ def _same_data(X: Any, part: Part, settings: SelectionSettings, *, n_threads: in
     strata = Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None
     groups = Groups(part.group_codes) if len(part.group_codes) else None
     same_shape = (table.n_samples, table.n_vars) == (part.about["n_samples"], part.about["n_vars"])
-    recorded = part.about["data fingerprint"]
-    hashed = partial(data_fingerprint, table, classes, strata, groups, like=recorded, n_threads=n_threads)
-    if not same_shape or hashed() != recorded:
+    hashed = partial(data_fingerprint, table, classes, strata, groups, n_threads=n_threads)
+    if not same_shape or hashed() != part.about["data fingerprint"]:
         raise ValueError("X is not the table from which the parts were made: give that table, or leave X out")
     comparisons = make_comparisons(table, classes, strata, settings.multiclass, groups)
     return SearchedData(

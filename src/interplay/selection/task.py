@@ -67,9 +67,9 @@ class SelectionTask:
     covariates: Covariates | None = None
     survival: Survival | None = None
 
-    def fingerprint(self, like: str | None = None, *, n_threads: int) -> str:
+    def fingerprint(self, *, n_threads: int) -> str:
         """Return the hash of all data; see `data_fingerprint`."""
-        return data_fingerprint(self.table, self.classes, self.strata, self.groups, like=like, n_threads=n_threads)
+        return data_fingerprint(self.table, self.classes, self.strata, self.groups, n_threads=n_threads)
 
     @property
     def strata_sizes(self) -> dict[str, int]:
