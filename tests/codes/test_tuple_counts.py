@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
 
 import numpy as np
@@ -106,25 +105,6 @@ def test_saved_and_loaded(tmp_path) -> None:
     for mine, theirs in zip(result.tuple_counts, again.tuple_counts, strict=True):
         np.testing.assert_array_equal(mine.counts, theirs.counts)
         assert mine.level_names == theirs.level_names
-
-
-def test_files_without_counts_are_read(tmp_path) -> None:
-    import json
-
-    frame, y = people(2)
-    interplay.select(frame, y, dimensions=2, missing="level", random_state=0).save(tmp_path / "new")
-    with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
-        document = json.loads(new.read("selection.json"))
-        document["version"] = 1
-        del document["content"]["tuple_counts"]
-        old.writestr("selection.json", json.dumps(document))
-        for name in new.namelist():
-            if "tuple_counts" not in name and name != "selection.json":
-                old.writestr(name, new.read(name))
-    loaded = interplay.load(tmp_path / "old")
-    assert loaded.tuple_counts == ()
-    with pytest.raises(ValueError, match="are not stored"):
-        loaded.counts_of(loaded.relevant[0])
 
 
 def test_tuples_nobody_could_look_at_are_not_kept() -> None:

@@ -44,11 +44,10 @@ def npy_saying(header: str, data: bytes = b"\0" * 64) -> bytes:
 
 
 def with_json(kind: str, change: Callable[[Any], Any]) -> Entries:
-    name = "selection.json" if kind == "selection" else "content.json"
     entries = dict(whole(kind))
-    document = json.loads(entries[name])
+    document = json.loads(entries["content.json"])
     changed = change(document)
-    entries[name] = json.dumps(document if changed is None else changed).encode()
+    entries["content.json"] = json.dumps(document if changed is None else changed).encode()
     return with_checksums(entries)
 
 
@@ -56,10 +55,16 @@ def with_entry(kind: str, name: str, content: bytes) -> Entries:
     return with_checksums(whole(kind) | {name: content})
 
 
+#: One of floats in each kind of file.
+ARRAYS = {
+    "selection": "p_value.npy",
+    "part": "runs.0.gains.gain_by_group.npy",
+    "checkpoint": "searches.search.found.0.gain_by_group.npy",
+}
+
+
 def an_array(kind: str) -> str:
-    return {"selection": "selection.p_value.npy", "part": "run0.gains.gain_by_group.npy"}.get(
-        kind, "search.0.gain_by_group.npy"
-    )
+    return ARRAYS[kind]
 
 
 def opened(kind: str, content: bytes) -> Any:
@@ -78,7 +83,6 @@ def opened(kind: str, content: bytes) -> Any:
 def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
     """What can be wrong with a file of any kind, by what it is."""
     array = an_array(kind)
-    first_json = "selection.json" if kind == "selection" else "content.json"
     return {
         "an empty file": lambda: b"",
         "some other bytes": lambda: b"gains\n" * 100,
@@ -103,11 +107,11 @@ def damaged(kind: str) -> dict[str, Callable[[], bytes]]:
             with_entry(kind, array, npy_saying("__import__('os').mkdir('it-ran')"))
         ),
         "a header that never ends": lambda: packed(with_entry(kind, array, npy_saying("{" * 9000))),
-        "JSON that is not valid": lambda: packed(whole(kind) | {first_json: b"{"}),
-        "JSON that is a list": lambda: packed(whole(kind) | {first_json: b"[]"}),
+        "JSON that is not valid": lambda: packed(whole(kind) | {"content.json": b"{"}),
+        "JSON that is a list": lambda: packed(whole(kind) | {"content.json": b"[]"}),
         "JSON with NaN": lambda: packed(with_json(kind, lambda d: d | {"version": float("nan")})),
-        "JSON nested a million deep": lambda: packed(whole(kind) | {first_json: b"[" * 10**6}),
-        "JSON with a number of a million digits": lambda: packed(whole(kind) | {first_json: b"9" * 10**6}),
+        "JSON nested a million deep": lambda: packed(whole(kind) | {"content.json": b"[" * 10**6}),
+        "JSON with a number of a million digits": lambda: packed(whole(kind) | {"content.json": b"9" * 10**6}),
         "a format of another kind": lambda: packed(with_json(kind, lambda d: d | {"format": "interplay other"})),
         "content that is a number": lambda: packed(with_json(kind, lambda d: d | {"content": 7})),
         "content that is empty": lambda: packed(with_json(kind, lambda d: d | {"content": {}})),
@@ -198,6 +202,16 @@ AREA = Area(
             changed("selection", "settings", to={"dict": {}}),
             MESSAGES["selection"],
         ),
+        refused(
+            "`load`: a setting that there is not",
+            changed("selection", "settings", "dict", "multiclass", to="both"),
+            MESSAGES["selection"],
+        ),
+        refused(
+            "`load`: a file of interplay 0.2",
+            lambda: opened("selection", packed({"selection.json": b"{}"})),
+            "^'file' was saved by interplay 0.2 or earlier: run it again",
+        ),
         refused("`load`: a class that does not exist", changed("selection", "type", to="Path"), MESSAGES["selection"]),
         refused(
             "`load`: a function instead of a class",
@@ -213,7 +227,7 @@ AREA = Area(
             "`load`: negative degrees of freedom",
             lambda: opened(
                 "selection",
-                packed(with_entry("selection", "selection.runs.0.gains.df_by_group.npy", npy(np.full((38, 1), -2)))),
+                packed(with_entry("selection", "runs.0.gains.df_by_group.npy", npy(np.full((38, 1), -2)))),
             ),
             MESSAGES["selection"],
         ),
@@ -229,23 +243,42 @@ AREA = Area(
             lambda: opened("selection", packed(whole("selection"))).names,
         ),
         *damaged_cases("part"),
-        refused("`merge_parts`: shard 1 of 10¹²", changed("part", "shard", to=[1, 10**12]), MESSAGES["part"]),
-        refused("`merge_parts`: shard 0 of 1", changed("part", "shard", to=[0, 1]), MESSAGES["part"]),
-        refused("`merge_parts`: settings that are missing", changed("part", "settings", to={}), MESSAGES["part"]),
-        refused("`merge_parts`: no runs", changed("part", "runs", to=[]), MESSAGES["part"]),
         refused(
-            "`merge_parts`: another number of samples", changed("part", "about", "n_samples", to=7), MESSAGES["part"]
+            "`merge_parts`: a file of interplay 0.2",
+            lambda: opened("part", packed(with_json("part", _without_version))),
+            "^'file' was saved by interplay 0.2 or earlier: run it again",
+        ),
+        refused("`merge_parts`: shard 1 of 10¹²", changed("part", "shard", "of", to=10**12), MESSAGES["part"]),
+        refused("`merge_parts`: shard 0 of 1", changed("part", "shard", "number", to=0), MESSAGES["part"]),
+        refused(
+            "`merge_parts`: settings that are missing", changed("part", "settings", to={"dict": {}}), MESSAGES["part"]
+        ),
+        refused("`merge_parts`: no runs", changed("part", "runs", to={"tuple": []}), MESSAGES["part"]),
+        refused(
+            "`merge_parts`: another number of samples",
+            changed("part", "about", "dict", "n_samples", to=7),
+            MESSAGES["part"],
         ),
         refused("`merge_parts`: a file that does not exist", lambda: interplay.merge_parts(["nowhere"]), "nowhere"),
         *damaged_cases("checkpoint"),
         refused(
+            "`checkpoint=`: a file of interplay 0.2",
+            lambda: opened("checkpoint", packed(with_json("checkpoint", _without_version))),
+            "^checkpoint: 'file' was saved by interplay 0.2 or earlier: run it again",
+        ),
+        refused(
+            "`checkpoint=`: a folder",
+            lambda: (os.mkdir("folder"), gains(checkpoint="folder")),
+            "^checkpoint must be the name of a file, and 'folder' is a folder",
+        ),
+        refused(
             "`checkpoint=`: 10¹² tiles done",
-            changed("checkpoint", "searches", "search", "n_tiles", to=10**12),
+            changed("checkpoint", "searches", "dict", "search", "done", "shape", to=[10**12]),
             MESSAGES["checkpoint"],
         ),
         refused(
             "`checkpoint=`: tiles of a negative size",
-            changed("checkpoint", "searches", "search", "shapes", to=[{"block_size": -1}]),
+            changed("checkpoint", "searches", "dict", "search", "shapes", 0, "block_size", to=-1),
             MESSAGES["checkpoint"],
         ),
         refused(
@@ -271,6 +304,10 @@ AREA = Area(
         refused("`checkpoint=`: another table", lambda: _checkpoint_of_another_table(), "belongs to another search"),
     ],
 )
+
+
+def _without_version(document: Any) -> Any:
+    return {name: value for name, value in document.items() if name != "version"}
 
 
 def _checkpoint_of_selection() -> Any:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import interplay
+from fuzz.archives import with_checksums
 from interaction_people import KINDS, people, result
 from interplay.report.about import repeat
 
@@ -38,28 +39,30 @@ def test_damaged_files_are_refused(tmp_path):
     result("three levels").save(tmp_path / "pairs")
     with zipfile.ZipFile(tmp_path / "pairs") as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
-    document = json.loads(entries["interactions.json"])
+    document = json.loads(entries["content.json"])
     changes = [
         lambda content: content.update(n_tests=1),
         lambda content: content["settings"]["dict"].update(level=2.0),
         lambda content: content["cuts"]["tuple"].pop(),
         lambda content: content["outcome"]["labels"].pop(),
-        lambda content: content["tested"].update(chi2={"array": "interactions.tested.df"}),
-        lambda content: content["tested"].update(tuples={"array": "interactions.tested.residual_cell"}),
+        lambda content: content["tested"].update(chi2={"array": "tested.df"}),
+        lambda content: content["tested"].update(tuples={"array": "tested.residual_cell"}),
+        lambda content: content["settings"]["dict"].update(missing="all"),
         lambda content: content.pop("names"),
+        lambda content: content.pop("with_covariates"),
     ]
     for number, change in enumerate(changes):
         copy = json.loads(json.dumps(document))
         change(copy["content"])
         path = tmp_path / f"damaged{number}"
         with zipfile.ZipFile(path, "w") as archive:
-            for name, data in (entries | {"interactions.json": json.dumps(copy).encode()}).items():
+            for name, data in with_checksums(entries | {"content.json": json.dumps(copy).encode()}).items():
                 archive.writestr(name, data)
         with pytest.raises(ValueError, match="is not a saved list of interactions, or is damaged"):
             interplay.load(path)
     document["version"] = 99
     with zipfile.ZipFile(tmp_path / "newer", "w") as archive:
-        archive.writestr("interactions.json", json.dumps(document))
+        archive.writestr("content.json", json.dumps(document))
     with pytest.raises(ValueError, match="newer interplay"):
         interplay.load(tmp_path / "newer")
 

@@ -239,11 +239,18 @@ def test_wide_tables_stay_below_five_megabytes(xor, monkeypatch, n_vars: int, le
         df_by_group=run.gains.df_by_group[order],
         n_vars=n_vars,
     )
+    alone = replace(
+        gains,
+        gain_by_group=run.alone.gain_by_group[order],
+        discretization_by_group=run.alone.discretization_by_group[order],
+        tuples_by_group=np.arange(n_vars)[:, np.newaxis, np.newaxis],
+        df_by_group=run.alone.df_by_group[order],
+    )
     fit = replace(run.null_fit, statistic=run.null_fit.statistic[order], chi2_p=run.null_fit.chi2_p[order])
     wide = replace(
         xor,
         names=[f"{v:0{letters}d}" for v in range(n_vars)],
-        runs=(replace(run, gains=gains, null_fit=fit, gain_alone=run.gain_alone[order]),),
+        runs=(replace(run, gains=gains, null_fit=fit, alone=alone),),
         log_p=xor.log_p[order],
         p_value=xor.p_value[order],
         p_adjusted=xor.p_adjusted[order],

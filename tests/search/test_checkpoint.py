@@ -242,7 +242,7 @@ def test_files_that_are_no_checkpoints_stay_as_they_are(data, file: Path) -> Non
         interplay.max_information_gain(*data, checkpoint=file.parent / "nowhere" / "run.ckpt")
     with pytest.raises(TypeError, match="name of a file"):
         interplay.max_information_gain(*data, checkpoint=3)
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(ValueError, match=r"checkpoint must be the name of a file, and .* is a folder"):
         interplay.max_information_gain(*data, checkpoint=file.parent)
 
 

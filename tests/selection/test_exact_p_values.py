@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -127,15 +125,6 @@ def test_parts_give_the_same_bits(with_strata: bool, tmp_path: Path) -> None:
     assert merged.table.equals(whole.table)
 
 
-def test_parts_of_earlier_versions_have_chi_squared_p_values() -> None:
-    X, y, _ = small_data()
-    part = interplay.search_shard(X, y, shard=(1, 1), dimensions=1)
-    old = dataclasses.replace(part, runs=tuple(dataclasses.replace(run, exact_log_p=None) for run in part.runs))
-    merged = interplay.merge_parts([old])
-    assert not merged.null_fit.is_exact
-    np.testing.assert_allclose(merged.p_value, merged.null_fit.chi2_p)
-
-
 @pytest.mark.parametrize("wrong", [np.zeros(5), np.full(6, 0.1), np.full(6, np.nan)])
 def test_parts_with_impossible_p_values_are_refused(wrong, tmp_path: Path) -> None:
     X, y, _ = small_data()
@@ -153,20 +142,6 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     again = interplay.load(tmp_path / "run")
     np.testing.assert_array_equal(again.null_fit.exact_log_p, found.null_fit.exact_log_p)
     assert again.summary() == found.summary()
-
-
-def test_files_of_version_2_are_read(tmp_path: Path) -> None:
-    X, y, _ = small_data()
-    interplay.select(X, y, dimensions=1).save(tmp_path / "run")
-    with zipfile.ZipFile(tmp_path / "run") as new, zipfile.ZipFile(tmp_path / "old", "w") as old:
-        for name in new.namelist():
-            content = new.read(name)
-            if name == "selection.json":
-                document = json.loads(content) | {"version": 2}
-                del document["content"]["runs"]["tuple"][0]["null_fit"]["exact_log_p"]
-                content = json.dumps(document).encode()
-            old.writestr(name, content)
-    assert not interplay.load(tmp_path / "old").null_fit.is_exact
 
 
 def test_a_finished_checkpoint_gives_the_same(tmp_path: Path) -> None:

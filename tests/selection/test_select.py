@@ -242,15 +242,21 @@ class TestSelection:
     @pytest.mark.parametrize("content", ["null", "[]", "{}", '{"format": "interplay selection", "version": "2"}'])
     def test_foreign_zips_are_refused(self, content: str, tmp_path) -> None:
         with zipfile.ZipFile(tmp_path / "foreign", "w") as archive:
-            archive.writestr("selection.json", content)
+            archive.writestr("content.json", content)
         with pytest.raises(ValueError, match="not a saved selection"):
             interplay.load(tmp_path / "foreign")
 
     def test_newer_files_are_refused(self, tmp_path) -> None:
         with zipfile.ZipFile(tmp_path / "newer", "w") as archive:
-            archive.writestr("selection.json", '{"format": "interplay selection", "version": 99}')
+            archive.writestr("content.json", '{"format": "interplay selection", "version": 99}')
         with pytest.raises(ValueError, match="newer interplay"):
             interplay.load(tmp_path / "newer")
+
+    def test_older_files_are_refused(self, tmp_path) -> None:
+        with zipfile.ZipFile(tmp_path / "older", "w") as archive:
+            archive.writestr("selection.json", '{"format": "interplay selection", "version": 4}')
+        with pytest.raises(ValueError, match=r"was saved by interplay 0\.2 or earlier: run it again$"):
+            interplay.load(tmp_path / "older")
 
     def test_changing_the_table_changes_nothing_else(self, result: Selection) -> None:
         before = result.summary()

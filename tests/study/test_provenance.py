@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 import interplay
 from interplay.base.arrays import DecisionClasses
 from interplay.study.fingerprint import data_fingerprint
-from interplay.study.table import Table, as_table
+from interplay.study.table import as_table
 
 N = 60
 CLASSES = DecisionClasses(np.arange(N) % 2, [0, 1])
@@ -24,21 +23,10 @@ SMALL = RNG.integers(-1000, 1000, size=(N, 5))
 LARGE = 2**60 + RNG.integers(0, 200, size=(N, 5))  # apart by less than a float64 can tell
 
 
-def fingerprint(X: Any, *, like: str | None = None) -> str:
-    found = data_fingerprint(as_table(X), CLASSES, like=like)
-    assert found == data_fingerprint(as_table(X), CLASSES, like=like, n_threads=3)
+def fingerprint(X: Any) -> str:
+    found = data_fingerprint(as_table(X), CLASSES)
+    assert found == data_fingerprint(as_table(X), CLASSES, n_threads=3)
     return found
-
-
-def old_fingerprint(table: Table) -> str:
-    """As it was until whole numbers beyond 2**53 were told apart."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update("\0".join(table.names).encode())
-    digest.update(CLASSES.codes.tobytes())
-    values = table.block(0, table.n_vars).astype(np.float64) + 0.0
-    values[np.isnan(values)] = np.nan
-    digest.update(values.tobytes())
-    return digest.hexdigest()
 
 
 def changed(X: np.ndarray, by: Any = 1) -> np.ndarray:
@@ -122,25 +110,6 @@ def test_labels_are_no_numbers() -> None:
     labels = pd.DataFrame({"a": [f"{v:02}" for v in np.arange(N) % 20]})
     assert fingerprint(numbers) != fingerprint(labels)
     assert fingerprint(labels) == fingerprint(labels.astype("category")) == fingerprint(pl.from_pandas(labels))
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        SMALL,
-        SMALL / 7,
-        -SMALL * 0.0,
-        SMALL > 0,
-        np.where(SMALL > 900, np.nan, SMALL / 7),
-        np.full((N, 2), 2**53),
-        pd.DataFrame({"a": SMALL[:, 0], "b": ["u", "v", "w"] * (N // 3), "c": SMALL[:, 0] > 0}),
-    ],
-)
-def test_earlier_fingerprints_are_compared_with_their_like(X: Any) -> None:
-    old = old_fingerprint(as_table(X))
-    assert fingerprint(X, like=old) == old
-    assert fingerprint(X) != old
-    assert fingerprint(X, like=fingerprint(X)) == fingerprint(X)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.float32, np.float64, np.longdouble])

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.coder import Coder
+from interplay.files.types import Check
 from interplay.study.columns import Column, ColumnKind
 from interplay.study.outcome import decision_column
 
@@ -37,11 +38,16 @@ class VariableCuts:
         Whether missing values have a level, the last one.
     """
 
-    variable: int
-    thresholds: FloatArray
-    values: FloatArray
+    variable: Annotated[int, Check(low=0, below="n_vars")]
+    thresholds: Annotated[FloatArray, Check("n_discretizations divisions")]
+    values: Annotated[FloatArray, Check("n_levels")]
     labels: list[str]
     missing_level: bool
+
+    def is_consistent(self) -> bool:
+        """Say whether levels are of one kind: a file may say anything."""
+        n_kinds = sum([self.is_cut, len(self.values) > 0, len(self.labels) > 0])
+        return n_kinds <= 1 and (not self.is_cut or self.thresholds.shape[1] > 0)
 
     @property
     def is_cut(self) -> bool:
@@ -90,8 +96,12 @@ class OutcomeCuts:
         Of a continuous outcome: the largest value of each class but the last. Empty for others.
     """
 
-    labels: list[str]
-    bounds: FloatArray
+    labels: Annotated[list[str], Check("n_classes")]
+    bounds: Annotated[FloatArray, Check("n_bounds")]
+
+    def is_consistent(self) -> bool:
+        """Say whether there is a bound between any two classes, or none: a file may say anything."""
+        return len(self.bounds) in (0, len(self.labels) - 1)
 
     def classes(self, y: Any, *, n_samples: int) -> DecisionClasses:
         """Return the classes of new samples; some may have no samples, but not all but one."""

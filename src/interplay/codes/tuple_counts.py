@@ -7,12 +7,14 @@ which so can show them without the data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.codes.coder import Coder
 from interplay.codes.cuts import variable_cuts
+from interplay.files.types import Check
 
 #: A result keeps the counts of so many tuples, and not of those with more numbers than this (cells times classes),
 #: which no picture could show.
@@ -35,11 +37,15 @@ class TupleCounts:
     counts : (n_levels of member 0, …, n_levels of member k − 1, n_classes) int64
     """
 
-    members: IntArray
-    run: int
+    members: Annotated[IntArray, Check("k", low=0, below="n_vars")]
+    run: Annotated[int, Check(low=0)]
     discretization: int
-    level_names: list[list[str]]
+    level_names: Annotated[list[list[str]], Check("k")]
     counts: IntArray
+
+    def is_consistent(self) -> bool:
+        """Say whether the counts are of these levels: a file may say anything."""
+        return self.counts.shape[:-1] == tuple(len(names) for names in self.level_names)
 
     def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
         """Say whether this is the tuple asked for."""

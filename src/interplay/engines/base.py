@@ -40,7 +40,7 @@ class TileShape:
 
     @classmethod
     def of(cls, shape: TileShape | Mapping[str, Any]) -> TileShape:
-        """Return a shape that a file, or an engine of somebody else's, may give as a dict."""
+        """Return a shape that an engine of somebody else's may give as a dict."""
         return shape if isinstance(shape, TileShape) else cls(**shape)
 
 

@@ -24,13 +24,11 @@ import numpy.typing as npt
 
 from interplay.files.whole_file import is_special
 
-#: What all arrays together may unpack to: this, or so many times the size of the file if that is more. Arrays of one
-#: value pack a thousandfold, but they are not all there is in a file of ours.
-_MAX_ARRAY_BYTES = 1 << 30
-_MAX_RATIO = 20
+#: All arrays together may take this memory, or the second number of times the size of the file if that is more.
+ARRAY_LIMITS = (1 << 26, 20)
 
-#: The same of a JSON entry, whose objects take many times the memory of its text.
-_MAX_JSON_BYTES = 1 << 25
+#: The same of a JSON text, the objects in which take up to 30 times its memory.
+JSON_LIMITS = (1 << 21, 2)
 
 #: Damage shows in many ways; all of them mean the same to the reader.
 DAMAGE = (
@@ -44,13 +42,16 @@ class ZipContent:
 
     def __init__(self, archive: zipfile.ZipFile, file_bytes: int) -> None:
         self._archive = archive
-        self._file_bytes = file_bytes
-        self._array_bytes_left = max(_MAX_ARRAY_BYTES, _MAX_RATIO * file_bytes)
+        self._json_limit, self._bytes_left = (
+            max(least, ratio * file_bytes) for least, ratio in (JSON_LIMITS, ARRAY_LIMITS)
+        )
         entries = archive.infolist()
         if len({entry.filename for entry in entries}) < len(entries):
             raise ValueError("two entries of one name")  # which of them is meant?
         if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
             raise ValueError("another compression")
+        if sum(entry.file_size for entry in entries if entry.filename.endswith(".npy")) > self._bytes_left:
+            raise ValueError("unpacks to too much")
 
     def has(self, name: str) -> bool:
         """Say whether there is an entry of that name."""
@@ -58,13 +59,19 @@ class ZipContent:
 
     def small_bytes(self, name: str) -> bytes:
         """Return a small entry, such as JSON or a checksum."""
-        return self._read(name, max(_MAX_JSON_BYTES, _MAX_RATIO * self._file_bytes))
+        return self._read(name, self._json_limit)
 
     def array_bytes(self, name: str) -> bytes:
-        """Return the entry ``name.npy``, which counts against what all arrays may unpack to."""
-        content = self._read(f"{name}.npy", self._array_bytes_left)
-        self._array_bytes_left -= len(content)
+        """Return the entry ``name.npy``."""
+        content = self._read(f"{name}.npy", self._bytes_left)
+        self.spend(len(content))
         return content
+
+    def spend(self, n_bytes: int) -> None:
+        """Count memory against what all arrays may take."""
+        self._bytes_left -= n_bytes
+        if self._bytes_left < 0:
+            raise ValueError("unpacks to too much")
 
     def _read(self, name: str, limit: int) -> bytes:
         size = self._archive.getinfo(name).file_size
@@ -87,6 +94,12 @@ def open_zip(path: str | os.PathLike[str]) -> Iterator[ZipContent]:
         if error.filename is not None:
             raise
         raise ValueError("a place outside the file") from None  # where its directory points to
+
+
+def least_file_bytes(json_bytes: int, array_bytes: int) -> int:
+    """Return how large a file must be for its content to be within the bounds."""
+    needed = ((json_bytes, JSON_LIMITS), (array_bytes, ARRAY_LIMITS))
+    return max(math.ceil(size / ratio) if size > least else 0 for size, (least, ratio) in needed)
 
 
 def parse_json(text: bytes) -> Any:

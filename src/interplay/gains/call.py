@@ -116,7 +116,7 @@ def max_information_gain(
     check_progress(progress)
     choice = check_engine(engine, n_jobs=n_jobs)  # an engine that is not there is refused before a file is written
 
-    def about(_: Any) -> dict[str, Any]:
+    def about() -> dict[str, Any]:
         hashed = partial(data_fingerprint, n_threads=choice.n_threads)
         return about_search(study, settings, n_threads=choice.n_threads) | {
             "contrast fingerprint": None if contrast_table is None else hashed(contrast_table, study.classes),

@@ -54,7 +54,7 @@ def find_interactions(
     tables = tuple_tables(coded, omit_missing=task.omits_missing)
     _warn_of_sparse_tuples(task, coded)
 
-    def about(_: Any) -> dict[str, Any]:
+    def about() -> dict[str, Any]:
         asked = {name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions")}
         return about_search(task.study, task.settings, n_threads=choice.n_threads) | asked
 

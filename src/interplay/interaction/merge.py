@@ -19,7 +19,6 @@ from interplay.search.checkpoint import describe_difference
 from interplay.search.loop import Shard
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.study.fingerprint import has_earlier_form
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -53,26 +52,19 @@ def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -
     read = [_read(part) for part in parts]
     if not read:
         raise ValueError("parts is empty: give at least one part")
-    first_name, first = read[0]
+    first_name, first, first_shard = read[0]
     name_of: dict[int, str] = {}
-    for name, part in read:
-        hashes = [each.provenance["data_fingerprint"] for each in (first, part)]
-        if has_earlier_form(hashes[0]) != has_earlier_form(hashes[1]):
-            raise ValueError(
-                f"parts: {first_name} and {name} were made by different versions of interplay: search all parts with "
-                "one version"
-            )
-        if difference := describe_difference(_about(first), _about(part)):
+    for name, part, shard in read:
+        if difference := describe_difference(_about(first, first_shard), _about(part, shard)):
             raise ValueError(f"parts: {first_name} and {name} are of different searches ({difference}): leave one out")
-        shard = Shard.parse(part.settings["shard"])
         if shard.number in name_of:
             raise ValueError(f"parts: {shard} is given twice, as {name_of[shard.number]} and as {name}: leave one out")
         name_of[shard.number] = name
-    n_shards = Shard.parse(first.settings["shard"]).of
+    n_shards = first_shard.of
     if missing := sorted(set(range(1, n_shards + 1)) - set(name_of)):
         listed = ", ".join(map(str, missing[:10])) + ", …" * (len(missing) > 10)
         raise ValueError(f"parts: {listed} of {n_shards} missing: search them, or add their files")
-    return _merged([part for _, part in read])
+    return _merged([part for _, part, _ in read])
 
 
 def _merged(parts: list[Interactions]) -> Interactions:
@@ -104,19 +96,19 @@ def _merged(parts: list[Interactions]) -> Interactions:
     )
 
 
-def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interactions]:
+def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interactions, Shard]:
     read: Any = part if isinstance(part, Interactions) else load(part)
     name = "an entry" if isinstance(part, Interactions) else repr(os.fspath(part))
     if not isinstance(read, Interactions) or read.settings.get("shard") is None:
         raise ValueError(
             f"parts: {name} is not a part of a search for interactions: make it with interactions(shard=…)"
         )
-    return (f"part {read.settings['shard']}" if read is part else name), read
+    shard = Shard.parse(read.settings["shard"])
+    return (f"part {shard}" if read is part else name), read, shard
 
 
-def _about(part: Interactions) -> dict[str, Any]:
+def _about(part: Interactions, shard: Shard) -> dict[str, Any]:
     """Return what parts of one search have in common."""
-    shard = Shard.parse(part.settings["shard"])
     decides = {name: value for name, value in part.settings.items() if name != "shard"}
     layout = {"data fingerprint": part.provenance["data_fingerprint"], "tiles": part.provenance["layout"]}
     return {"shards": shard.of, "tuples": part.n_tests, **decides, **layout}

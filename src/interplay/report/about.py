@@ -1,6 +1,6 @@
 """What a result is about: outcome, file, samples, date; and the command or call that repeats it.
 
-A result may come from an older version or another tool, so nothing here relies on an entry of its provenance.
+Outcome, source and date may be missing or of another tool: loading a result does not check all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interplay.base.text import printable
-from interplay.results.sample_words import samples_left_out
 
 if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
@@ -47,7 +46,7 @@ def date_of(selection: Result) -> str:
 def facts(selection: Result) -> list[tuple[str, str]]:
     """Return what stands under the headline: names and values."""
     provenance, dropped = selection.provenance, dropped_columns(selection)
-    left_out = samples_left_out(provenance)
+    left_out = provenance["samples_left_out"]
     samples = f"{provenance['n_samples']:,}" + (f" ({left_out:,} left out)" if left_out else "")
     entries = [
         ("Outcome", printable(target_of(selection), 60)),

@@ -118,8 +118,8 @@ def references(selection: Selection) -> tuple[str, ...]:
 
 
 def _about(selection: Selection) -> dict[str, object]:
-    about = selection.provenance.get("groups", {})  # results saved by earlier versions do not say
-    return about if isinstance(about, dict) else {}
+    about: dict[str, object] = selection.provenance["groups"]
+    return about
 
 
 def _number(about: dict[str, object], name: str) -> float:
@@ -132,7 +132,7 @@ def _permutations(selection: Selection) -> str:
     about = _about(selection)
     number = len(selection.runs[0].null_fit.permuted_max)
     every = "all " if about.get("all_permutations") and _is_complete(selection) else ""
-    within = ", within strata" if selection.provenance.get("strata") else ""
+    within = ", within strata" if selection.provenance["strata"] else ""
     what = str(about.get("exchanged", "labels")).removeprefix("labels").strip()
     early = "" if _is_complete(selection) else " (stopped early, because no variable could become significant)"
     return f"{every}{number:,} permutations of the labels {what}{within}{early}".replace("  ", " ")

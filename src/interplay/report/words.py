@@ -13,7 +13,6 @@ from interplay.report import study_words
 from interplay.report.about import date_of, dropped_columns, file_of, target_of
 from interplay.report.numbers import counted, p_text, short
 from interplay.report.verdict_words import partner_sentence
-from interplay.results.sample_words import samples_left_out
 from interplay.statistics.few_samples import note_on_sparse_tuples
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS
 
@@ -132,7 +131,7 @@ def _outcome(selection: Selection) -> str:
 
 def _data_method(selection: Selection) -> str:
     provenance = selection.provenance
-    file, dropped, left_out = file_of(selection), dropped_columns(selection), samples_left_out(provenance)
+    file, dropped, left_out = file_of(selection), dropped_columns(selection), provenance["samples_left_out"]
     source = f" ({short(file)})" if file else ""
     less = [
         *([counted(left_out, "sample")] if left_out else []),
@@ -189,7 +188,7 @@ def _missing_method(selection: Selection) -> list[str]:
 
 
 def _listed_strata(selection: Selection) -> str:
-    sizes = selection.provenance.get("strata", {})  # results saved by earlier versions do not say
+    sizes = selection.provenance["strata"]
     if not sizes:
         return ""
     listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
@@ -246,10 +245,10 @@ def _found_alone(selection: Selection) -> str:
     """Name the variable that is significant by itself, where the search in tuples did not find it."""
     if selection.dimensions[0] == 1:
         return ""
-    known = [run.log_p_alone for run in selection.runs if run.log_p_alone is not None]
-    if not known or selection.provenance.get("strata"):
+    if selection.provenance["strata"]:
         return ""
-    log_p = np.min(known, axis=0) + math.log(len(known) * len(selection.names))
+    log_p = np.min([run.log_p_alone for run in selection.runs], axis=0)
+    log_p += math.log(len(selection.runs) * len(selection.names))
     best = int(np.argmin(log_p))
     if log_p[best] >= math.log(selection.settings["level"]):
         return ""
@@ -348,7 +347,7 @@ def _comparisons_method(selection: Selection) -> list[str]:
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
     if fit.is_exact:
-        within = ", within strata" if selection.provenance.get("strata") else ""
+        within = ", within strata" if selection.provenance["strata"] else ""
         several = (
             ""
             if fit.mode == "raw"

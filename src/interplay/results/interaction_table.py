@@ -73,7 +73,7 @@ def cell_in_words(result: Interactions, row: int) -> str:
         parts.append(
             f"{result.names[v]} {name}" if cuts.is_cut and name != "missing" else f"{result.names[v]} = {name}"
         )
-    strata = list(result.provenance.get("strata", {}))
+    strata = list(result.provenance["strata"])
     if strata:
         parts.append(f"stratum {strata[tested.residual_stratum[row]]}")
     return f"{', '.join(parts)}: {result.outcome.labels[tested.residual_class[row]]}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from interplay.base.arrays import BoolArray
 from interplay.base.checks import check_int, shown
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.files.types import Check
 from interplay.results.interaction_summary import (
     details,
     headline,
@@ -70,7 +71,7 @@ class Interactions:
         With `covariates`: tests of the significant tuples with the covariates in the model.
     """
 
-    names: list[str]
+    names: Annotated[list[str], Check("n_vars")]
     tested: TestedTuples
     n_tests: int
     outcome: OutcomeCuts
@@ -98,9 +99,8 @@ class Interactions:
 
     @property
     def _groups(self) -> dict[str, Any]:
-        """What is known of groups; results of earlier versions, and without groups, say nothing."""
-        about = self.provenance.get("groups", {})
-        return about if isinstance(about, dict) else {}
+        """What is known of groups; results without groups say nothing."""
+        return dict(self.provenance.get("groups", {}))
 
     @property
     def is_significant(self) -> BoolArray:

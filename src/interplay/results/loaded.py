@@ -1,59 +1,90 @@
-"""Whether a Selection that was read from a file holds together, so that using it cannot fail in odd ways."""
+"""Whether a result that was read from a file holds together, beyond types and shapes, so that using it cannot fail."""
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import IntArray
+from interplay.codes.coder import MISSING_CHOICES
 from interplay.codes.tuple_counts import TupleCounts
-from interplay.files.types import fits
-from interplay.results.loaded_interactions import are_classes_of, are_tests_of, is_cut_of
-from interplay.results.run import Run
+from interplay.files.types import Check, fits, have_types
+from interplay.results.interactions import Interactions
 from interplay.results.selection import Selection
 from interplay.statistics.arm_p_values import ArmPValues
-from interplay.statistics.null_fit import MODES, NullFit
-from interplay.statistics.p_values import CHI2_PER_UNIT
+from interplay.statistics.null_fit import FITS
+from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.study.comparisons import MULTICLASS_CHOICES
+from interplay.study.outcome import DECISION_CHOICES
 
-#: What reports and summaries look up.
-SETTINGS = {
-    "dimensions": int | tuple[int, ...],
-    "divisions": int,
-    "discretizations": int,
-    "n_contrast": int,
+#: What tables, reports, summaries and replications look up.
+_SETTINGS: dict[str, Any] = {
+    "divisions": Annotated[int, Check(low=1)],
+    "discretizations": Annotated[int, Check(low=1)],
     "random_state": int,
-    "p_adjust": str,
-    "level": float,
+    "missing": Annotated[str, Check(among=(*MISSING_CHOICES, "omit"))],
+    "decision": Annotated[str, Check(among=DECISION_CHOICES)],
+    "p_adjust": Annotated[str, Check(among=ADJUST_METHODS)],
+    "level": Annotated[float, Check(above=0, below=1)],
 }
-_PROVENANCE = {"n_samples": int, "n_vars": int, "versions": dict[str, str]}
+_OF_SELECTION = _SETTINGS | {
+    "dimensions": int | tuple[int, ...],
+    "n_contrast": Annotated[int, Check(low=0)],
+    "fit": Annotated[str, Check(among=FITS)],
+    "multiclass": Annotated[str, Check(among=MULTICLASS_CHOICES)],
+}
+_OF_INTERACTIONS = _SETTINGS | {"dimensions": Annotated[int, Check(low=2)]}
+PROVENANCE = {
+    "n_samples": int,
+    "n_vars": int,
+    "samples_left_out": int,
+    "target": str | None,
+    "strata": dict[str, int],
+    "groups": dict[str, Any],
+    "versions": dict[str, str],
+}
+#: What is said in words of permutations of groups.
+_GROUPS = {"n_groups": int, "n_permutations": int, "permutations_done": int, "smallest_p": float, "exchanged": str}
 
 
-def check_loaded(selection: Selection) -> None:
-    """Raise a ValueError if types, shapes or numbers of variables do not belong together."""
-    if not fits(selection, Selection):
-        raise ValueError("fields of the wrong type")
-    n_vars, n_relevant = len(selection.names), len(selection.ranked)
-    per_variable = (selection.log_p, selection.p_value, selection.p_adjusted, selection.is_relevant)
-    if not (
-        all(fits(selection.settings.get(name), kind) for name, kind in SETTINGS.items())
-        and all(fits(selection.provenance.get(name), kind) for name, kind in _PROVENANCE.items())
-        and 0 < selection.settings["level"] < 1
-        and "interplay" in selection.provenance["versions"]
-        and fits(selection.provenance.get("cautions", {}), dict[str, str])
-        and len(selection.runs) > 0
-        and all(array.shape == (n_vars,) for array in per_variable)
-        and sorted(selection.ranked.tolist()) == np.flatnonzero(selection.is_relevant).tolist()
-        and selection.correlation.shape in ((n_relevant, n_relevant), (0, 0))
-        and all(_is_run_of(run, n_vars) for run in selection.runs)
-        and all(_is_test_of(test, selection) for test in selection.tests)
+def is_selection(selection: Selection) -> bool:
+    """Say whether settings are there, and variables, runs and tests belong together."""
+    n_runs, provenance = len(selection.runs), selection.provenance
+    return (
+        have_types(selection.settings, _OF_SELECTION)
+        and have_types(provenance, PROVENANCE)
+        and "interplay" in provenance["versions"]
+        and fits(provenance.get("cautions", {}), dict[str, str])
+        and n_runs > 0
+        and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)
-        and all(_is_count_of(counts, selection) for counts in selection.tuple_counts)
-        and all(retest.is_of(n_vars) for retest in selection.retests)
+        and all(_is_test_of(test, len(selection.comparisons)) for test in selection.tests)
+        and all(curves.run < n_runs for curves in selection.survival_curves)
         and all(
-            curves.is_consistent() and _are_below(curves.members, n_vars) and 0 <= curves.run < len(selection.runs)
-            for curves in selection.survival_curves
+            counts.run < n_runs and _has_classes(counts, len(selection.runs[counts.run].class_labels))
+            for counts in selection.tuple_counts
         )
-    ):
-        raise ValueError("fields that do not belong together")
+    )
+
+
+def is_interactions(result: Interactions) -> bool:
+    """Say whether settings are there, and tuples, levels and classes belong together."""
+    tested, n_classes = result.tested, len(result.outcome.labels)
+    cut = {cuts.variable for cuts in result.cuts}
+    return (
+        have_types(result.settings, _OF_INTERACTIONS)
+        and have_types({"groups": {}} | result.provenance, PROVENANCE)
+        and (not result.is_permuted or have_types(result.provenance["groups"], _GROUPS))
+        and tested.tuples.shape[1] == result.settings["dimensions"]
+        and result.n_tests >= len(tested)
+        and len(result.class_sizes) == n_classes >= 2
+        and (result.first is None or np.array_equal(result.first.tuples, tested.tuples))
+        and (result.with_covariates is None or len(result.with_covariates.chi2) == len(tested))
+        and cut.issuperset(np.unique(tested.tuples).tolist())
+        and all(_has_classes(counts, n_classes) for counts in result.counts)
+        and _are_places(result, n_classes)
+    )
 
 
 def _are_of_dimensions(selection: Selection) -> bool:
@@ -70,86 +101,28 @@ def _are_of_dimensions(selection: Selection) -> bool:
     )
 
 
-def _is_test_of(test: ArmPValues, selection: Selection) -> bool:
-    n_vars = len(selection.names)
+def _is_test_of(test: ArmPValues, n_comparisons: int) -> bool:
+    return bool((test.comparison < n_comparisons).all()) and len(test.null_fits) <= n_comparisons
+
+
+def _has_classes(counts: TupleCounts, n_classes: int) -> bool:
+    return counts.counts.shape[-1:] == (n_classes,)
+
+
+def _are_places(result: Interactions, n_classes: int) -> bool:
+    """Say whether cells, classes and strata of residuals are there."""
+    tested = result.tested
+    n_levels = np.zeros(len(result.names), dtype=np.int64)
+    n_levels[[cuts.variable for cuts in result.cuts]] = [cuts.n_levels() for cuts in result.cuts]
+    n_ways = min((len(cuts.thresholds) for cuts in result.cuts if cuts.is_cut), default=2**31)
     return (
-        test.log_p.shape == test.comparison.shape == (n_vars,)
-        and not bool((test.log_p > 0).any())
-        and test.tuples.ndim == 2
-        and len(test.tuples) == n_vars
-        and bool((test.tuples >= -1).all())
-        and _are_below(np.maximum(test.tuples, 0), n_vars)
-        and _are_below(test.comparison, len(selection.comparisons))
-        and 0 < test.weight <= 1
-        and len(test.null_fits) <= len(selection.comparisons)
-        and all(map(_is_null, test.null_fits))
+        bool((tested.residual_cell < n_levels[tested.tuples]).all())
+        and _are_within(tested.residual_class, -1, n_classes)
+        and _are_within(tested.residual_stratum, -1, max(len(result.provenance["strata"]), 1))
+        and bool((np.isnan(tested.residual) | (tested.residual_class >= 0)).all())
+        and _are_within(tested.discretization, 0, n_ways)
     )
 
 
-def _is_null(fit: NullFit) -> bool:
-    return (
-        fit.mode in MODES
-        and fit.unit in CHI2_PER_UNIT
-        and fit.gamma > 0
-        and fit.shapes.ndim == 2
-        and len(fit.shapes) == 3
-        and (fit.posterior is None or fit.posterior.is_consistent())
-    )
-
-
-def _is_run_of(run: Run, n_vars: int) -> bool:
-    gains, null_fit, found = run.gains, run.null_fit, run.explanations
-    n_found = 0 if found is None else len(found.gain)
-    return (
-        gains.is_consistent()
-        and gains.n_vars == n_vars
-        and run.gain_alone.shape == null_fit.statistic.shape == null_fit.chi2_p.shape == (n_vars,)
-        and np.shape(null_fit.df) in ((), (n_vars,))
-        and null_fit.reference_p.ndim == 1
-        and _is_null(null_fit)
-        and null_fit.inflation >= 1
-        and null_fit.permuted_max.ndim == 1
-        and (not null_fit.is_permuted or null_fit.exact_log_p.size > 0)
-        and bool(np.all(np.asarray(null_fit.df) > 0))
-        and (not null_fit.exact_log_p.size or are_log_p_of(null_fit.exact_log_p, n_vars, len(gains.gain_by_group)))
-        and run.contrast_sources.shape == gains.contrast_gain.shape
-        and _are_below(run.contrast_sources, n_vars)
-        and run.class_sizes.shape == (len(run.class_labels),)
-        and (run.outcome is None or are_classes_of(run.outcome, len(run.class_labels)))
-        and all(is_cut_of(cuts, n_vars) for cuts in run.cuts)
-        and len(run.tested) in (0, gains.dimensions - 1)
-        and all(are_tests_of(tested, size, n_vars) for size, tested in enumerate(run.tested, start=2))
-        and all({cuts.variable for cuts in run.cuts} >= set(tested.tuples.ravel().tolist()) for tested in run.tested)
-        and (
-            found is None
-            or (
-                found.tuples.shape == (n_found, gains.dimensions)
-                and found.variable.shape == found.gain.shape == found.sub_gain.shape == found.df.shape == (n_found,)
-                and _are_below(found.tuples, n_vars)
-                and _are_below(found.variable, n_vars)
-                and bool(np.isfinite(found.gain).all())
-                and bool((found.df >= 0).all())
-            )
-        )
-    )
-
-
-def _is_count_of(counts: TupleCounts, selection: Selection) -> bool:
-    if not 0 <= counts.run < len(selection.runs) or counts.counts.ndim != len(counts.level_names) + 1:
-        return False
-    n_classes = len(selection.runs[counts.run].class_labels)
-    n_levels = [len(names) for names in counts.level_names]
-    return (
-        counts.counts.shape == (*n_levels, n_classes)
-        and counts.members.shape == (len(n_levels),)
-        and _are_below(counts.members, len(selection.names))
-    )
-
-
-def are_log_p_of(log_p: FloatArray | None, *n_rows: int) -> bool:
-    """Say whether these can be logarithms of p-values of so many variables, if they are there."""
-    return log_p is None or (log_p.ndim == 1 and len(log_p) in n_rows and bool((log_p <= 0).all()))
-
-
-def _are_below(numbers: IntArray, limit: int) -> bool:
-    return bool(((numbers >= 0) & (numbers < limit)).all())
+def _are_within(numbers: IntArray, low: int, limit: int) -> bool:
+    return bool(((numbers >= low) & (numbers < limit)).all())

@@ -63,7 +63,7 @@ def replicate_in(
         class_sizes=dict(zip(first.outcome.labels, sizes, strict=True)),
         settings=first.settings | {"p_adjust": method},
         provenance={
-            "target": first.provenance.get("target"),  # earlier files do not say
+            "target": first.provenance["target"],
             "n_samples": table.n_samples,
             "samples_left_out": table.samples_left_out,
             "n_vars": table.n_vars,
@@ -111,7 +111,7 @@ def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Stra
     found = first.tested
     if np.isnan(found.residual[row]):
         return {}
-    labels = list(first.provenance.get("strata", {}))
+    labels = list(first.provenance["strata"])
     label = labels[found.residual_stratum[row]] if labels else None
     tables = counts[np.newaxis] if strata is None else counts
     stratum = 0 if strata is None else strata.labels.index(label) if label in strata.labels else None

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
+from interplay.files.types import Check
 from interplay.results.synergy_table import Explanations
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One search and its null fit.
-
-    A selection has one for each size of tuples and each comparison of classes; of the latter there are several only for
-    ``multiclass="ovo"`` or ``"ovr"``.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunGains:
+    """The gains of one search of a selection.
 
     Attributes
     ----------
@@ -28,16 +28,44 @@ class Run:
         What was told apart: "all classes", "a vs b", "a vs rest".
     class_labels : list of str
     class_sizes : (n_classes,) int64
-    gains : MaxGains
-    gain_alone : (n_vars,) float64
-        Gains in 1D.
     contrast_sources : (n_contrast,) int64
         The variable each contrast variable is a permutation of.
+    gains : MaxGains
+    alone : MaxGains
+        In 1D; of the contrast variables too where several dimensions are searched in one call.
+    """
+
+    decision: str
+    class_labels: Annotated[list[str], Check("n_classes")]
+    class_sizes: Annotated[IntArray, Check("n_classes")]
+    contrast_sources: Annotated[IntArray, Check("n_contrast", low=0, below="n_vars")]
+    gains: MaxGains
+    alone: MaxGains
+
+    def is_consistent(self) -> bool:
+        """Say whether gains are of the contrast variables: a file may say anything."""
+        return len(self.gains.gain_by_group) == self.gains.n_vars + len(self.contrast_sources)
+
+    @property
+    def dimensions(self) -> int:
+        """Number of variables in a tuple."""
+        return self.gains.dimensions
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run(RunGains):
+    """One search and its null fit.
+
+    A selection has one for each size of tuples and each comparison of classes; of the latter there are several only for
+    ``multiclass="ovo"`` or ``"ovr"``.
+
+    Attributes
+    ----------
+    decision, class_labels, class_sizes, contrast_sources, gains, alone
+        As in `RunGains`.
     null_fit : NullFit
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
-    df_alone : (n_vars,) int64 or None
-        Degrees of freedom of `gain_alone`; None in results of earlier versions.
     tested : tuple of TestedTuples
         Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. They are
         adjusted for all tuples, all sizes having an equal share of the error rate. Nothing in 1D, and where they were
@@ -48,33 +76,47 @@ class Run:
         The classes of the outcome, and how they were cut.
     """
 
-    decision: str
-    class_labels: list[str]
-    class_sizes: IntArray
-    gains: MaxGains
-    gain_alone: FloatArray
-    contrast_sources: IntArray
     null_fit: NullFit
     explanations: Explanations | None = None
-    df_alone: IntArray | None = None
     tested: tuple[TestedTuples, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 
+    @classmethod
+    def of(cls, searched: RunGains, null_fit: NullFit) -> Run:
+        """Return a search with its null fit."""
+        return cls(**{each.name: getattr(searched, each.name) for each in fields(RunGains)}, null_fit=null_fit)
+
+    def is_consistent(self) -> bool:
+        """Say whether all is of the same variables and dimensions: a file may say anything."""
+        fit, found, n_vars = self.null_fit, self.explanations, self.gains.n_vars
+        cut = {cuts.variable for cuts in self.cuts}
+        return (
+            super().is_consistent()
+            and len(fit.statistic) == n_vars
+            and len(fit.exact_log_p) in (0, n_vars, len(self.gains.gain_by_group))
+            and (found is None or found.tuples.shape[1] == self.dimensions)
+            and [tested.tuples.shape[1] for tested in self.tested] in ([], list(range(2, self.dimensions + 1)))
+            and all(cut.issuperset(np.unique(tested.tuples).tolist()) for tested in self.tested)
+        )
+
+    @cached_property
+    def gain_alone(self) -> FloatArray:
+        """Gains in 1D, (n_vars,). Kept, since `MaxGains.gain` looks through all variables every time."""
+        return self.alone.gain
+
     @property
-    def log_p_alone(self) -> FloatArray | None:
-        """Natural logarithm of the χ² tail of each variable's gain alone; None if the degrees of freedom are not known.
+    def df_alone(self) -> IntArray:
+        """Degrees of freedom of `gain_alone`, (n_vars,)."""
+        return self.alone.df
+
+    @property
+    def log_p_alone(self) -> FloatArray:
+        """Natural logarithm of the χ² tail of each variable's gain alone.
 
         To advise by, not to select by: 1D has an exact test.
         """
-        if self.df_alone is None:
-            return None
         return log_chi2_tail(2 * np.log(2) * np.maximum(self.gain_alone, 0.0), self.df_alone)
-
-    @property
-    def dimensions(self) -> int:
-        """Number of variables in a tuple."""
-        return self.gains.dimensions
 
 
 def smallest_log_p(runs: Sequence[Run]) -> FloatArray:

@@ -1,7 +1,4 @@
-"""Samples, classes, strata and cuts of a result → words, the same for a Selection and for Interactions.
-
-Results of earlier versions have no entries for samples left out and for strata.
-"""
+"""Samples, classes, strata and cuts of a result → words, the same for a Selection and for Interactions."""
 
 from __future__ import annotations
 
@@ -14,18 +11,6 @@ from interplay.base.text import printable
 _LISTED_CLASSES = 6
 
 
-def samples_left_out(provenance: Mapping[str, Any]) -> int:
-    """Return how many samples of the file its reader left out.
-
-    Examples
-    --------
-    >>> samples_left_out({"samples_left_out": 3}), samples_left_out({})
-    (3, 0)
-    """
-    number = provenance.get("samples_left_out")
-    return number if isinstance(number, int) else 0
-
-
 def samples_in_words(n_samples: int, provenance: Mapping[str, Any]) -> str:
     """Return the number of samples, and of those left out.
 
@@ -34,7 +19,7 @@ def samples_in_words(n_samples: int, provenance: Mapping[str, Any]) -> str:
     >>> samples_in_words(97, {"samples_left_out": 3})
     '97 samples (3 left out)'
     """
-    left_out = samples_left_out(provenance)
+    left_out = provenance["samples_left_out"]
     return f"{n_samples} samples" + (f" ({left_out} left out)" if left_out else "")
 
 
@@ -57,10 +42,10 @@ def strata_in_words(provenance: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> strata_in_words({"strata": {"site a": 50, "site b": 47}}), strata_in_words({})
+    >>> strata_in_words({"strata": {"site a": 50, "site b": 47}}), strata_in_words({"strata": {}})
     ('within 2 strata; ', '')
     """
-    n_strata = len(provenance.get("strata", {}))
+    n_strata = len(provenance["strata"])
     return f"within {n_strata} strata; " if n_strata else ""
 
 

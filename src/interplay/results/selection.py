@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import shown
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
+from interplay.files.types import Check
 from interplay.results.one_size import one_size
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
@@ -81,14 +82,14 @@ class Selection:
         The tests that the p-values are combined from; none if `dimensions` is one number.
     """
 
-    names: list[str]
+    names: Annotated[list[str], Check("n_vars")]
     runs: tuple[Run, ...]
-    log_p: FloatArray
-    p_value: FloatArray
-    p_adjusted: FloatArray
-    is_relevant: BoolArray
-    ranked: IntArray
-    correlation: FloatArray
+    log_p: Annotated[FloatArray, Check("n_vars")]
+    p_value: Annotated[FloatArray, Check("n_vars")]
+    p_adjusted: Annotated[FloatArray, Check("n_vars")]
+    is_relevant: Annotated[BoolArray, Check("n_vars")]
+    ranked: Annotated[IntArray, Check("n_relevant")]
+    correlation: Annotated[FloatArray, Check("n_relevant n_relevant", may_be_empty=True)]
     settings: dict[str, Any]
     provenance: dict[str, Any]
     tuple_counts: tuple[TupleCounts, ...] = ()
@@ -366,7 +367,7 @@ class Selection:
         raise ValueError(
             f"the cells of the best tuple of {shown(self.names[number])} are not stored: a result stores them for the "
             f"first {MAX_KEPT} relevant variables, if the tuple has at most {MAX_NUMBERS} cells times classes, but not "
-            "in files of older versions or with parts merged without X"
+            "of parts merged without X"
         )
 
     def synergies(self, top: int = 3) -> pd.DataFrame:

@@ -23,8 +23,8 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
     chosen = selection.runs[number]
     if not chosen.tested or chosen.outcome is None:
         raise ValueError(
-            "the tuples of this selection were not tested (merged from parts without X, within groups, or saved by an "
-            "older version): give X to merge_parts, or run select() again"
+            "the tuples of this selection were not tested (merged from parts without X, or within groups): give X to "
+            "merge_parts, or run select() without groups"
         )
     tested = chosen.tested[size - 2]
     s = {name: value for name, value in selection.settings.items() if name != "arms"} | {"dimensions": size}
@@ -43,7 +43,7 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
             if members.get(tuple(one.members.tolist())) == one.discretization
         ),
         settings={**s, "top": None, "max_p": None},
-        provenance={"strata": {}, **selection.provenance},
+        provenance=selection.provenance,
         is_exhaustive=False,
     )
 

@@ -121,7 +121,7 @@ def _retests_in_words(selection: Selection) -> list[str]:
 def _null_in_words(selection: Selection) -> str:
     """What p-values come from, in a few words."""
     fit = selection.runs[0].null_fit
-    n_groups = selection.provenance.get("groups", {}).get("n_groups")  # earlier files do not say
+    n_groups = selection.provenance["groups"].get("n_groups")
     of_groups = f" of {n_groups} groups" if n_groups else ""
     if fit.is_permuted:
         return f"{_counted(len(fit.permuted_max), 'permutation')}{of_groups}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, needing
+from interplay.files.types import Check
 from interplay.statistics.verdicts import verdicts_of
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ class Explanations:
         Degrees of freedom of the gain.
     """
 
-    tuples: IntArray
-    variable: IntArray
-    gain: FloatArray
-    sub_gain: FloatArray
-    df: IntArray
+    tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
+    variable: Annotated[IntArray, Check("n", low=0, below="n_vars")]
+    gain: Annotated[FloatArray, Check("n", above=-np.inf, below=np.inf)]
+    sub_gain: Annotated[FloatArray, Check("n")]
+    df: Annotated[IntArray, Check("n", low=0)]
 
 
 def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
@@ -58,8 +59,8 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
         found = run.explanations
         if found is None:
             raise ValueError(
-                "this selection does not contain its tuples (within strata, merged from parts without X, or saved by "
-                "an older version): give X to merge_parts, or run select() without strata"
+                "this selection does not contain its tuples (within strata, or merged from parts without X): give X "
+                "to merge_parts, or run select() without strata"
             )
         p_gain = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
         verdicts = verdicts_of(selection, number, found.tuples)

@@ -9,28 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path, check_real
 from interplay.base.user_warnings import warn
 from interplay.engines.base import TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
-from interplay.files.archive import (
-    Arrays,
-    DamagedFile,
-    as_json,
-    gains_as_arrays,
-    gains_from_arrays,
-    read_archive,
-    refusing_damage,
-    write_archive,
-)
+from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.lock import FileInUseError, alone_with
-from interplay.files.types import fits, has_own_types
+from interplay.files.types import Check
 from interplay.files.whole_file import is_special, one_line, real_path
 
 #: Work that a crash can cost at most.
@@ -62,10 +52,38 @@ class SearchState:
     shapes: list[TileShape]
     layout: str
     at: tuple[int, int]
-    done: BoolArray
+    done: Annotated[BoolArray, Check("n_tiles")]
     found: list[MaxGains]
     searched: SearcherCounts = field(default_factory=dict)
-    listed: IntArray | None = None
+    listed: Annotated[IntArray | None, Check("n_listed n_numbers")] = None
+
+    def is_consistent(self) -> bool:
+        """Say whether `make_tuple_tiles` would take these shapes, and these are counts: a file may say anything."""
+        sizes = [size for shape in self.shapes for size in (shape.block_size, shape.middle_size, shape.n_lanes)]
+        return all(size is None or size > 0 for size in sizes) and are_counts(self.searched)
+
+
+@dataclass
+class _Content:
+    """What the file holds: the call, its searches by name, and lists of rows that are stacked."""
+
+    about: dict[str, Any] | None
+    searches: dict[str, SearchState]
+    rows: dict[str, FloatArray]
+
+    def is_consistent(self) -> bool:
+        """Say whether rows are such: a file may say anything."""
+        return all(rows.ndim > 1 for rows in self.rows.values())
+
+
+_FORMAT = FileFormat(
+    name="checkpoint",
+    version=2,
+    root=_Content,
+    types=(SearchState, TileShape, MaxGains),
+    in_words="checkpoint of interplay",
+    advice="",
+)
 
 
 @dataclass
@@ -109,7 +127,7 @@ class Checkpoint:
     _known: tuple[int, ...] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not Path(check_path("checkpoint", self.path)).name:
+        if not Path(check_path("checkpoint", self.path)).name or self._file.is_dir():
             raise ValueError(f"checkpoint must be the name of a file, and {os.fspath(self.path)!r} is a folder")
         if is_special(self._file):
             raise ValueError(
@@ -134,11 +152,6 @@ class Checkpoint:
         """The seed of the search that the file holds, so that a call with ``random_state=None`` goes on with it."""
         return None if self._about is None else self._about.get("random_state")
 
-    @property
-    def data_fingerprint(self) -> str | None:
-        """That of the data that the file is about, if there is one yet."""
-        return None if self._about is None else self._about.get("data fingerprint")
-
     @contextmanager
     def keeping(self, about: Mapping[str, Any]) -> Iterator[None]:
         """Keep the searches that are done meanwhile, and let nobody else use the file; `about` as in `begin`."""
@@ -157,7 +170,7 @@ class Checkpoint:
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Say what the searches are about; the file must be about the same, or not be there yet."""
-        wanted = as_json({"interplay": version("interplay"), **about})
+        wanted = {"interplay": version("interplay"), **about}
         if self._about is None:
             self._about = wanted
             self.write()  # a file that cannot be written is found out now, not after a minute's work
@@ -205,24 +218,8 @@ class Checkpoint:
 
     def write(self) -> None:
         """Replace the file by the present state."""
-        content: dict[str, Any] = {"about": self._about, "searches": {}}
-        arrays: Arrays = {}
-        for name, state in self._states.items():
-            content["searches"][name] = {
-                "shapes": [vars(shape) for shape in state.shapes],
-                "layout": state.layout,
-                "at": list(state.at),
-                "n_tiles": len(state.done),
-                "n_found": len(state.found),
-                "searched": state.searched,
-            }
-            arrays[f"{name}.done"] = np.packbits(state.done)
-            if state.listed is not None:
-                arrays[f"{name}.listed"] = state.listed
-            for i, gains in enumerate(state.found):
-                arrays |= gains_as_arrays(gains, f"{name}.{i}")
-        arrays |= {f"rows.{name}": np.stack(rows) for name, rows in self._rows.items() if rows}
-        write_archive(self.path, "checkpoint", content, arrays, previous=self._previous)
+        rows = {name: np.stack(rows) for name, rows in self._rows.items() if rows}
+        write_archive(self.path, _FORMAT, _Content(self._about, self._states, rows), previous=self._previous)
         self._written, self._known = time.monotonic(), self._state_of_file()
 
     def finish(self) -> None:
@@ -236,22 +233,20 @@ class Checkpoint:
         self._known = self._state_of_file()
         for path in (Path(self.path), self._previous):
             try:
-                content, arrays = read_archive(path, "checkpoint")
-                with refusing_damage(path, "checkpoint"):
-                    states = {name: _state(name, search, arrays) for name, search in content["searches"].items()}
-                    if not fits(content["about"], dict[str, Any] | None):
-                        raise TypeError("another content")
-                    rows = {name[5:]: _rows(array) for name, array in arrays.items() if name.startswith("rows.")}
-                self._states, self._about, self._rows = states, content["about"], rows
+                content: _Content = read_undamaged(path, _FORMAT)
             except FileNotFoundError:
                 continue
             except DamagedFile as error:
                 damaged = damaged or error
                 continue
+            except ValueError as error:
+                raise ValueError(f"checkpoint: {error}; remove the file to start afresh") from None
             if damaged is not None:
                 warn(f"{damaged}: resuming from {os.fspath(path)!r}, which was written before it")
                 # Not to take the place of the good one at the next write.
                 self._file.unlink()
+            self._about, self._states = content.about, content.searches
+            self._rows = {name: list(rows) for name, rows in content.rows.items()}
             return
         if damaged is not None:
             raise ValueError(f"checkpoint: {damaged}, and there is no earlier one: name another file, or remove it")
@@ -275,15 +270,12 @@ def as_checkpoint(checkpoint: AsCheckpoint) -> Checkpoint | None:
 
 
 @contextmanager
-def keeping(checkpoint: Checkpoint | None, about: Callable[[str | None], Mapping[str, Any]]) -> Iterator[None]:
-    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in.
-
-    `about` says what they are about, with a fingerprint of the data in the form of the one it is given: the file's.
-    """
+def keeping(checkpoint: Checkpoint | None, about: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
+    """Keep the searches that are done meanwhile, where there is a checkpoint to keep them in; `about` as in `begin`."""
     if checkpoint is None:
         yield
     else:
-        with checkpoint.keeping(about(checkpoint.data_fingerprint)):
+        with checkpoint.keeping(about()):
             yield
 
 
@@ -324,32 +316,3 @@ def _of_same_search(some: SearchState, other: SearchState) -> bool:
 def _shapes_found(state: SearchState) -> tuple[Any, ...]:
     maxima = [(gains.n_vars, gains.tuples_by_group.shape) for gains in state.found]
     return maxima, None if state.listed is None else state.listed.shape[1:]
-
-
-def _state(name: str, search: dict[str, Any], arrays: Arrays) -> SearchState:
-    packed, n_tiles = arrays[f"{name}.done"], search["n_tiles"]
-    if packed.dtype != np.uint8 or len(packed) != -(-n_tiles // 8):  # else so many bits would be made up
-        raise ValueError("another number of tiles")
-    state = SearchState(
-        shapes=[TileShape.of(shape) for shape in search["shapes"]],
-        layout=search["layout"],
-        at=tuple(search["at"]),
-        done=np.unpackbits(packed, count=n_tiles).astype(bool),
-        found=[gains_from_arrays(arrays, f"{name}.{i}") for i in range(search["n_found"])],
-        searched=search.get("searched", {}),  # earlier files do not say
-        listed=arrays.get(f"{name}.listed"),
-    )
-    if not (has_own_types(state) and all(_is_shape(shape) for shape in state.shapes) and are_counts(state.searched)):
-        raise TypeError("another content")
-    return state
-
-
-def _rows(array: npt.NDArray[Any]) -> list[FloatArray]:
-    if array.dtype != np.float64 or array.ndim < 2:
-        raise TypeError("another content")
-    return list(array)
-
-
-def _is_shape(shape: TileShape) -> bool:
-    """Say whether `make_tuple_tiles` would take this."""
-    return all(size is None or size > 0 for size in (shape.block_size, shape.middle_size, shape.n_lanes))

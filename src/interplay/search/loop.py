@@ -35,6 +35,10 @@ class Shard:
     number: int
     of: int
 
+    def __post_init__(self) -> None:
+        of = check_int("the number of shards", self.of, low=1, high=MAX_SHARDS)
+        vars(self).update(number=check_int("the number of the shard", self.number, low=1, high=of), of=of)
+
     @classmethod
     def parse(cls, shard: Any) -> Shard:
         """Read "3/64" or (3, 64).
@@ -51,8 +55,7 @@ class Shard:
             raise ValueError(
                 f"shard must be like '3/64' or (3, 64), the third of 64 parts, not {shown(shard)}"
             ) from None
-        of = check_int("the number of shards", of, low=1, high=MAX_SHARDS)
-        return cls(check_int("the number of the shard", number, low=1, high=of), of)
+        return cls(number, of)
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
@@ -138,8 +141,6 @@ class TileLoop:
         self._state = fresh if checkpoint is None else checkpoint.resume(name, fresh, n_tiles)
         self._n_done = self._tuples_before(self._state.at)
         self._has_begun = self._n_done > 0
-        if checkpoint is not None:
-            self._count_unrecorded()
 
     @property
     def found(self) -> tuple[MaxGains, ...]:
@@ -305,16 +306,6 @@ class TileLoop:
         if place > self._state.at:
             return np.arange(begin, end)
         return begin + np.flatnonzero(~self._state.done)
-
-    def _count_unrecorded(self) -> None:
-        """Count what a checkpoint says is done without saying by whom: earlier ones did not."""
-        n_tiles = sum(end - begin for place, (begin, end) in self._span.items() if place < self._state.at)
-        n_tiles += int(self._state.done.sum())
-        recorded = self._state.searched.values()
-        n_tiles -= sum(counts["tiles"] for counts in recorded)
-        n_tuples = int(self._n_done) - sum(counts["tuples"] for counts in recorded)
-        if n_tiles > 0:
-            add_counts(self._state.searched, {"unknown": {"tiles": n_tiles, "tuples": n_tuples}})
 
     def _tuples_before(self, at: tuple[int, int]) -> float:
         """Count the tuples done before a place, and at it."""

@@ -55,7 +55,7 @@ class SearchSettings:
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Take from a file's values, or from more settings than these, what is asked for here.
 
-        What has a default is not in files of earlier versions.
+        What has a default may be missing: `to_dict` leaves it out where it is not used.
         """
         needed = [field.name for field in fields(cls) if field.name in values or field.default is MISSING]
         return cls(**{name: values[name] for name in needed})

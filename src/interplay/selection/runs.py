@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.arrays import FloatArray, MaxGains
 from interplay.base.progress import Progress, check_progress, part
 from interplay.codes.coded import CodedComparison, CodedStudy, coder_for
 from interplay.codes.coder import Coder
@@ -19,7 +19,9 @@ from interplay.codes.rank_scores import RankScores
 from interplay.engines.base import Engine, SearchInterrupted
 from interplay.engines.choice import AsEngine, EngineChoice, check_engine
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
+from interplay.files.types import Check
 from interplay.results.provenance import search_record
+from interplay.results.run import RunGains
 from interplay.search.checkpoint import Checkpoint, keeping
 from interplay.search.loop import Shard, TileLoop
 from interplay.search.permutations import allowed_relabelings, search_permuted
@@ -33,23 +35,17 @@ from interplay.statistics.p_values import CHI2_PER_UNIT
 from interplay.study.comparisons import Comparison
 
 
-@dataclass(frozen=True)
-class SearchedRun:
-    """One search of a selection, before its null fit.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SearchedRun(RunGains):
+    """One search of a selection, with all that its p-values are made of.
 
     Attributes
     ----------
-    decision : str
-        What was told apart: "all classes", "a vs b", "a vs rest".
-    class_labels : list of str
-    class_sizes : (n_classes,) int64
-    contrast_sources : (n_contrast,) int64
-    gains : MaxGains
-    alone : MaxGains
-        In 1D; of the contrast variables too where several dimensions are searched in one call.
+    decision, class_labels, class_sizes, contrast_sources, gains, alone
+        As in `RunGains`.
     exact_log_p : (n_vars + n_contrast,) float64, optional
-        Natural logarithms of exact p-values, of a search in 1D; not in parts of earlier versions. Of several dimensions
-        in one call, (n_vars,): of the variables alone.
+        Natural logarithms of exact p-values, of a search in 1D. Of several dimensions in one call, (n_vars,): of the
+        variables alone.
     permuted : (n_permutations, n_vars, n_groups) float64, optional
         Maxima of the variables under relabelings of the samples, by degrees of freedom as `gains` has them.
     inflation : float, optional
@@ -58,16 +54,19 @@ class SearchedRun:
         Tests of rank scores, beside the search in 1D of several; of shards, the first has them.
     """
 
-    decision: str
-    class_labels: list[str]
-    class_sizes: IntArray
-    contrast_sources: IntArray
-    gains: MaxGains
-    alone: MaxGains
-    exact_log_p: FloatArray | None = None
-    permuted: FloatArray | None = None
-    inflation: float | None = None
+    exact_log_p: Annotated[FloatArray | None, Check("n_exact", high=0)] = None
+    permuted: Annotated[FloatArray | None, Check("n_permutations n_permuted n_groups", below=np.inf)] = None
+    inflation: Annotated[float | None, Check(low=1)] = None
     scores: ScoreTests | None = None
+
+    def is_consistent(self) -> bool:
+        """Say whether all is of the same variables: a file may say anything."""
+        n_vars, of_all = self.gains.n_vars, self.gains.gain_by_group.shape
+        return (
+            super().is_consistent()
+            and (self.exact_log_p is None or len(self.exact_log_p) in (n_vars, of_all[0]))
+            and (self.permuted is None or (len(self.permuted) > 0 and self.permuted.shape[1:] == of_all))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +114,7 @@ def search_selection(
     coded = CodedStudy(task.settings, n_threads=choice.reading_threads(least_work(task.study.table, task.settings)))
     task = task.with_fitting_dimensions(coded)
     of_shard = {} if shard is None else {"shard": str(shard)}
-    with keeping(checkpoint, lambda _: task.about(n_threads=coded.n_threads) | of_shard):
+    with keeping(checkpoint, lambda: task.about(n_threads=coded.n_threads) | of_shard):
         runs, loops = zip(*_search_runs(task, coded, choice, progress, checkpoint, shard), strict=True)
     return SearchedSelection(
         task,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.codes.rank_scores import RankScores
+from interplay.files.types import Check
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
 from interplay.statistics.product_maxima import ProductMaxima, int_scores, is_small_enough, product_maxima
@@ -31,48 +31,10 @@ class ScoreTests:
         None where pairs were not asked for, are too many, or have no column that was cut.
     """
 
-    rank: FloatArray
-    spread: FloatArray
-    given: FloatArray
+    rank: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    spread: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    given: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
     product: ProductMaxima | None
-
-    def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all numbers by name, for a file."""
-        arrays: dict[str, npt.NDArray[Any]] = {"rank": self.rank, "spread": self.spread, "given": self.given}
-        if self.product is not None:
-            arrays |= {
-                "product": self.product.statistic,
-                "partner": self.product.partner,
-                "df": np.array([self.product.df]),
-            }
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> ScoreTests | None:
-        """Take them from what a file has under names that begin with `prefix`; None if there is nothing."""
-        if f"{prefix}rank" not in arrays:
-            return None
-        product = None
-        if f"{prefix}product" in arrays:
-            df = int(arrays[f"{prefix}df"][0])
-            product = ProductMaxima(arrays[f"{prefix}product"], arrays[f"{prefix}partner"], df)
-        rank, spread, given = (arrays[f"{prefix}{name}"] for name in ("rank", "spread", "given"))
-        return cls(rank, spread, given, product)
-
-    def is_consistent(self, n_vars: int, n_contrast: int) -> bool:
-        """Say whether the arrays are of so many variables: a file may say anything."""
-        product = self.product
-        return all(
-            log_p.shape == (n_vars,) and not bool((log_p > 0).any()) for log_p in (self.rank, self.spread, self.given)
-        ) and (
-            product is None
-            or (
-                product.statistic.shape == (n_vars + n_contrast,)
-                and product.partner.shape == (n_vars,)
-                and bool(((product.partner >= -1) & (product.partner < n_vars)).all())
-                and product.df > 0
-            )
-        )
 
 
 def run_score_tests(

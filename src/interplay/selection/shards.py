@@ -19,7 +19,6 @@ from interplay.base.progress import Progress
 from interplay.codes.coded import CodedStudy
 from interplay.engines.choice import AsEngine
 from interplay.engines.cpu import CpuEngine
-from interplay.files.archive import as_json
 from interplay.results.provenance import merged_record, versions
 from interplay.results.selection import Selection
 from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, describe_difference
@@ -101,8 +100,8 @@ def search_shard(
     return Part(
         shard=which,
         names=list(study.table.names),
-        about=as_json({"interplay": versions()["interplay"], **about, "tiles": found.layouts}),
-        settings=as_json(checked.to_dict()),
+        about={"interplay": versions()["interplay"], **about, "tiles": list(found.layouts)},
+        settings=checked.to_dict(),
         provenance=found.record(started),
         decision_codes=study.classes.codes,
         strata_codes=none if study.strata is None else study.strata.codes,

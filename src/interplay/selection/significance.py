@@ -16,7 +16,7 @@ from interplay.selection.arm_tests import arm_p_values
 from interplay.selection.explanation import explained, retests
 from interplay.selection.runs import SearchedRun, SearchedSelection
 from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
-from interplay.statistics.null_fit import NullFit, fit_null
+from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
 
@@ -36,7 +36,7 @@ def selection_from(
     tests: tuple[ArmPValues, ...] = ()
     if settings.permutations:
         nulls = [permutation_null(run.gains, _permuted(run)) for run in searched]
-        runs = [_run(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
+        runs = [Run.of(run, null.null_fit) for run, null in zip(searched, nulls, strict=True)]
         log_p = smallest_log_p(runs)
         p_values, p_adjusted = (
             np.minimum(np.min(each, axis=0) * len(nulls), 1.0)
@@ -95,20 +95,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         n_classes=len(run.class_labels),
     )
     null_fit = replace(null_fit, inflation=inflation)
-    return _run(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
-
-
-def _run(run: SearchedRun, null_fit: NullFit) -> Run:
-    return Run(
-        decision=run.decision,
-        class_labels=run.class_labels,
-        class_sizes=run.class_sizes,
-        gains=run.gains,
-        gain_alone=run.alone.gain,
-        df_alone=run.alone.df,
-        contrast_sources=run.contrast_sources,
-        null_fit=null_fit,
-    )
+    return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
 
 
 def _permuted(run: SearchedRun) -> FloatArray:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
+from interplay.files.types import Check
 from interplay.statistics.arms import arm_of_tuples, found_in_words
 from interplay.statistics.combined_p import combined_log_p
 from interplay.statistics.learned_weights import learned_weights
@@ -45,10 +46,10 @@ class ArmPValues:
 
     name: str
     arm: str
-    weight: float
-    log_p: FloatArray
-    comparison: IntArray
-    tuples: IntArray
+    weight: Annotated[float, Check(above=0, high=1)]
+    log_p: Annotated[FloatArray, Check("n_vars", high=0, nan=True)]
+    comparison: Annotated[IntArray, Check("n_vars", low=0)]
+    tuples: Annotated[IntArray, Check("n_vars k", low=-1, below="n_vars")]
     null_fits: tuple[NullFit, ...] = ()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,14 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.statistics.p_values import chi2_statistic, log_null_p_values, null_p_values, with_df
+from interplay.files.types import Check
+from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, log_null_p_values, null_p_values, with_df
 from interplay.statistics.shape_posterior import ShapePosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+MODES = ("auto", "raw", "lin", "exp")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,11 +77,11 @@ class NullFit:
 
     alpha: float
     alpha_error: float
-    gamma: float
+    gamma: Annotated[float, Check(above=0)]
     gamma_error: float
     delta: float
     delta_error: float
-    mode: str
+    mode: Annotated[str, Check(among=MODES)]
     fit: str
     n_irrelevant: int
     n_ignored: int
@@ -87,17 +90,22 @@ class NullFit:
     n_reference: int
     n_contrast: int
     ks_p: float
-    df: float | FloatArray
-    unit: str
-    statistic: FloatArray
-    chi2_p: FloatArray
-    reference_p: FloatArray
+    df: Annotated[float | FloatArray, Check("n_fitted", above=0)]
+    unit: Annotated[str, Check(among=CHI2_PER_UNIT)]
+    statistic: Annotated[FloatArray, Check("n_fitted")]
+    chi2_p: Annotated[FloatArray, Check("n_fitted")]
+    reference_p: Annotated[FloatArray, Check("n")]
     sq_dev: FloatArray
-    exact_log_p: FloatArray = field(default_factory=lambda: np.empty(0))
-    permuted_max: FloatArray = field(default_factory=lambda: np.empty(0))
-    inflation: float = 1.0
+    exact_log_p: Annotated[FloatArray, Check("n_exact", high=0)] = field(default_factory=lambda: np.empty(0))
+    permuted_max: Annotated[FloatArray, Check("n_permutations")] = field(default_factory=lambda: np.empty(0))
+    inflation: Annotated[float, Check(low=1)] = 1.0
     n_uncensored: int = 0
-    shapes: FloatArray = field(default_factory=lambda: np.empty((3, 0)))
+    shapes: Annotated[FloatArray, Check("3 n_shapes")] = field(default_factory=lambda: np.empty((3, 0)))
+
+    def is_consistent(self) -> bool:
+        """Say whether shapes have probabilities, and permutations p-values: a file may say anything."""
+        has_p = not self.is_permuted or self.exact_log_p.size > 0
+        return has_p and (self.posterior is None or self.posterior.is_consistent())
 
     @property
     def is_exact(self) -> bool:

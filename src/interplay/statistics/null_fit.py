@@ -19,7 +19,7 @@ from interplay.base.checks import check_choice, check_int, shown
 from interplay.base.chi_squared import chi2_tail
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
-from interplay.statistics.null_distribution import NullFit
+from interplay.statistics.null_distribution import MODES, NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
 from interplay.statistics.reference_fit import (
     FittedNull,
@@ -31,7 +31,6 @@ from interplay.statistics.reference_fit import (
 
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
-MODES = ("auto", "raw", "lin", "exp")
 FITS = ("auto", "lsq", *LIKELIHOOD_FITS, "union")
 
 #: "auto" trusts a fit to no fewer contrast variables: "weibull" is fitted to most of them, "predictive" to a quarter.

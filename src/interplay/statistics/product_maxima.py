@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
+from interplay.files.types import Check
 
 #: Scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
 _SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
@@ -51,9 +53,9 @@ class ProductMaxima:
         Degrees of freedom.
     """
 
-    statistic: FloatArray
-    partner: IntArray
-    df: int
+    statistic: Annotated[FloatArray, Check("n_vars+n_contrast")]
+    partner: Annotated[IntArray, Check("n_vars", low=-1, below="n_vars")]
+    df: Annotated[int, Check(low=1)]
 
 
 def is_small_enough(n_vars: int, n_contrast: int, n_samples: int) -> bool:

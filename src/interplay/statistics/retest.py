@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.files.types import Check
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +31,13 @@ class Retest:
         Allows for the choice of the best tuple, as the search does, and for the number of variables.
     """
 
-    kind: str
+    kind: Annotated[str, Check(among=("covariates", "log_rank"))]
     about: list[str]
-    variable: IntArray
-    chi2: FloatArray
-    df: IntArray
-    p_value: FloatArray
-    p_adjusted: FloatArray
+    variable: Annotated[IntArray, Check("n", low=0, below="n_vars")]
+    chi2: Annotated[FloatArray, Check("n")]
+    df: Annotated[IntArray, Check("n")]
+    p_value: Annotated[FloatArray, Check("n")]
+    p_adjusted: Annotated[FloatArray, Check("n")]
 
     def columns(self, n_vars: int, level: float) -> dict[str, FloatArray | BoolArray]:
         """Return columns of the table of all variables: p-values, NaN where not tested, and whether they hold."""
@@ -50,12 +52,3 @@ class Retest:
     def failed(self, level: float) -> IntArray:
         """Return the variables that do not hold."""
         return self.variable[~(self.p_adjusted < level)]
-
-    def is_of(self, n_vars: int) -> bool:
-        """Say whether the arrays belong together: a file may say anything."""
-        n = len(self.variable)
-        return (
-            self.kind in ("covariates", "log_rank")
-            and all(each.shape == (n,) for each in (self.chi2, self.df, self.p_value, self.p_adjusted))
-            and bool(((self.variable >= 0) & (self.variable < n_vars)).all())
-        )

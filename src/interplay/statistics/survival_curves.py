@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.files.types import Check
 from interplay.statistics.log_rank import kaplan_meier
 
 if TYPE_CHECKING:
@@ -36,15 +37,15 @@ class SurvivalCurves:
         Times of steps, the first at 0 and the last where the last sample was seen, and the share from there on.
     """
 
-    members: IntArray
-    run: int
+    members: Annotated[IntArray, Check("k", low=0, below="n_vars")]
+    run: Annotated[int, Check(low=0)]
     discretization: int
-    cell: IntArray
-    n_samples: IntArray
-    n_events: IntArray
-    start: IntArray
-    time: FloatArray
-    survival: FloatArray
+    cell: Annotated[IntArray, Check("n")]
+    n_samples: Annotated[IntArray, Check("n")]
+    n_events: Annotated[IntArray, Check("n")]
+    start: Annotated[IntArray, Check("n+1", low=0)]
+    time: Annotated[FloatArray, Check("n_steps", above=-np.inf, below=np.inf)]
+    survival: Annotated[FloatArray, Check("n_steps", low=0, high=1)]
 
     def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
         """Say whether this is the tuple asked for."""
@@ -52,17 +53,9 @@ class SurvivalCurves:
         return bool(same and np.array_equal(self.members, members))
 
     def is_consistent(self) -> bool:
-        """Say whether the arrays belong together: a file may say anything."""
-        n = len(self.cell)
-        return (
-            self.n_samples.shape == self.n_events.shape == (n,)
-            and self.start.shape == (n + 1,)
-            and bool((np.diff(self.start) >= 0).all())
-            and self.time.shape == self.survival.shape == (int(self.start[-1]),)
-            and int(self.start[0]) == 0
-            and bool(np.isfinite(self.time).all())
-            and bool(((self.survival >= 0) & (self.survival <= 1)).all())
-        )
+        """Say whether the steps are cut into curves: a file may say anything."""
+        ascending = bool((np.diff(self.start) >= 0).all())
+        return ascending and int(self.start[0]) == 0 and int(self.start[-1]) == len(self.time)
 
 
 def survival_curves(time: FloatArray, event: BoolArray, cells: IntArray, counts: TupleCounts) -> SurvivalCurves:

@@ -18,9 +18,6 @@ from interplay.study.table import Table
 
 Values = npt.NDArray[Any]
 
-#: Fingerprints of this form begin so; earlier ones have no such beginning.
-_FORM = "2:"
-
 #: Each hash is of so many columns; the hashes of all blocks are hashed again, so that threads can share the work.
 _COLUMNS_AT_ONCE = 64
 
@@ -37,16 +34,12 @@ def data_fingerprint(
     strata: Strata | None = None,
     groups: Groups | None = None,
     *,
-    like: str | None = None,
     n_threads: int = 1,
 ) -> str:
     """Return a hash of names, values, decision, strata and groups.
 
     The same values in another container or dtype have the same one; values that differ have another, however large.
-    `like` is a recorded fingerprint to compare with. Where an earlier version wrote it, that version's is returned.
     """
-    if like is not None and has_earlier_form(like):
-        return _earlier_fingerprint(table, classes, strata, groups)
     digest = hashlib.blake2b(digest_size=16)
     for content in ("\0".join(table.names).encode(), classes.codes.tobytes()):
         digest.update(len(content).to_bytes(8, "little") + content)
@@ -56,12 +49,7 @@ def data_fingerprint(
         digest.update(b"groups" + groups.codes.tobytes())
     for block in map_in_threads(partial(_block_digest, table), _blocks(table), n_threads):
         digest.update(block)
-    return _FORM + digest.hexdigest()
-
-
-def has_earlier_form(fingerprint: str) -> bool:
-    """Say whether an earlier version made a fingerprint: it can only be compared with others of that form."""
-    return not fingerprint.startswith(_FORM)
+    return digest.hexdigest()
 
 
 def _blocks(table: Table) -> list[tuple[int, int]]:
@@ -124,36 +112,6 @@ def _float64s(block: Values) -> npt.NDArray[np.float64]:
 def _has_many_values(codes: Values) -> bool:
     """Say whether a column of labels has so many that numbers as many are not taken as labels too."""
     return bool(np.nanmax(codes, initial=0) >= FEW_VALUES)
-
-
-def _earlier_fingerprint(
-    table: Table, classes: DecisionClasses, strata: Strata | None = None, groups: Groups | None = None
-) -> str:
-    """Return the fingerprint as version 0.1.0 made it, whose checkpoints and parts so stay good.
-
-    First comes every value as a float64. What a float64 cannot tell (whole numbers beyond 2**53, the last digits of a
-    long double, labels from numbers) follows, where there is such a thing.
-    """
-    digest = hashlib.blake2b(digest_size=16)
-    beyond = hashlib.blake2b(digest_size=16)
-    nothing_beyond = beyond.digest()
-    digest.update("\0".join(table.names).encode())
-    digest.update(classes.codes.tobytes())
-    if strata is not None:
-        digest.update(strata.codes.tobytes())
-    if groups is not None:
-        digest.update(b"groups" + groups.codes.tobytes())
-    for start, stop in _blocks(table):
-        block = table.block(start, stop)
-        digest.update(_float64s(block).tobytes())
-        for row, v in enumerate(range(start, stop)):
-            if content := _beyond_float64(block[row]):
-                beyond.update(v.to_bytes(8, "little") + content)
-            if table.kinds[v] == ColumnKind.LABEL and _has_many_values(block[row]):
-                beyond.update(v.to_bytes(8, "little") + b"label")
-    if beyond.digest() != nothing_beyond:
-        digest.update(beyond.digest())
-    return digest.hexdigest()
 
 
 def _beyond_float64(column: Values) -> bytes:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Annotated
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.files.types import Check
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +28,10 @@ class CovariateTests:
     """
 
     about: list[str]
-    chi2: FloatArray
-    df: IntArray
-    p_value: FloatArray
-    p_adjusted: FloatArray
+    chi2: Annotated[FloatArray, Check("n_tested")]
+    df: Annotated[IntArray, Check("n_tested")]
+    p_value: Annotated[FloatArray, Check("n_tested")]
+    p_adjusted: Annotated[FloatArray, Check("n_tested")]
 
     def holds(self, level: float) -> BoolArray:
         """Say which tuples are significant beside covariates, too."""
@@ -47,7 +49,3 @@ class CovariateTests:
         """Keep some rows, in that order."""
         arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self) if each.name != "about"}
         return CovariateTests(self.about, **arrays)
-
-    def is_of(self, n_tuples: int) -> bool:
-        """Say whether these can be tests of so many tuples: a file may say anything."""
-        return all(each.shape == (n_tuples,) for each in (self.chi2, self.df, self.p_value, self.p_adjusted))

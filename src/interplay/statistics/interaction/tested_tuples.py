@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.files.types import Check
 from interplay.statistics.p_values import relevant_mask
 
 #: Where samples are too few for any p-value: it is 1.
@@ -61,26 +62,26 @@ class TestedTuples:
         Log odds ratio of each member by itself, for two levels and two classes, else NaN.
     """
 
-    tuples: IntArray
-    discretization: IntArray
-    n_samples: IntArray
-    chi2: FloatArray
-    df: IntArray
-    log_p: FloatArray
-    p_adjusted: FloatArray
-    method: IntArray
-    min_expected: FloatArray
-    log_or: FloatArray
-    ci_low: FloatArray
-    ci_high: FloatArray
-    residual: FloatArray
-    residual_cell: IntArray
-    residual_class: IntArray
-    residual_stratum: IntArray
-    gain: FloatArray
-    gain_alone: FloatArray
-    df_alone: IntArray
-    log_or_alone: FloatArray
+    tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
+    discretization: Annotated[IntArray, Check("n", low=0, below=2**31)]
+    n_samples: Annotated[IntArray, Check("n")]
+    chi2: Annotated[FloatArray, Check("n")]
+    df: Annotated[IntArray, Check("n", low=0)]
+    log_p: Annotated[FloatArray, Check("n", high=0)]
+    p_adjusted: Annotated[FloatArray, Check("n")]
+    method: Annotated[IntArray, Check("n", low=0, below=len(METHODS))]
+    min_expected: Annotated[FloatArray, Check("n")]
+    log_or: Annotated[FloatArray, Check("n")]
+    ci_low: Annotated[FloatArray, Check("n")]
+    ci_high: Annotated[FloatArray, Check("n")]
+    residual: Annotated[FloatArray, Check("n")]
+    residual_cell: Annotated[IntArray, Check("n k")]
+    residual_class: Annotated[IntArray, Check("n")]
+    residual_stratum: Annotated[IntArray, Check("n")]
+    gain: Annotated[FloatArray, Check("n k")]
+    gain_alone: Annotated[FloatArray, Check("n k")]
+    df_alone: Annotated[IntArray, Check("n k")]
+    log_or_alone: Annotated[FloatArray, Check("n k")]
 
     __test__ = False  # pytest: no test
 
