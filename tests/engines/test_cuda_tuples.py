@@ -428,7 +428,7 @@ class TestOnADevice:
 
         def count_overflows(self: DeviceListing, tiles: Any) -> int:
             n_found = score(self, tiles)
-            overflows.append(n_found > self._capacity)
+            overflows.append(n_found > self._state.capacity)
             return n_found
 
         monkeypatch.setattr(DeviceListing, "_score", count_overflows)
