@@ -134,6 +134,11 @@ def test_a_run_can_be_recorded_and_repeated(command, data: Path) -> None:
     assert interplay.load("one.interplay").settings["dimensions"] == 1
 
 
+def test_a_config_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_bytes(b'\xef\xbb\xbftarget = "y"\n')
+    assert read_config(str(tmp_path / "run.toml"), {"target"}) == {"target": "y"}
+
+
 def test_configs_survive_any_name(tmp_path: Path) -> None:
     settings = {"target": 'a "quoted" \\ back\nslash \x7f \u2713', "drop": ["a,b", ""], "level": 0.05, "divisions": 3}
     path = str(tmp_path / "run.toml")
