@@ -106,6 +106,7 @@ AREA = Area(
         refused("`covariates` and `holdout`", lambda: found(covariates=X[:, 0], holdout=9), "^covariates and holdout"),
         refused("`engine=7`", lambda: found(engine=7), "engine must be"),
         refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
+        refused("`plot.why(0)` of no tuples", lambda: found(max_p=1e-9).plot.why(0), "^the result lists no tuples"),
         refused("`counts_of(99)`", lambda: found().counts_of(99), "row must be a whole number from 0 to 9"),
         refused(
             "`replicate` without a variable", lambda: found(FRAME).replicate(FRAME[["v0"]], Y), "lacks the variable"

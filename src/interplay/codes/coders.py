@@ -66,6 +66,8 @@ class Coders:
 
     def __init__(self, settings: SearchSettings, *, n_threads: int) -> None:
         self.n_threads = n_threads
+        #: Numeric columns that were cut into levels; None while no whole table has been surveyed.
+        self.n_cut: int | None = None
         self._settings = settings
         self._latest: Coder | None = None
         self._columns: IntArray | None = None  # those that the latest is for; None for all
@@ -76,6 +78,8 @@ class Coders:
             self._latest = None  # its memory is free before the next one is made
             self._latest = coder_for(table, self._settings, n_threads=self.n_threads, columns=columns)
             self._columns = columns
+            if columns is None:
+                self.n_cut = max(self.n_cut or 0, int((~self._latest.is_discrete).sum()))
         return self._latest
 
     def _is_for(self, columns: IntArray | None) -> bool:

@@ -241,6 +241,7 @@ def select(
             "n_samples": task.table.n_samples,
             "samples_left_out": task.table.samples_left_out,
             "n_vars": task.table.n_vars,
+            **({} if coders.n_cut is None else {"n_cut": coders.n_cut}),
             "data_fingerprint": fingerprint(None),
             "strata": task.strata_sizes,
             "groups": task.exchanged,
