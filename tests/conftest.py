@@ -23,6 +23,11 @@ hypothesis.settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("INTERPLAY_REQUIRE_ALL") == "1":
     hypothesis.settings.load_profile("repeatable")
 
+# A job system, or a script that starts the tests with &, has SIGINT ignored, and children inherit that: interrupts that
+# tests send would never come. A handler here serves both: a program starts with the default for what was handled.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests against outputs of the R original need them beside the checkout."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from contextlib import nullcontext
@@ -38,6 +39,27 @@ def test_a_forgotten_one_is_noticed() -> None:
         with pytest.raises(KeyboardInterrupt):
             check()
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_where_they_are_ignored_nothing_changes() -> None:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with noticing_interrupts() as check, check.held():
+            press()
+        check()
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_tests_hear_them_also_where_they_are_ignored() -> None:
+    """As where a script starts the tests with &: in a child whose SIGINT is ignored, and in its own children."""
+    test = f"{__file__}::test_a_forgotten_one_is_noticed"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+    ignoring = ["bash", "-c", 'trap "" INT; exec "$@"', "bash", *command]
+    done = subprocess.run(ignoring, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
 
 
 def test_one_is_held_and_another_strikes() -> None:

@@ -134,6 +134,11 @@ def test_a_run_can_be_recorded_and_repeated(command, data: Path) -> None:
     assert interplay.load("one.interplay").settings["dimensions"] == 1
 
 
+def test_a_config_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_bytes(b'\xef\xbb\xbftarget = "y"\n')
+    assert read_config(str(tmp_path / "run.toml"), {"target"}) == {"target": "y"}
+
+
 def test_configs_survive_any_name(tmp_path: Path) -> None:
     settings = {"target": 'a "quoted" \\ back\nslash \x7f \u2713', "drop": ["a,b", ""], "level": 0.05, "divisions": 3}
     path = str(tmp_path / "run.toml")
@@ -359,3 +364,13 @@ def test_a_report_that_fails_leaves_the_other_results(command, data: Path, monke
     assert done.code == 3
     assert done.error_line == "Error: cannot write 'a.html': No space left on device"
     assert files(data.parent) == ["data.csv", "table.csv"]
+
+
+@posix_only
+def test_where_interrupts_are_ignored_a_run_is_as_ever(data: Path) -> None:
+    """As where a script starts it with &."""
+    ignoring = ["bash", "-c", 'trap "" INT; exec "$@"', "bash", sys.executable, "-m", "interplay"]
+    options = ["run", str(data), "--target", "outcome", "--seed", "1", "--format", "csv", "-q"]
+    done = subprocess.run([*ignoring, *options], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == in_shell(*options).stdout

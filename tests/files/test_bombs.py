@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import subprocess
@@ -15,6 +16,8 @@ import pytest
 
 from fuzz.archives import packed, places_of, whole, with_checksums
 from hostile.saved_files import ARRAYS, npy
+from interplay.readers import text_file
+from interplay.readers.csv_table import read_csv
 
 MIB = 2**20
 
@@ -196,3 +199,37 @@ def test_files_of_constants_are_padded_to_be_read(tmp_path: Path) -> None:
     state = Checkpoint(tmp_path / "run")._states["search"]
     assert np.array_equal(state.done, done)
     assert np.array_equal(state.found[0].tuples, found.tuples)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured in Linux's way")
+@pytest.mark.parametrize("content", [b"0,0\n", b"a,", b"a"])
+def test_a_gzipped_text_is_measured_before_it_takes_memory(content: bytes, tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.csv.gz"
+    with gzip.open(bomb, "wb", compresslevel=1) as file:
+        file.write(b"a,b\n" if b"\n" in content else b"")
+        for _ in range(300):
+            file.write(content * (MIB // len(content)))
+    script = (
+        "import resource, sys, pandas; from interplay.readers.csv_table import read_csv\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try: read_csv(sys.argv[1])\n"
+        "except ValueError as error: print(error)\n"
+        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, bomb], capture_output=True, text=True, check=True, timeout=120)
+    said, grown = done.stdout.splitlines()
+    assert said.endswith(
+        "unpacks to more than 256 MiB, more than 100 times its size: unpack it yourself if you trust it"
+    )
+    assert int(grown) < 100
+
+
+def test_a_large_gzipped_table_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it unpacks to, if that is not out of all proportion."""
+    monkeypatch.setattr(text_file, "_MAX_BYTES", 1000)
+    table = tmp_path / "table.csv.gz"
+    table.write_bytes(gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (n, n % 7) for n in range(5000))))
+    assert len(read_csv(table)) == 5000
+    table.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 50_000))
+    with pytest.raises(ValueError, match="unpacks to more than 0 MiB, more than 100 times its size"):
+        read_csv(table)

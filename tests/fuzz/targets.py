@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz import archives, commands, data_files, differential, searches
+from fuzz import archives, commands, data_files, differential, same_search, searches
 
 TARGETS = {
     target.__name__: target
@@ -15,6 +15,9 @@ TARGETS = {
         data_files.read_two,
         differential.every_option,
         differential.every_way,
+        same_search.shards_of_interactions,
+        same_search.lists_of_interactions,
+        same_search.interrupted_searches,
         searches.against_plain_loops,
         searches.select,
         searches.interesting_tuples,

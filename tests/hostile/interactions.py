@@ -68,6 +68,10 @@ AREA = Area(
         refused("`positions` of another length", lambda: near(3, range(4)), "positions must be one number"),
         refused("`positions='here'`", lambda: near(3, "here"), "positions must be one number"),
         refused("`positions` of texts", lambda: near(3, list("abcde")), "positions must be one number"),
+        refused("`positions` with NaN", lambda: near(3, [1, 5, np.nan, 9, 13]), "no position for variable 'x2'"),
+        refused("`positions` with None", lambda: near(3, [1, 5, None, 9, 13]), "no position for variable 'x2'"),
+        refused("an infinite position", lambda: near(3, [1, 5, 9, np.inf, 13]), "no position for variable 'x3'"),
+        refused("`positions` of no chromosome", lambda: near(3, [(None, n) for n in range(5)]), "no chromosome for"),
         refused("`positions` in a table of other columns", lambda: near(3, FRAME), "columns variable and position"),
         refused("`holdout=1.5`", lambda: found(holdout=1.5), "holdout must be a number in"),
         refused("`holdout=60` of 60", lambda: found(holdout=60), "holdout must be a whole number"),
@@ -102,6 +106,7 @@ AREA = Area(
         refused("`covariates` and `holdout`", lambda: found(covariates=X[:, 0], holdout=9), "^covariates and holdout"),
         refused("`engine=7`", lambda: found(engine=7), "engine must be"),
         refused("`pseudocount`", lambda: found(pseudocount=1), "pseudocount"),
+        refused("`plot.why(0)` of no tuples", lambda: found(max_p=1e-9).plot.why(0), "^the result lists no tuples"),
         refused("`counts_of(99)`", lambda: found().counts_of(99), "row must be a whole number from 0 to 9"),
         refused(
             "`replicate` without a variable", lambda: found(FRAME).replicate(FRAME[["v0"]], Y), "lacks the variable"

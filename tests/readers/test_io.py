@@ -8,6 +8,8 @@ import json
 import os
 import sys
 import threading
+import unicodedata
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -324,3 +326,31 @@ def test_only_text_comes_from_a_pipe(tmp_path: Path, name: str) -> None:
         interplay.load(tmp_path / name)
     with pytest.raises(OSError, match="is a pipe or device"):
         interplay.merge_parts([tmp_path / name])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".xlsx", ".feather"])
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_names_that_look_the_same_are_the_same(tmp_path: Path, ending: str, forms: tuple[str, str]) -> None:
+    """é is one character, or e and an accent: which one, nobody sees."""
+    in_file, typed = (partial(unicodedata.normalize, form) for form in forms)
+    frame = pd.DataFrame({"a": [1, 2] * 9, in_file("école"): ["x", "y"] * 9, in_file("café"): [0, 1, 1] * 6})
+    path = tmp_path / f"data{ending}"
+    if ending in (".csv", ".tsv"):
+        frame.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
+    else:
+        getattr(frame, {".xlsx": "to_excel", ".parquet": "to_parquet", ".feather": "to_feather"}[ending])(
+            path, **{"index": False} if ending == ".xlsx" else {}
+        )
+    X, y = read_data(path, target=typed("café"), drop=[typed("école")])
+    assert as_table(X).names == ["a"]
+    assert decision_classes(y, n_samples=18).labels == [0, 1]
+    chosen = interplay.interactions(frame.assign(b=[0, 0, 1] * 6), typed("café"), variables=[typed("école")], max_p=1)
+    assert chosen.names == ["a", in_file("école"), "b"]
+
+
+def test_classes_of_all_files_are_called_the_same(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1.5, 2, 3] * 6, "y": [0.0, 1.0] * 9})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.astype({"y": int}).to_csv(tmp_path / "a.csv", index=False)
+    found = [interplay.select(*read_data(tmp_path / name, target="y")) for name in ("a.parquet", "a.csv")]
+    assert [result.runs[0].class_labels for result in found] == [["0", "1"]] * 2

@@ -227,6 +227,18 @@ class TestStatistical:
         assert "'' in column 'name' (1 value, in row 2)" in words[0]
         assert "'when' (dates, as days)" in words[1]
 
+    @pytest.mark.parametrize("version", [5, 8])
+    def test_a_transport_file_without_its_end_is_refused(self, tmp_path: Path, version: int) -> None:
+        """Unless it ends between two rows and two records: of version 5, nothing then tells how many there were."""
+        whole = tmp_path / "whole.xpt"
+        pyreadstat.write_xport(FRAME, str(whole), file_format_version=version)
+        assert len(read_data(whole, target="outcome")[1]) == len(FRAME)
+        for lost in (1, 79, 80, 100, 160, 400):
+            cut = tmp_path / "cut.xpt"
+            cut.write_bytes(whole.read_bytes()[:-lost])
+            with pytest.raises(ValueError, match=r"cut.xpt' ends in the middle of its rows: get the whole file"):
+                read_data(cut, target="outcome")
+
     def test_other_files(self, tmp_path: Path) -> None:
         for ending in (".sav", ".dta", ".sas7bdat", ".xpt", ".por"):
             (tmp_path / f"text{ending}").write_text("a,y\n1,2\n")

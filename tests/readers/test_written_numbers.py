@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import interplay
 from interplay.io import read_data
 from interplay.readers.csv_table import read_csv
+from interplay.study.table import as_table
 
 
 def read(folder: Path, columns: dict[str, list[str]], separator: str = "\t", **options: Any) -> pd.DataFrame:
@@ -216,3 +217,16 @@ def test_the_search_is_the_same_whatever_row_comes_first(tmp_path: Path) -> None
         assert X["a"].tolist() == a[::order].tolist()
         gains.append(interplay.max_information_gain(X[["a"]], decision, dimensions=1).gain)
     assert np.array_equal(*gains)
+
+
+@pytest.mark.filterwarnings("ignore:read as missing values")
+@pytest.mark.parametrize("low", [2**53, 2**63, 2**64, 10**40, -(10**40)])
+@pytest.mark.parametrize("gaps", [[], ["NA"]])
+def test_whole_numbers_of_any_size_stay_apart(tmp_path: Path, low: int, gaps: list[str]) -> None:
+    file = tmp_path / "data.csv"
+    numbers = [low + step for step in (2, 0, 1, 3)]
+    file.write_text("a,b\n" + "".join(f"{text},1\n" for text in [*numbers, *gaps]))
+    found = as_table(read_csv(file)).column(0).read()
+    assert np.argsort(found[:4]).tolist() == [1, 2, 0, 3]
+    assert len(set(found[:4].tolist())) == 4
+    assert np.isnan(found[4:].astype(float)).all()

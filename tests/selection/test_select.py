@@ -344,3 +344,12 @@ def test_bad_settings_get_one_clear_line(settings: dict, message: str) -> None:
         interplay.select(X, y, **settings)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_summary_speaks_of_cuts_where_something_is_cut() -> None:
+    rng = np.random.default_rng(0)
+    genotypes, y = rng.integers(0, 3, (60, 4)), np.arange(60) % 2
+    numbers = np.column_stack([genotypes, rng.normal(size=60)])
+    assert "cut into" not in str(interplay.select(genotypes, y, dimensions=1, random_state=0))
+    assert "numbers cut into 2 levels;" in str(interplay.select(numbers, y, dimensions=1, random_state=0))
+    assert "cut into" not in str(interplay.select(numbers, y, dimensions=1, discrete=range(5), random_state=0))

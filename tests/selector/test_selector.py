@@ -568,7 +568,7 @@ class TestClassesOfOneSample:
 
     def test_unless_too_few_classes_remain(self) -> None:
         X, _ = xor_data()
-        with pytest.raises(ValueError, match="class with fewer than 2 samples, 1:"):
+        with pytest.raises(ValueError, match="class with fewer than 2 samples, '1':"):
             MDFSSelector(dimensions=2).fit(X[:3], [0, 0, 1])
 
     def test_numbers_of_a_measurement_are_no_classes(self) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +47,29 @@ class TestLikelihoodRatio:
         found, df = covariate_test(y, cells, part, design)
         assert found == pytest.approx(expected, abs=1e-6)
         assert df == 2 * n_part * (n_classes - 1)
+
+    def test_a_first_call_warns_of_nothing(self):
+        """The import of statsmodels has its warnings shown, whatever was asked for before it."""
+        script = (
+            "import numpy as np; from interplay.statistics.covariate_test import covariate_test\n"
+            "cells = np.arange(60) % 2\n"
+            "print(covariate_test(cells, cells, cells * 0, np.random.default_rng(0).normal(size=(60, 1)))[1])"
+        )
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert (done.stdout, done.stderr) == ("1\n", "")
+
+    def test_hazards_without_a_maximum_are_no_error(self):
+        """Cells without events have an infinite coefficient; Newton's steps end in a singular matrix."""
+        for seed in range(30):
+            rng = np.random.default_rng(seed)
+            cells, design = rng.integers(0, 2, 12), rng.normal(size=(12, 3))
+            time = np.where(cells == 0, 1000.0, rng.exponential(size=12))
+            event = rng.random(12) < 0.3
+            assert not hazard_test(time, event, cells, cells * 0, design)[0] < 0
+
+    def test_without_events_nothing_is_told(self):
+        design = np.arange(20.0)[:, np.newaxis]
+        assert hazard_test(np.arange(20.0), np.zeros(20, bool), np.arange(20) % 2, np.zeros(20, int), design) == (0, 0)
 
     def test_cells_that_covariates_explain_have_no_degrees_of_freedom(self):
         rng = np.random.default_rng(0)
@@ -191,3 +217,10 @@ def test_kinds_of_covariates():
     found = make_covariates({"sex": ["f", "m", "f"] * 2, "dose": [1, 2, 3] * 2}, n_samples=6)
     assert found.names == ["sex", "dose"]
     assert found.design[:3] == pytest.approx(np.array([[0, -1.2247449], [1, 0], [0, 1.2247449]]))
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_the_unit_of_a_covariate_does_not_matter(scale):
+    values = np.random.default_rng(0).normal(size=50)
+    scaled = make_covariates(values * scale, n_samples=50)
+    np.testing.assert_allclose(scaled.design, make_covariates(values, n_samples=50).design)

@@ -21,7 +21,7 @@ def classes_of(y, **options):
         (np.array([True, False, True, False]), [1, 0, 1, 0], [False, True]),
         ([True, False, True, False], [1, 0, 1, 0], [False, True]),
         (np.array([2, -1, 2, -1], np.int8), [1, 0, 1, 0], [-1, 2]),
-        (np.array([1.0, 0.0, 0.0, 1.0]), [1, 0, 0, 1], [0.0, 1.0]),
+        (np.array([1.0, 0.0, 0.0, 1.0]), [1, 0, 0, 1], [0, 1]),
         (np.array([[3], [1], [3], [1]]), [1, 0, 1, 0], [1, 3]),
         (["b", "a", "a", "b"], [1, 0, 0, 1], ["a", "b"]),
         (np.array(["b", "a", "a", "b"]), [1, 0, 0, 1], ["a", "b"]),
@@ -115,7 +115,7 @@ def test_ties_that_empty_a_class_leave_the_others():
             {},
             "y has a class with fewer than 2 samples, 'b': leave it out, merge it with another$",
         ),
-        ([0.1, 0.2, 0.3, 0.4], {"decision": "classes"}, "fewer than 2 samples, 0.1: .* decision='continuous'"),
+        ([0.1, 0.2, 0.3, 0.4], {"decision": "classes"}, "fewer than 2 samples, '0.1': .* decision='continuous'"),
         (
             [0.1, 0.2, 0.3, 0.4],
             {"decision_divisions": 3},
@@ -159,3 +159,16 @@ def test_whole_numbers_are_numbered_as_by_sorting(dtype: str) -> None:
         assert classes.labels == used.tolist()
         assert np.array_equal(classes.codes, codes)
         assert classes.codes.dtype == np.int64
+
+
+@pytest.mark.parametrize("kind", [list, np.float32, np.float64, np.int64, pd.Series, pl.Series])
+def test_whole_numbers_are_called_the_same_from_everywhere(kind):
+    y = [0, 2, 1, 1, 2, 0]
+    given = kind([float(value) for value in y]) if kind in (list, pd.Series, pl.Series) else np.array(y, kind)
+    assert list(map(str, decision_classes(given, n_samples=6).labels)) == ["0", "1", "2"]
+    assert list(map(str, decision_classes([0.5, 1.0] * 3, n_samples=6).labels)) == ["0.5", "1.0"]
+
+
+def test_a_number_that_is_a_class_is_quoted():
+    with pytest.raises(ValueError, match="fewer than 2 samples, '2': leave it out"):
+        decision_classes([0, 0, 0, 1, 1, 1, 2], n_samples=7)

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from interplay.study.columns import ColumnKind
+from interplay.study.outcome import decision_column
 from interplay.study.table import as_table
 
 NUMBER, BOOL, LABEL = ColumnKind.NUMBER, ColumnKind.BOOL, ColumnKind.LABEL
@@ -316,3 +317,16 @@ def test_sparse_complex_is_refused():
 def test_names_must_match():
     with pytest.raises(ValueError, match="names must have one entry per variable of X: 1 names, 2 variables"):
         as_table(np.zeros((2, 2)), names=["a"])
+
+
+@pytest.mark.parametrize("kind", ["objects", "decimals", "polars", "polars decimals"])
+def test_exact_numbers_of_any_size_keep_their_order(kind):
+    numbers = [10**30 + step for step in (2, 0, 1, 3)]
+    decimals = [decimal.Decimal(number) for number in numbers]
+    series = {
+        "objects": lambda: np.array(numbers, dtype=object),
+        "decimals": lambda: np.array(decimals, dtype=object),
+        "polars": lambda: pl.Series("a", numbers, dtype=pl.Int128),
+        "polars decimals": lambda: pl.Series("a", decimals, dtype=pl.Decimal(38, 0)),
+    }[kind]()
+    assert decision_column(series).read().tolist() == [2, 0, 1, 3]

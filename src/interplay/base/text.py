@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Collection
+
 #: Of a longer name, a table of text shows the beginning.
 LONGEST_NAME = 60
 
@@ -18,6 +21,23 @@ def tuples_in_words(dimensions: int) -> str:
     ('pairs', '7-tuples')
     """
     return TUPLE_NAMES.get(dimensions, f"{dimensions}-tuples")
+
+
+def name_among(names: Collection[str], name: str) -> str:
+    r"""Return the name that is `name`, or that differs from it in its Unicode normal form alone; else `name` itself.
+
+    Files of macOS write é as e and an accent, which looks the same as what is typed.
+
+    Examples
+    --------
+    >>> name_among(["age", "cafe\u0301"], "caf\xe9") == "cafe\u0301"
+    True
+    """
+    if name in names or name.isascii():
+        return name
+    composed = unicodedata.normalize("NFC", name)
+    alike = [other for other in names if unicodedata.normalize("NFC", other) == composed]
+    return alike[0] if len(alike) == 1 else name
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:

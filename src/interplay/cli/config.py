@@ -30,7 +30,7 @@ def read_config(path: str, known: set[str]) -> dict[str, Any]:
     """Return the settings in a file, by the names of their options, as if they had been typed."""
     try:
         with open(path, "rb") as file:
-            content = tomllib.load(file)
+            content = tomllib.loads(file.read().decode("utf-8-sig"))  # some editors begin files with a mark
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path!r} is not a TOML file: {error}") from None
     except RecursionError:

@@ -16,6 +16,7 @@
     transposed.py     the same, samples in columns → pandas DataFrame
     spreadsheet.py    xlsx, xls, ods            → pandas DataFrame
     statistical.py    sav, dta, sas7bdat        → pandas DataFrame
+    xport_end.py      xpt                       → whether its end is lost
     written_numbers.py  text columns of a file  → numbers, dates or labels, and what is said of them
     text_column.py    text of one column        → the same, by the format that all its values have
     written_dates.py  texts                     → days

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from interplay.base.checks import shown as shown_value
+from interplay.base.text import name_among
 
 
 def checked_names(header: Sequence[str], first_row: Sequence[Any], shown: str) -> tuple[list[str], bool]:
@@ -61,9 +62,11 @@ def unread_columns(
     unread: Collection[str], names: Sequence[str], *, has_ids: bool, sample_id: str | None
 ) -> Collection[str]:
     """Return the columns of which it is not asked how they are written: with `has_ids`, names of samples too."""
+    unread = {name_among(names, name) for name in unread}
     return {*unread, id_column(names, sample_id)} if has_ids else unread
 
 
 def id_column(names: Sequence[str], sample_id: str | None) -> str:
     """Return the column with the names of the samples: the one that the user names, if it is there, or the first."""
-    return sample_id if sample_id is not None and sample_id in names else names[0]
+    wanted = None if sample_id is None else name_among(names, sample_id)
+    return wanted if wanted is not None and wanted in names else names[0]

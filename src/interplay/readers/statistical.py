@@ -16,6 +16,7 @@ from interplay.base.user_warnings import warn
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
 from interplay.readers.written_numbers import WrittenNumbers
+from interplay.readers.xport_end import ends_early
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,8 @@ def read_statistical(
     errors = (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError, UnicodeError)
     with reading(path, f"a {ending} file that can be read", errors):
         frame, meta = getattr(pyreadstat, _READERS[ending])(os.fspath(path))
+    if ending == ".xpt" and ends_early(path, len(frame)):
+        raise ValueError(f"{shown_path} ends in the middle of its rows: get the whole file")
     if frame.shape[1] == 0 or len(frame) == 0:
         raise ValueError(f"{shown_path} has no {'rows' if frame.shape[1] else 'columns'}: give at least one")
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")

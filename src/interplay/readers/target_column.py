@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from interplay.base.checks import shown
+from interplay.base.text import name_among
 from interplay.study.column_subset import ColumnSubset
 from interplay.study.named_columns import without_named
 from interplay.study.table import Table
@@ -19,7 +20,9 @@ TableAndOutcome: TypeAlias = tuple[Any, Any]
 
 def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
     """Take the target and what is to be dropped out of a pandas or pyarrow table."""
+    names = _names(frame)
     check_columns(frame, path, target, drop)
+    target, drop = name_among(names, str(target)), [name_among(names, name) for name in drop]
     left_out = [target, *dict.fromkeys(drop)]
     if hasattr(frame, "column_names"):
         return frame.drop_columns(left_out), frame.column(target)
@@ -28,9 +31,10 @@ def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> T
 
 def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) -> None:
     """Refuse a pandas or pyarrow table that has not the columns asked for."""
-    names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
+    names = _names(frame)
     if target is None:
         raise ValueError(f"target is needed: name the column with the outcome, one of {listed(names)}")
+    target, drop = name_among(names, target), [name_among(names, name) for name in drop]
     for name in [target, *drop]:
         if name not in names:
             hint = ""
@@ -46,6 +50,7 @@ def split_table(table: Table, path: Any, target: str | None, drop: list[str]) ->
     known = list(dict.fromkeys([*table.sample_columns, *table.names]))
     if target is None:
         raise ValueError(f"target is needed: name the column with the outcome, one of {listed(known)}")
+    target, drop = name_among(known, target), [name_among(known, name) for name in drop]
     for name in [target, *drop]:
         if name not in known:
             raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, known)}")
@@ -58,6 +63,10 @@ def split_table(table: Table, path: Any, target: str | None, drop: list[str]) ->
         table.sample_columns = known_of_samples
     table, (y,) = without_named(table, y=target)
     return table, y
+
+
+def _names(frame: Any) -> list[str]:
+    return [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
 
 
 def meant(name: str, names: list[str]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.readers.written_dates import AmbiguousDatesError, look_like_dates, read_dates
+from interplay.study.columns import EXACT_FLOAT_LIMIT
 from interplay.study.number_texts import (
     NUMBER_FORMATS,
     LabelDoubt,
@@ -32,6 +33,9 @@ _SIGNS_BESIDE = ("%", "$", "€", "£", "¥")
 
 #: A number and its unit.
 _UNIT = re.compile(r"[-+]?[\d.,' ]*\d ?(?P<unit>[^\W\d_][\w/²³·^-]*)")
+
+#: A whole number that a float64 may stand for, exactly or not.
+_WHOLE = re.compile(r"[-+]?[0-9]{1,300}")
 
 
 class TextColumn:
@@ -118,11 +122,18 @@ class TextColumn:
 
     def as_numbers(self, way: NumberFormat) -> pd.Series[Any]:
         """Return the column as numbers, to the last bit."""
+        import pandas as pd
+
         plain = [way.plain(text) for text in self._texts]
         has_gaps = bool(self.markers) or self._column.isna().any()
         whole = not has_gaps and all(re.fullmatch(r"[-+]?\d{1,18}", text) for text in plain)
         number = int if whole else float
+        if all(_WHOLE.fullmatch(text) for text in plain) and any(abs(int(text)) > EXACT_FLOAT_LIMIT for text in plain):
+            number = int  # of any size: as floats, different ones would be equal
         of_text = {raw: number(text) for raw, text in zip(self._raw, plain, strict=True)}
+        if number is int and not whole:
+            numbers = [of_text.get(raw) for raw in self._column.tolist()]
+            return pd.Series(numbers, index=self._column.index, dtype=object)
         return self._column.map(of_text).astype(np.int64 if whole else np.float64)
 
     def as_days(self) -> pd.Series[Any] | None:

@@ -7,12 +7,17 @@ import gzip
 import io
 import os
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from interplay.files.whole_file import is_special
+
+#: What a file may unpack to: this, or so many times its size if that is more. Tables take ten times the memory of text.
+_MAX_BYTES = 1 << 28
+_MAX_RATIO = 100
 
 
 class TextFile:
@@ -27,6 +32,7 @@ class TextFile:
             self._bytes = sys.stdin.buffer.read()
         elif is_special(Path(path)):  # a named pipe, or the output of a command, as in <(zcat data.csv.gz)
             self._bytes = Path(path).read_bytes()
+        self._is_measured = False
 
     @contextmanager
     def open(self, newline: str | None = "") -> Iterator[IO[str]]:
@@ -42,9 +48,30 @@ class TextFile:
     def open_bytes(self) -> Iterator[IO[bytes]]:
         """Open what is in the file, unpacked."""
         with Path(self._path).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            yield gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[misc]
+            if raw.read(2) == b"\x1f\x8b":
+                self._refuse_bombs(raw)
+                raw.seek(0)
+                yield gzip.GzipFile(fileobj=raw)  # type: ignore[misc]
+            else:
+                raw.seek(0)
+                yield raw
+
+    def _refuse_bombs(self, packed: IO[bytes]) -> None:
+        """Unpack a file once, keeping nothing, before anything takes memory for what is in it."""
+        if self._is_measured:
+            return
+        limit = max(_MAX_BYTES, _MAX_RATIO * packed.seek(0, os.SEEK_END))
+        packed.seek(0)
+        unpacked = gzip.GzipFile(fileobj=packed)
+        n_bytes = 0
+        while some := unpacked.read(1 << 20):
+            n_bytes += len(some)
+            if n_bytes > limit:
+                raise ValueError(
+                    f"{self.shown} unpacks to more than {limit >> 20:,} MiB, more than {_MAX_RATIO} times its size: "
+                    "unpack it yourself if you trust it"
+                )
+        self._is_measured = True
 
 
 class _ZeroByte(Exception):
@@ -83,7 +110,7 @@ def readable(content: TextFile) -> Iterator[None]:
         ) from None
     except csv.Error as error:
         raise ValueError(f"{shown} cannot be read as a table: {error}") from None
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{shown} is damaged: {error}") from None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.readers.text_column import TextColumn
+from interplay.study.columns import EXACT_FLOAT_LIMIT
 from interplay.study.number_texts import POINT, NumberFormat
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class WrittenNumbers:
                 labels, reason = column.as_labels(), column.doubt()
                 read[column.name] = labels if reason is None else labels.astype("category")
                 notes.add_labels(column, reason)
+        large = [name for name in floats if name not in read and _has_large(frame[name].to_numpy())]
+        if as_texts is not None and large:
+            texts = as_texts(large).set_axis(frame.index)
+            whole = [name for name in large if _is_whole(texts[name])]
+            read |= {name: TextColumn(texts[name], name).as_numbers(POINT) for name in whole}
         notes.tell()
         _warn_of_sentinels(frame, names)
         return _replaced(frame, read)
@@ -212,6 +218,16 @@ def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
                 found.append(f"{sentinel} in column {shown(name)} ({count} values, the others are {span})")
     if found:
         _warn(f"may stand for missing values: {_listed(found)}: if so, use na_values=[{found[0].split()[0]!r}]")
+
+
+def _has_large(values: np.ndarray[Any, Any]) -> bool:
+    """Say whether floats could stand for whole numbers that were different in the file."""
+    return bool((np.abs(values) > EXACT_FLOAT_LIMIT).any())
+
+
+def _is_whole(texts: pd.Series[Any]) -> bool:
+    """Say whether all texts are whole numbers."""
+    return bool(texts.dropna().str.fullmatch(r"\s*[+-]?[0-9]+\s*").all())
 
 
 def _shows_its_sign(values: np.ndarray[Any, Any]) -> bool:

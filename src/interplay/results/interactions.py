@@ -173,9 +173,11 @@ class Interactions:
         Counts are kept for the first 300 tuples, and for tables of at most 2048 cells times classes. Strata are added
         up.
         """
-        row = check_int("row", row, low=0, high=max(len(self) - 1, 0))
+        if not len(self):
+            raise ValueError("the result lists no tuples, so it has no rows: call interactions with max_p=1 or top")
+        row = check_int("row", row, low=0, high=len(self) - 1)
         for counts in self.counts:
-            if len(self) and counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
+            if counts.is_of(self.tested.tuples[row], 0, int(self.tested.discretization[row])):
                 return counts
         raise ValueError(
             f"the cells of row {shown(row)} are not stored: a result stores them for the first {MAX_KEPT} tuples, if a "

@@ -40,7 +40,8 @@ def _headings(selection: Selection) -> list[str]:
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
         f"{samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
         f"{classes_in_words(selection.class_sizes)}; {strata_in_words(selection.provenance)}"
-        + f"{cuts_in_words(s)}; {_null_in_words(selection)}; "
+        + (f"{cuts_in_words(s)}; " if selection.provenance.get("n_cut", 1) else "")
+        + f"{_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s['random_state']}",
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from interplay.base.arrays import FloatArray, IntArray
 
 #: Columns that others explain up to this share of their squared length are left out.
 _DEPENDENT = 1e-10
+
+#: A mean log-likelihood with a smaller gradient than this is at its maximum.
+_NEARLY_FLAT = 1e-4
 
 
 def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, design: FloatArray) -> tuple[float, int]:
@@ -60,11 +64,13 @@ def covariate_interaction_test(
     df = (larger.shape[1] - smaller.shape[1]) * (n_classes - 1)
     if df <= 0:
         return 0.0, 0
-    with warnings.catch_warnings():
-        # A cell of one class only has an infinite coefficient: the likelihood converges all the same.
-        warnings.simplefilter("ignore")
-        chi2 = 2.0 * (_log_likelihood(codes, larger, n_classes) - _log_likelihood(codes, smaller, n_classes))
-    return max(chi2, 0.0), df
+    with _quiet_models() as sm:
+        kind = sm.Logit if n_classes == 2 else sm.MNLogit
+        fits = [
+            _log_likelihood(kind(codes, each, check_rank=False, hasconst=True), each.shape[1] * (n_classes - 1))
+            for each in (larger, smaller)
+        ]
+    return max(2.0 * (fits[0] - fits[1]), 0.0), df
 
 
 def hazard_test(
@@ -78,20 +84,18 @@ def hazard_test(
     cells, part_cells, design
         As in `covariate_test`.
     """
-    import statsmodels.api as sm
-
     constant = np.ones((len(time), 1))
     # Hazards have no constant: it stands first, and is left out again.
     smaller, larger = (
         _independent(np.hstack([constant, _dummies(each)[:, 1:], design]))[:, 1:] for each in (part_cells, cells)
     )
     df = larger.shape[1] - smaller.shape[1]
-    if df <= 0:
+    if df <= 0 or not event.any():
         return 0.0, 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fits = [sm.PHReg(time, columns, status=event.astype(np.int64)).fit(disp=0) for columns in (larger, smaller)]
-    return max(2.0 * float(fits[0].llf - fits[1].llf), 0.0), df
+    status = event.astype(np.int64)
+    with _quiet_models() as sm:
+        fits = [_log_likelihood(sm.PHReg(time, each, status=status), each.shape[1]) for each in (larger, smaller)]
+    return max(2.0 * (fits[0] - fits[1]), 0.0), df
 
 
 def _dummies(cells: IntArray) -> FloatArray:
@@ -114,12 +118,35 @@ def _independent(columns: FloatArray) -> FloatArray:
     return columns[:, kept]
 
 
-def _log_likelihood(codes: IntArray, columns: FloatArray, n_classes: int) -> float:
-    import statsmodels.api as sm
+@contextmanager
+def _quiet_models() -> Iterator[Any]:
+    """Yield statsmodels, without its warnings and those of NumPy in it.
 
-    model: Any = (sm.Logit if n_classes == 2 else sm.MNLogit)(codes, columns, check_rank=False, hasconst=True)
+    A cell of one class only has an infinite coefficient, of which they warn: the likelihood converges all the same.
+    """
+    import statsmodels.api as sm  # outside of what follows: the import has all its warnings shown again
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield sm
+
+
+def _log_likelihood(model: Any, n_parameters: int) -> float:
+    """Return the logarithm of the largest likelihood of a model; NaN where it cannot be found."""
     try:
         # Of a cell of one class only, a coefficient grows by 1 in each step: enough of them for any purpose.
-        return float(model.fit(method="newton", maxiter=40, tol=1e-8, disp=0, warn_convergence=False).llf)
+        found = float(model.fit(method="newton", maxiter=40, tol=1e-8, disp=0, warn_convergence=False).llf)
     except np.linalg.LinAlgError:  # the steps have become too small to be told apart
-        return float(model.fit(method="bfgs", maxiter=2000, gtol=1e-6, disp=0, skip_hessian=True).llf)
+        found = np.nan
+    if np.isfinite(found):
+        return found
+    from scipy.optimize import minimize
+
+    n = len(model.endog)
+
+    def minus_mean(parameters: FloatArray) -> tuple[float, FloatArray]:
+        value = -model.loglike(parameters) / n
+        return value if np.isfinite(value) else np.inf, -model.score(parameters) / n
+
+    climbed = minimize(minus_mean, np.zeros(n_parameters), jac=True, method="BFGS", options={"gtol": 1e-6})
+    return float(-n * climbed.fun) if np.abs(climbed.jac).max() < _NEARLY_FLAT else np.nan

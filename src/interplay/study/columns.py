@@ -120,7 +120,7 @@ def column_from_series(get: Callable[[], nw.Series[Any]], where: str) -> Column:
     if isinstance(dtype, nw.Enum | nw.Categorical):
         return _column_from_categories(series, where)
     if isinstance(dtype, nw.Decimal | nw.Int128 | nw.UInt128):
-        return Column(ColumnKind.NUMBER, np.dtype(np.float64), lambda: get().cast(nw.Float64).to_numpy())
+        return Column(ColumnKind.NUMBER, np.dtype(np.float64), partial(_wide_numbers, get, where))
     if dtype.is_integer() and series.null_count() > 0:
         return Column(ColumnKind.NUMBER, _float_dtype_for(_numpy_dtype(dtype)), partial(_integers_with_gaps, get))
     if dtype.is_numeric():
@@ -210,16 +210,33 @@ def _integers_with_gaps(get: Callable[[], nw.Series[Any]]) -> Values:
 
 
 def _floats_from_objects(values: Values, where: str) -> Values:
-    """Turn Python numbers into float64 (or into their order, if whole numbers are too large), NaN where missing."""
+    """Turn Python numbers into float64 (or into their order, if exact ones are too large), NaN where missing."""
     missing = np.fromiter(map(is_missing, values), dtype=np.bool_, count=len(values))
     observed = values[~missing]
     floats = np.full(len(values), np.nan)
     try:
         floats[~missing] = observed.astype(np.float64)
-        if any(isinstance(value, numbers.Integral) and abs(int(value)) > EXACT_FLOAT_LIMIT for value in observed):
+        if any(map(_is_beyond_floats, observed)):
             floats[~missing] = np.unique(observed, return_inverse=True)[1]
     except (OverflowError, TypeError, ValueError):
         raise ValueError(f"{where} holds numbers beyond the range of float64: scale it or leave it out") from None
+    return floats
+
+
+def _is_beyond_floats(value: Any) -> bool:
+    """Say whether a number is so large, and so exact, that it may share a float64 with others."""
+    is_exact = isinstance(value, numbers.Rational) or (isinstance(value, decimal.Decimal) and value.is_finite())
+    return is_exact and abs(value) > EXACT_FLOAT_LIMIT
+
+
+def _wide_numbers(get: Callable[[], nw.Series[Any]], where: str) -> Values:
+    """Read decimals, or integers of 128 bits, as floats, or as their order where floats cannot tell them apart."""
+    import narwhals.stable.v2 as nw
+
+    series = get()
+    floats: Values = series.cast(nw.Float64).to_numpy()
+    if (np.abs(floats) > EXACT_FLOAT_LIMIT).any():
+        return _floats_from_objects(_object_array(series, where), where)
     return floats
 
 

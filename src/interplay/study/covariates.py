@@ -99,6 +99,8 @@ def _design(name: str, column: Column, values: Any) -> FloatArray:
         )
     if column.kind == ColumnKind.NUMBER:
         numbers = values.astype(np.float64)
+        # Times a power of two, which changes no bit of the result: squares neither overflow nor vanish.
+        numbers = np.ldexp(numbers, -np.frexp(np.abs(numbers).max())[1])
         spread = numbers.std()
         if spread == 0:
             raise ValueError(f"covariates: column {shown(name)} has one value only: leave it out")

@@ -9,6 +9,7 @@ import numpy as np
 
 from interplay.base.arrays import MAX_LEVELS
 from interplay.base.checks import shown
+from interplay.base.text import name_among
 from interplay.base.user_warnings import warn
 from interplay.study.column_subset import ColumnSubset
 from interplay.study.columns import Column
@@ -131,16 +132,18 @@ def _are_names(given: Any, table: Table) -> bool:
         return True
     if not isinstance(given, list | tuple) or not given or not all(isinstance(entry, str) for entry in given):
         return False
-    return len(given) != table.n_samples or all(name in table.sample_columns or name in table.names for name in given)
+    known = [*table.sample_columns, *table.names]
+    return len(given) != table.n_samples or all(name_among(known, name) in known for name in given)
 
 
 def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
     if not isinstance(given, str):
         return given
-    if given in table.sample_columns:
-        return table.sample_columns[given]
-    if given in table.names:
-        taken.append(table.names.index(given))
+    name = name_among([*table.sample_columns, *table.names], given)
+    if name in table.sample_columns:
+        return table.sample_columns[name]
+    if name in table.names:
+        taken.append(table.names.index(name))
         return table.column(taken[-1])
     known = "neither a column of X nor known of its samples" if len(table.sample_columns) else "not a column of X"
     raise ValueError(f"{argument} names {shown(given)}, which is {known}")

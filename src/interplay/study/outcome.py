@@ -12,7 +12,14 @@ import numpy.typing as npt
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_encodable, check_int, shown
 from interplay.base.user_warnings import warn
-from interplay.study.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
+from interplay.study.columns import (
+    EXACT_FLOAT_LIMIT,
+    Column,
+    ColumnKind,
+    column_from_array,
+    column_from_series,
+    objects_from_masked,
+)
 from interplay.study.number_texts import stands_for_missing, tidy
 from interplay.study.rank_thresholds import threshold_ranks
 
@@ -180,6 +187,8 @@ def is_continuous(values: npt.NDArray[Any]) -> bool:
 
 def _classes_by_value(values: npt.NDArray[Any], levels: list[Any] | None) -> DecisionClasses:
     used, codes = _numbered(values)
+    if used.dtype.kind == "f" and np.isfinite(used).all() and (used == np.floor(used)).all():
+        used = used.astype(np.int64) if np.abs(used).max(initial=0) < EXACT_FLOAT_LIMIT else used  # 1, not 1.0
     labels = used.tolist() if levels is None else [levels[int(number)] for number in used]
     check_encodable("a label of y", labels)
     return DecisionClasses(codes.astype(np.int64), labels)
@@ -233,5 +242,5 @@ def _check_classes(classes: DecisionClasses) -> None:
         if not continuous and len(small) > classes.n_classes // 2:
             advice += ", or use decision='continuous' if y is a measurement"
         raise ValueError(
-            f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(classes.labels[small[0]])}: {advice}"
+            f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(str(classes.labels[small[0]]))}: {advice}"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
+from interplay.study.columns import is_missing
 from interplay.study.table import Table
 
-#: The chromosome of a variable that lies nowhere: it is far from all others.
+#: The chromosome of a variable that a dict or table of positions does not name: it is far from all others. PLINK's "0",
+#: for variants that are not placed, is a chromosome like any other: their position is 0, and they are close together.
 NOWHERE = -1
 
 _WANTED = (
@@ -28,7 +30,7 @@ class Positions:
     Attributes
     ----------
     chromosome : (n_vars,) int64
-        Numbers of chromosomes, in any order; `NOWHERE` for variables without a position.
+        Numbers of chromosomes, in any order; `NOWHERE` for variables that `positions` does not name.
     position : (n_vars,) float64
     """
 
@@ -68,7 +70,7 @@ def make_positions(positions: Any, table: Table) -> Positions:
     unknown = [name for name in by_name if name not in set(table.names)]
     if len(unknown) == len(by_name):
         raise ValueError(f"positions names none of the variables of X (the first is {shown(unknown[0])})")
-    return _numbered([by_name.get(name) for name in table.names])
+    return _numbered(by_name, table.names)
 
 
 def _is_frame(positions: Any) -> bool:
@@ -93,19 +95,28 @@ def _from_frame(frame: Any) -> dict[str, Any]:
     return dict(zip(names, zip(native[columns["chromosome"]].to_list(), position, strict=True), strict=True))
 
 
-def _numbered(entries: list[Any]) -> Positions:
+def _numbered(by_name: Mapping[Any, Any], names: Sequence[str]) -> Positions:
     number_of: dict[str, int] = {}
-    chromosome = np.full(len(entries), NOWHERE, dtype=np.int64)
-    position = np.zeros(len(entries))
-    for v, entry in enumerate(entries):
-        if entry is None:
-            continue
-        try:
-            name, value = entry if isinstance(entry, tuple | list | np.ndarray) else ("", entry)
-            place = float(value)
-        except (TypeError, ValueError):
-            raise ValueError(f"positions must be {_WANTED}; not {shown(entry)} for one of them") from None
-        if np.isfinite(place):
-            chromosome[v] = number_of.setdefault(str(name), len(number_of))
-            position[v] = place
+    chromosome = np.full(len(names), NOWHERE, dtype=np.int64)
+    position = np.zeros(len(names))
+    for v, name in enumerate(names):
+        if name in by_name:
+            where, position[v] = _place(name, by_name[name])
+            chromosome[v] = number_of.setdefault(where, len(number_of))
     return Positions(chromosome, position)
+
+
+def _place(name: str, entry: Any) -> tuple[str, float]:
+    """Return the chromosome and the position of a variable."""
+    try:
+        chromosome, given = entry if isinstance(entry, tuple | list | np.ndarray) else ("", entry)
+        position = np.nan if is_missing(given) else float(given)
+    except (TypeError, ValueError):
+        raise ValueError(f"positions must be {_WANTED}; not {shown(entry)} for variable {shown(name)}") from None
+    lacking = "position" if not np.isfinite(position) else "chromosome" if is_missing(chromosome) else None
+    if lacking is not None:
+        raise ValueError(
+            f"positions has no {lacking} for variable {shown(name)} ({shown(entry)}): give it, or leave the variable "
+            "out of a dict or table of positions if it is to count as far from all others"
+        )
+    return str(chromosome), position

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from interplay import _core
 from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.checks import check_encodable, check_int, shown
+from interplay.base.text import name_among
 from interplay.study.columns import (
     Column,
     ColumnKind,
@@ -118,9 +119,10 @@ class Table(ABC):
         numbers = []
         for column in columns:
             if isinstance(column, str):
-                if column not in number_of:
+                name = name_among(number_of, column)
+                if name not in number_of:
                     raise ValueError(f"{argument} names {shown(column)}, which is not a column of X")
-                numbers.append(number_of[column])
+                numbers.append(number_of[name])
             else:
                 numbers.append(check_int(f"each column number in {argument}", column, low=0, high=self.n_vars - 1))
         return numbers
