@@ -17,8 +17,9 @@ from interplay.statistics.permutations.reach import check_reach
 from interplay.study.comparisons import Comparison
 from interplay.study.study import Study, make_study
 
-#: With dimensions="auto", larger tuples are left out: few of their cells would have samples. Pairs never have more.
-_MAX_CELLS_OF_AUTO = 2**16
+#: With dimensions="auto", larger tuples than pairs are left out where few of their cells would have samples: where the
+#: largest tuple has more cells than this, or a typical one more than this number per sample.
+_MAX_CELLS_OF_AUTO, _MAX_CELLS_PER_SAMPLE = 2**16, 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +84,13 @@ class SelectionTask:
         settings = self.settings
         if not self.has_auto_dimensions or settings.all_dimensions is None or settings.arms is None:
             return self
-        n_levels = np.sort(coded.of(self.comparisons[0]).coder.n_levels)[::-1].astype(float)
-        kept = tuple(k for k in settings.all_dimensions if k <= 2 or np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO)
+        n_levels = np.sort(coded.of(self.comparisons[0]).n_levels)[::-1].astype(float)
+        most_typical = _MAX_CELLS_PER_SAMPLE * self.study.n_samples
+        kept = tuple(
+            k
+            for k in settings.all_dimensions
+            if k <= 2 or (np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO and n_levels.mean() ** k <= most_typical)
+        )
         arms = tuple(arm for arm in arms_of(kept) if arm in settings.arms)
         if kept == settings.all_dimensions or not arms:
             return self

@@ -11,6 +11,7 @@
     conditional_test.py    counts             → p-values of single variables, given the margins, by one of
     exact_test.py              two levels, two classes
     margin_tables.py           all tables with the same margins
+    gain_moments.py            mean and variance of the gain, where these are too many
     strata_convolution.py      sums over strata
     score_test.py          scores of samples  → p-values of a difference between classes (ranks: Mann–Whitney)
     level_score_test.py    counts             → the same for columns of few values, exact where they are few
