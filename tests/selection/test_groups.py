@@ -210,6 +210,19 @@ class TestEveryWay:
         assert merged.provenance["groups"] == whole.provenance["groups"]
         assert (Part.load(tmp_path / "part1").group_codes == donor).all()
 
+    @pytest.mark.parametrize("seed", range(4))
+    def test_shards_stop_where_select_does(self, seed):
+        """Nothing is relevant: both stop at the same permutation, and never after the first few."""
+        X, y, donor = donors(seed=10 + seed)
+        settings = {"groups": donor, "n_permutations": 99, "dimensions": 1 + seed % 2}
+        whole = interplay.select(X, y, random_state=0, **settings)
+        merged = interplay.merge_parts(interplay.search_shard(X, y, shard=(i, 2), **settings) for i in (1, 2))
+        assert (merged.p_value == whole.p_value).all()
+        assert (merged.p_adjusted == whole.p_adjusted).all()
+        n_done = len(whole.null_fit.permuted_max)
+        assert 19 <= n_done == len(merged.null_fit.permuted_max)
+        assert n_done < 99 or whole.p_adjusted.min() < 0.5
+
     def test_runs_of_pairs_of_classes(self):
         X, _, donor = donors(24, 10)
         y = donor % 3

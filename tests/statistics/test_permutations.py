@@ -212,9 +212,12 @@ def test_stops_only_where_nothing_can_be_significant():
     counts = StepDown(np.array([1.0, 0.0]))
     for _ in range(9):
         counts.see(np.array([2.0, 2.0]))
+    assert not counts.is_decided(0.05, 199)  # too few to say how large p is
+    for _ in range(10):
+        counts.see(np.array([0.5, 0.5]))
     # 9 of 199 reached: (1 + 9)/200 is not below 0.05.
-    assert counts.cannot_reach(0.05, 199)
-    assert not counts.cannot_reach(0.0501, 199)
+    assert counts.is_decided(0.05, 199)
+    assert not counts.is_decided(0.0501, 199)
     assert (counts.p_adjusted() >= 0.05).all()
 
 

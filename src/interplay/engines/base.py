@@ -199,7 +199,7 @@ class SearchInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    partial : MaxGains, ScreenedTuples or RankedTuples
+    partial : MaxGains, Selection, ScreenedTuples, TestedTuples or RankedTuples
         The maxima found until then, or the tuples listed; with several runs, those of the current one.
     done : float
         The share of all tuples, of all runs, that was searched.

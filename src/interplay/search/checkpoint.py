@@ -16,7 +16,7 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
 from interplay.base.checks import check_path, check_real
 from interplay.base.user_warnings import warn
-from interplay.engines.base import TileShape
+from interplay.engines.base import SearchInterrupted, TileShape
 from interplay.engines.searcher_counts import SearcherCounts, are_counts
 from interplay.files.archive import DamagedFile, FileFormat, read_undamaged, write_archive
 from interplay.files.lock import FileInUseError, alone_with
@@ -295,6 +295,23 @@ def kept_at_interrupt(checkpoint: Checkpoint | None) -> tuple[str | None, str | 
     except Exception as error:
         return None, f"{type(error).__name__}: {error}"
     return os.fspath(checkpoint.path), None
+
+
+@contextmanager
+def handing_over(
+    finished: Callable[[], Any], *, done: float = 1.0, checkpoint: Checkpoint | None = None
+) -> Iterator[None]:
+    """Within, Ctrl-C hands over the finished part of a call whose search is done, or `done` to this share.
+
+    The checkpoint has the search already.
+    """
+    try:
+        yield
+    except SearchInterrupted:
+        raise
+    except KeyboardInterrupt:
+        kept_in = None if checkpoint is None else os.fspath(checkpoint.path)
+        raise SearchInterrupted(finished(), done, kept_in) from None
 
 
 def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

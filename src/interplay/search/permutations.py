@@ -97,7 +97,7 @@ def search_permuted(
             for number, classes in enumerate(relabeled):
                 if number < n_kept:
                     continue
-                if may_stop and counts.cannot_reach(settings.level, n_planned):
+                if may_stop and counts.is_decided(settings.level, n_planned):
                     break
                 began = time.monotonic()
                 gains = _search_once(search, classes, show, before=number * n_tuples)

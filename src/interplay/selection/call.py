@@ -13,7 +13,7 @@ from interplay.base.progress import Progress
 from interplay.codes.coder import Discrete
 from interplay.engines.choice import AsEngine
 from interplay.results.selection import Selection
-from interplay.search.checkpoint import AsCheckpoint, as_checkpoint
+from interplay.search.checkpoint import AsCheckpoint, as_checkpoint, handing_over
 from interplay.search.dimensions import Dimensions
 from interplay.selection.arguments import SELECTION_ARGUMENTS
 from interplay.selection.runs import search_selection
@@ -88,13 +88,15 @@ def select(
         arguments["random_state"] = kept.seed
     task = task_of(**arguments)
     found = search_selection(task, engine=engine, n_jobs=n_jobs, progress=progress, checkpoint=kept)
-    return selection_from(
-        found.runs,
-        names=list(task.study.table.names),
-        settings=found.task.settings,
-        provenance=found.record(started),
-        data=found,
-    )
+    with handing_over(lambda: found.runs[-1].gains, checkpoint=kept):
+        return selection_from(
+            found.runs,
+            names=list(task.study.table.names),
+            settings=found.task.settings,
+            provenance=found.record(started),
+            data=found,
+            checkpoint=kept,
+        )
 
 
 #: Checks arguments of `select`, with its defaults for those that are not given.

@@ -22,7 +22,7 @@ from interplay.engines.searcher_counts import SearcherCounts, summed_counts
 from interplay.files.types import Check
 from interplay.results.provenance import search_record
 from interplay.results.run import RunGains
-from interplay.search.checkpoint import Checkpoint, keeping
+from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.loop import Shard, TileLoop
 from interplay.search.permutations import allowed_relabelings, search_permuted
 from interplay.search.plan import PreparedSearch, least_work, prepare_search
@@ -173,12 +173,13 @@ def _search_runs(
             except SearchInterrupted as interrupt:
                 done = before + share * interrupt.done
                 raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-            if coded.contrast is not None and comparison.groups is not None:
-                run = replace(run, inflation=_inflation(comparison, settings, coded.contrast, choice))
-            if several and search.settings.dimensions == 1:
-                alone = run.gains
-                if shard is None or shard.number == 1:
-                    run = replace(run, scores=_score_tests(coded, task.settings))
+            with handing_over(partial(getattr, run, "gains"), done=before + share, checkpoint=checkpoint):
+                if coded.contrast is not None and comparison.groups is not None:
+                    run = replace(run, inflation=_inflation(comparison, settings, coded.contrast, choice))
+                if several and search.settings.dimensions == 1:
+                    alone = run.gains
+                    if shard is None or shard.number == 1:
+                        run = replace(run, scores=_score_tests(coded, task.settings))
             yield run if alone is None else replace(run, alone=alone), search.loop
 
 

@@ -30,6 +30,7 @@ from interplay.selection.part import Part
 from interplay.selection.runs import SearchedRun, SearchedSelection, search_selection
 from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
+from interplay.statistics.permutations.step_down import decided_after
 from interplay.study.column_subset import ColumnSubset
 from interplay.study.groups import Groups
 from interplay.study.strata import Strata
@@ -177,10 +178,12 @@ def merge_parts(
         raise ValueError(
             "X is needed to merge parts of a search with times (--data on the command line): the log-rank test uses it"
         )
+    settings = SelectionSettings.of(first.settings)
+    merged = tuple(_as_far_as_select(run, settings.level) for run in merged)
     return selection_from(
         merged,
         names=first.names,
-        settings=SelectionSettings.of(first.settings),
+        settings=settings,
         provenance=merged_record(provenances),
         data=None if X is None else _same_data(X, first, merged, n_threads=resolve_n_jobs(n_jobs)),
     )
@@ -218,6 +221,13 @@ def _merged(a: SearchedRun, b: SearchedRun) -> SearchedRun:
     scores = a.scores if b.scores is None else b.scores
     gains, alone = a.gains.merge(b.gains), a.alone.merge(b.alone)
     return replace(a, gains=gains, alone=alone, permuted=permuted, scores=scores)
+
+
+def _as_far_as_select(run: SearchedRun, level: float) -> SearchedRun:
+    """Leave out the relabelings that `select` does not search, once nothing can be significant: shards do all."""
+    if run.permuted is None:
+        return run
+    return replace(run, permuted=run.permuted[: decided_after(run.gains, run.permuted, level)])
 
 
 def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: int) -> SearchedSelection:

@@ -11,6 +11,7 @@ import numpy as np
 from interplay.base.arrays import FloatArray
 from interplay.results.run import Run, smallest_log_p
 from interplay.results.selection import Selection
+from interplay.search.checkpoint import Checkpoint, handing_over
 from interplay.search.settings import SelectionSettings
 from interplay.selection.arm_tests import arm_p_values
 from interplay.selection.explanation import explained, retests
@@ -28,6 +29,7 @@ def selection_from(
     settings: SelectionSettings,
     provenance: dict[str, Any],
     data: SearchedSelection | None,
+    checkpoint: Checkpoint | None = None,
 ) -> Selection:
     """Gains → null fit → p-values → adjustment → relevant variables.
 
@@ -76,7 +78,10 @@ def selection_from(
         provenance=provenance,
         tests=tests,
     )
-    return found if data is None else explained(found, data)
+    if data is None:
+        return found
+    with handing_over(lambda: found, checkpoint=checkpoint):
+        return explained(found, data)
 
 
 def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:

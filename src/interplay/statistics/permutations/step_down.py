@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, MaxGains
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.p_values import CHI2_PER_UNIT
 
@@ -66,14 +68,40 @@ class StepDown:
         """Return p-values of the single variables, not adjusted."""
         return self._by_variable((1 + self._n_reached_alone) / (self.n_seen + 1))
 
-    def cannot_reach(self, level: float, n_planned: int) -> bool:
-        """Say whether no adjusted p can be below `level` any more, with so many relabelings planned in all."""
+    def is_decided(self, level: float, n_planned: int) -> bool:
+        """Say whether further relabelings are pointless: no adjusted p can be below `level` any more.
+
+        Not before `fewest_relabelings`: a p-value from one or two relabelings says nothing.
+        """
+        if self.n_seen < fewest_relabelings(level, n_planned):
+            return False
         return len(self._order) == 0 or bool((1 + self._n_reached[0]) / (n_planned + 1) >= level)
 
     def _by_variable(self, in_order: FloatArray) -> FloatArray:
         found = np.full(self._n_vars, np.nan)
         found[self._order] = in_order
         return found
+
+
+def fewest_relabelings(level: float, n_planned: int) -> int:
+    """Return the number of relabelings that are always searched: as many as a p-value of `level` needs.
+
+    Examples
+    --------
+    >>> fewest_relabelings(0.05, 199), fewest_relabelings(0.05, 9)
+    (19, 9)
+    """
+    return min(n_planned, ceil(1 / level) - 1)
+
+
+def decided_after(gains: MaxGains, permuted: FloatArray, level: float) -> int:
+    """Return the relabeling, of all that were planned, after which `search_permuted` would have stopped."""
+    counts = StepDown(comparable_gains(gains.gain_by_group, gains.df_by_group))
+    for number, one in enumerate(permuted):
+        if counts.is_decided(level, len(permuted)):
+            return number
+        counts.see(comparable_gains(one, gains.df_by_group))
+    return len(permuted)
 
 
 def comparable_gains(gain_by_group: FloatArray, df_by_group: IntArray) -> FloatArray:
