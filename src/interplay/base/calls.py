@@ -7,6 +7,7 @@ the signature of the call and where it is checked, and nowhere between.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
@@ -26,8 +27,7 @@ def taken_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict
     >>> taken_by(lambda y, **settings: ..., {"y": 2, "level": 3, "n_jobs": 4})
     {'y': 2, 'level': 3}
     """
-    parameters = signature(function).parameters
-    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    parameters, takes_all = _parameters(function)
     return {name: value for name, value in arguments.items() if name in parameters or (takes_all and name not in HOW)}
 
 
@@ -36,10 +36,18 @@ def checked(call: Callable[..., Any], check: Callable[..., Task], X: Any, y: Any
 
     The call itself does so, and so do functions that do a part of its work.
     """
-    parameters = signature(call).parameters
-    defaults = {name: parameters[name].default for name in parameters if name not in ("X", "y")}
+    parameters, _ = _parameters(call)
+    defaults = {name: default for name, default in parameters.items() if name not in ("X", "y")}
     for name in arguments:
         if name not in defaults:
             known = ", ".join(defaults)
             raise TypeError(f"{call.__name__}() got an unexpected keyword argument {name!r}: it has {known}")
     return check(X, y, **taken_by(check, defaults | arguments))
+
+
+@cache  # to look at a signature takes as long as a small search
+def _parameters(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
+    """Return the defaults of a function's arguments by name, and whether it takes any others by ``**``."""
+    parameters = signature(function).parameters
+    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return {name: parameter.default for name, parameter in parameters.items()}, takes_all

@@ -144,8 +144,8 @@ def prepare_search(
     )
     worker = choose_engine(choice, work)
     dimensions = [settings.dimensions] + [1] * alone
-    stratum = [] if n_strata is None else [n_strata]
-    levels_of_rows = [np.array([*stratum, *n_levels[:n]]) for n in [len(n_levels)] + [table.n_vars] * alone]
+    stratum = np.array([] if n_strata is None else [n_strata], dtype=np.int64)
+    levels_of_rows = [np.concatenate([stratum, n_levels[:n]]) for n in [len(n_levels)] + [table.n_vars] * alone]
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
     cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
     cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
