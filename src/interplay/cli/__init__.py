@@ -5,9 +5,7 @@
     commands.py           the group of all commands, and how one is run
     run.py, interactions.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
     options.py            options of `select`; data_options.py: of files; outputs.py: of results; config.py: TOML files
-    expected_work.py, expected_interactions.py   what --dry-run says
-    demo_run.py           what `demo` does; bound_choice.py: what `info -v` measures
-    repeated_command.py   arguments → the command that repeats a run
+    expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code
 
 Nothing large is imported here: until `main` runs, Ctrl-C ends in Python's own traceback.

@@ -6,15 +6,13 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from interplay.files.whole_file import whole_file
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def use_config(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -68,23 +66,6 @@ def record_command(path: str, command: str, settings: Mapping[str, Any]) -> None
 
     comment = f"`interplay {command} --config {os.path.basename(path)}` repeats this run (interplay {__version__})."
     write_config(path, {name: value for name, value in settings.items() if name != "progress"}, comment=comment)
-
-
-#: Options of commands that run a search.
-CONFIG_OPTIONS = (
-    click.option(
-        "--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file."
-    ),
-    click.option("--write-config", "config_out", metavar="FILE", help="Write the settings of this run to a TOML file."),
-    click.option("--dry-run", is_flag=True, help="Only measure and print how much time and memory the search takes."),
-)
-
-
-def config_options(command: Command) -> Command:
-    """Give a command all of them, in this order."""
-    for option in reversed(CONFIG_OPTIONS):
-        command = option(command)
-    return command
 
 
 #: The options whose names differ from those of the arguments they stand for.
