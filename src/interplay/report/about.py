@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import printable
 
 if TYPE_CHECKING:
-    from interplay.results.interactions import Interactions
-    from interplay.results.selection import Selection
-
-    Result: TypeAlias = Selection | Interactions
+    from interplay.results.result import Result
 
 
 def target_of(selection: Result) -> str:
@@ -75,9 +72,9 @@ def _call(selection: Result) -> str:
     """Return the call that repeats the run; of a long list only the beginning."""
     provenance, settings = _of_search(selection), dict(selection.settings)
     settings["p_adjust"] = provenance.get("p_adjust", settings["p_adjust"])  # a replication may have another
-    function, then = ("select", "") if hasattr(selection, "is_relevant") else ("interactions", "")
-    if function == "interactions" and "n_contrast" in settings:  # tests of a selection's tuples have its settings
-        function, then = "select", ".interactions()"
+    function, then = "select" if "n_contrast" in settings else "interactions", ""
+    if function == "select" and not hasattr(selection, "is_relevant"):  # tests of a selection's tuples
+        then = ".interactions()"
         settings = {name: value for name, value in settings.items() if name not in ("top", "max_p")}
     lines = "".join(
         f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"

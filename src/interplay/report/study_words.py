@@ -48,18 +48,14 @@ def null_method(selection: Selection) -> str:
 
 def errors_sentence(selection: Selection) -> str:
     """Say what the adjustment keeps, where it is that of permutations."""
-    settings = selection.settings
-    if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
-        return ""
-    return f"Step-down maxT keeps the probability of any false discovery at or below {settings['level']:.3g}."
+    kept = f"Step-down maxT keeps the probability of any false discovery at or below {selection.settings['level']:.3g}."
+    return kept if selection.adjustment == "maxT" else ""
 
 
 def adjustment_method(selection: Selection) -> str:
     """Say which variables are relevant, where permutations have adjusted p-values already."""
-    settings = selection.settings
-    if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
-        return ""
-    return f"Variables with an adjusted p < {settings['level']:g} were considered relevant."
+    judged = f"Variables with an adjusted p < {selection.settings['level']:g} were considered relevant."
+    return judged if selection.adjustment == "maxT" else ""
 
 
 def retest_sentences(selection: Selection) -> list[str]:

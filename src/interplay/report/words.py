@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +85,7 @@ def methods_paragraph(selection: Selection) -> str:
             "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
             f"{selection.provenance['versions']['interplay']}.",
-            f"{_data_method(selection)}; {_outcome(selection)} had {_classes(selection)}"
+            f"{_data_method(selection)}; {_outcome(selection)} had {_listed(selection.class_sizes, 'classes')}"
             f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
@@ -120,7 +121,7 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
     size = "" if k == 1 else f" ({_n_tuples(selection)})"
     searched = f"The search covered {_looked_at(selection)}{size}{several}"
-    return f"{first}. {searched}, and the outcome has {_classes(selection)}."
+    return f"{first}. {searched}, and the outcome has {_listed(selection.class_sizes, 'classes')}."
 
 
 def _outcome(selection: Selection) -> str:
@@ -189,10 +190,12 @@ def _missing_method(selection: Selection) -> list[str]:
 
 def _listed_strata(selection: Selection) -> str:
     sizes = selection.provenance["strata"]
-    if not sizes:
-        return ""
+    return _listed(sizes, "strata") if sizes else ""
+
+
+def _listed(sizes: Mapping[str, int], noun: str) -> str:
     listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
-    return f"{len(sizes)} strata ({listed}{', …' if len(sizes) > 6 else ''})"
+    return f"{len(sizes)} {noun} ({listed}{', …' if len(sizes) > 6 else ''})"
 
 
 def _found(selection: Selection) -> str:
@@ -243,9 +246,7 @@ _NO_PROOF = (
 
 def _found_alone(selection: Selection) -> str:
     """Name the variable that is significant by itself, where the search in tuples did not find it."""
-    if selection.dimensions[0] == 1:
-        return ""
-    if selection.provenance["strata"]:
+    if selection.dimensions[0] == 1 or selection.provenance["strata"]:
         return ""
     log_p = np.min([run.log_p_alone for run in selection.runs], axis=0)
     log_p += math.log(len(selection.runs) * len(selection.names))
@@ -338,11 +339,8 @@ def _arms_method(selection: Selection) -> list[str]:
 
 def _comparisons_method(selection: Selection) -> list[str]:
     n_runs = len(selection.comparisons)
-    return (
-        [f"The p-value of a variable is its smallest p-value times {n_runs}, the number of comparisons."]
-        if n_runs > 1
-        else []
-    )
+    said = f"The p-value of a variable is its smallest p-value times {n_runs}, the number of comparisons."
+    return [said] if n_runs > 1 else []
 
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
@@ -381,12 +379,6 @@ def _adjustment_method(selection: Selection) -> str:
         return f"Variables with p < {s['level']:g} were considered relevant; p-values were not adjusted."
     adjusted = f"p-values were adjusted for multiple testing by {_ADJUSTMENTS[s['p_adjust']]}"
     return f"{_capital(adjusted)}, and variables with an adjusted p < {s['level']:g} were considered relevant."
-
-
-def _classes(selection: Selection) -> str:
-    sizes = selection.class_sizes
-    listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
-    return f"{len(sizes)} classes ({listed}{', …' if len(sizes) > 6 else ''})"
 
 
 def _n_tuples(selection: Selection) -> str:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
-from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
+from interplay.results.summary_words import (
+    ROWS_SHOWN,
+    classes_in_words,
+    cuts_in_words,
+    rows_as_text,
+    samples_in_words,
+    strata_in_words,
+    summary_as_html,
+)  # fmt: skip
 from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from interplay.results.interactions import Interactions
-
-#: Rows of a result that is printed.
-_ROWS_SHOWN = 20
 
 #: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
 _CUTS_INTERACT_FROM = 12_000
@@ -111,10 +115,7 @@ def summary_text(found: Interactions) -> str:
     """Return the result in words."""
     lines = [found.headline(), found.details()]
     if len(found):
-        shown_rows = _shown_rows(found)
-        lines += ["", shown_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
-        if len(found) > len(shown_rows):
-            lines.append(f"… and {len(found) - len(shown_rows)} more in .table")
+        lines += rows_as_text(_shown_rows(found), len(found))
     elif found.first is None and "searched_up_to_p" in found.provenance:
         lines.append(
             f"No p-value is below {found.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
@@ -130,12 +131,8 @@ def summary_text(found: Interactions) -> str:
 
 
 def summary_html(found: Interactions) -> str:
-    """Return it for notebooks, with the table."""
-    rows = _shown_rows(found).to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(found) else ""
-    more = len(found) - _ROWS_SHOWN
-    rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
-    said = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in found.notes())
-    return f"<p><b>{html.escape(found.headline())}</b><br>{html.escape(found.details())}</p>{rows}{rest}{said}"
+    """Return the same for notebooks."""
+    return summary_as_html(found.headline(), found.details(), _shown_rows(found), len(found), found.notes())
 
 
 def _shown_rows(found: Interactions) -> pd.DataFrame:
@@ -144,5 +141,5 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     first = [] if found.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
     again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
     columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
-    rows = found.table.head(_ROWS_SHOWN)[columns]
+    rows = found.table.head(ROWS_SHOWN)[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.checks import check_choice, check_int
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
@@ -123,3 +124,12 @@ def smallest_log_p(runs: Sequence[Run]) -> FloatArray:
     """Return ln p of each variable over comparisons of classes: the smallest p times their number; of one, plain p."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
+
+
+def chosen_run(run: int | str | None, labels: Sequence[str]) -> int:
+    """Return the number of the run that the argument `run` gives, by number or label; one run needs no argument."""
+    if run is None and len(labels) > 1:
+        raise ValueError(f"run is needed, as there are {len(labels)} comparisons: give a number, or one of {labels}")
+    if isinstance(run, str):
+        return labels.index(check_choice("run", run, labels))
+    return 0 if run is None else check_int("run", run, low=0, high=len(labels) - 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +11,11 @@ import numpy as np
 
 from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
-from interplay.base.checks import shown
+from interplay.base.checks import check_int, shown
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
-from interplay.results.one_size import one_size
+from interplay.results.one_size import one_size, selection_interactions
+from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
 from interplay.results.selection_table import annotate, contrast_table, selection_table, tuples_table
@@ -42,8 +42,13 @@ if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
 
 
+def _p_of_arm(arm: str, doc: str) -> property:
+    """Return the property of a Selection that gives the p-values of one arm."""
+    return property(lambda selection: selection.p_of_arm(arm), doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection:
+class Selection(Result):
     """The result of `select`: which variables are informative about the outcome, and how.
 
     Attributes
@@ -160,30 +165,14 @@ class Selection:
         weights = weighted_arms(self.tests)[1].T if self.tests else np.empty((len(self.names), 0))
         return pd.DataFrame(weights, index=self.names, columns=list(self.arms))
 
-    @property
-    def p_alone(self) -> FloatArray:
-        """p-values of variables by themselves: a shift between classes, a U shape, any difference between levels."""
-        return self.p_of_arm("alone")
-
-    @property
-    def p_given(self) -> FloatArray:
-        """p-values of variables given the other variables that are strong by themselves."""
-        return self.p_of_arm("given")
-
-    @property
-    def p_pairs(self) -> FloatArray:
-        """p-values of variables in pairs."""
-        return self.p_of_arm("pairs")
-
-    @property
-    def p_triples(self) -> FloatArray:
-        """p-values of variables in triples."""
-        return self.p_of_arm("triples")
-
-    @property
-    def p_quadruples(self) -> FloatArray:
-        """p-values of variables in quadruples."""
-        return self.p_of_arm("quadruples")
+    p_alone = _p_of_arm(
+        "alone",
+        "p-values of variables by themselves: a shift between classes, a U shape, any difference between levels.",
+    )
+    p_given = _p_of_arm("given", "p-values of variables given the other variables that are strong by themselves.")
+    p_pairs = _p_of_arm("pairs", "p-values of variables in pairs.")
+    p_triples = _p_of_arm("triples", "p-values of variables in triples.")
+    p_quadruples = _p_of_arm("quadruples", "p-values of variables in quadruples.")
 
     @cached_property
     def found(self) -> list[str]:
@@ -316,8 +305,6 @@ class Selection:
         >>> interplay.select(X, y, random_state=0).interactions().significant
         [('x3', 'x11')]
         """
-        from interplay.results.selection_interactions import selection_interactions
-
         return selection_interactions(self, dimensions, run)
 
     @described_by(NEW_SAMPLES)
@@ -454,27 +441,6 @@ class Selection:
         """
         annotate(self, adata, prefix=prefix)
 
-    def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Selection:
-        """Return the same result with the source of its data, for the report and the saved file.
-
-        Parameters
-        ----------
-        file : str or None
-            The file that was read.
-        dropped : list of str
-            Columns of the file that were left out.
-        command : str
-            The command that repeats the run.
-        """
-        source = {"file": file, "dropped": list(dropped), "command": command}
-        return replace(self, provenance=self.provenance | {"source": source})
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
-        from interplay.results.saved import save_result
-
-        save_result(self, path)
-
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: summary, table, pictures, settings, methods. It needs no network.
 
@@ -487,16 +453,13 @@ class Selection:
         >>> report.read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """
-        from interplay.report import write_report
+        from interplay.report.page import report_page, write_page
 
-        write_report(self, path)
+        write_page(report_page(self), path)
 
     def summary(self) -> str:
         """Return the result in words."""
         return summary_text(self)
-
-    def __repr__(self) -> str:
-        return self.summary()
 
     def _repr_html_(self) -> str:
         return summary_html(self)
@@ -526,13 +489,7 @@ class Selection:
             raise ValueError(f"there is one set of gains per run: use .runs[i].gains (runs: {listed})")
         return self.runs[0]
 
-    def names_of(self, members: IntArray) -> tuple[str, ...]:
-        """Return the names of variables by their numbers; −1 stands for none."""
-        return tuple(self.names[m] for m in members.tolist() if m >= 0)
-
     def _number_of(self, variable: str | int) -> int:
-        from interplay.base.checks import check_int
-
         if isinstance(variable, str):
             if variable not in self.names:
                 raise ValueError(

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
-from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
+from interplay.results.summary_words import (
+    ROWS_SHOWN,
+    classes_in_words,
+    cuts_in_words,
+    rows_as_text,
+    samples_in_words,
+    strata_in_words,
+    summary_as_html,
+)  # fmt: skip
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
-#: Variables, and cautions, of a result that is printed.
-_ROWS_SHOWN, _CAUTIONS_SHOWN = 20, 10
+_CAUTIONS_SHOWN = 10
 
 
 def summary_text(selection: Selection) -> str:
@@ -48,7 +54,7 @@ def _headings(selection: Selection) -> list[str]:
 
 def _relevant_variables(selection: Selection) -> list[str]:
     """A table of the most significant variables, and how many more there are."""
-    top = selection.ranked[:_ROWS_SHOWN]
+    top = selection.ranked[:ROWS_SHOWN]
     if not len(top):
         return []
     how = ["found"] if selection.tests else []
@@ -59,9 +65,7 @@ def _relevant_variables(selection: Selection) -> list[str]:
         variable=[printable(name) for name in shown["variable"]],
         partners=[", ".join(map(printable, names)) for names in shown["partners"]],
     )
-    n_more = len(selection.ranked) - len(top)
-    more = [f"… and {n_more} more in .table"] if n_more else []
-    return ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}"), *more]
+    return rows_as_text(shown, len(selection.ranked))
 
 
 def _on_sparse_tuples(selection: Selection) -> list[str]:
@@ -91,13 +95,10 @@ def _cautions_in_words(selection: Selection) -> list[str]:
 
 
 def summary_html(selection: Selection) -> str:
-    """Return it for notebooks, with the table."""
-    heading, details, *_ = summary_text(selection).splitlines()
-    shown = selection.table.iloc[selection.ranked[:_ROWS_SHOWN]].drop(columns=["relevant"])
-    more = len(selection.ranked) - len(shown)
-    rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
-    rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
-    return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+    """Return headings and table for notebooks."""
+    heading, details = _headings(selection)
+    shown = selection.table.iloc[selection.ranked[:ROWS_SHOWN]].drop(columns=["relevant"])
+    return summary_as_html(heading, details, shown, len(selection.ranked))
 
 
 def _retests_in_words(selection: Selection) -> list[str]:
