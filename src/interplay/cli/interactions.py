@@ -78,7 +78,7 @@ def interactions(data: str, shard: str | None, config: str | None, dry_run: bool
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
     if values["positions"] is not None:
-        from interplay.readers.position_file import read_positions
+        from interplay.readers.bed import read_positions
 
         arguments["positions"] = read_positions(values["positions"])
     if shard is not None and arguments["random_state"] is None:

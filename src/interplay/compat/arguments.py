@@ -1,8 +1,10 @@
-"""Arguments of the older package's functions, and their descriptions."""
+"""Arguments of the older package's functions: their descriptions, and the check of `seed`."""
 
 from __future__ import annotations
 
 from interplay.base.arguments import arguments_in
+from interplay.base.checks import check_int
+from interplay.base.seeds import SEED_LIMIT, resolve_seed
 
 COMPAT_ARGUMENTS = arguments_in(
     """
@@ -47,3 +49,8 @@ COMPAT_ARGUMENTS = arguments_in(
         numbers.
     """
 )
+
+
+def check_seed(seed: int | None) -> int:
+    """Return the seed; a fresh one for None."""
+    return resolve_seed(None) if seed is None else check_int("seed", seed, low=0, high=SEED_LIMIT - 1)

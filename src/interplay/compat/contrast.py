@@ -11,8 +11,7 @@ import numpy.typing as npt
 from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray
 from interplay.base.checks import check_int
-from interplay.compat.arguments import COMPAT_ARGUMENTS
-from interplay.compat.seeds import check_seed
+from interplay.compat.arguments import COMPAT_ARGUMENTS, check_seed
 from interplay.study.table import as_table
 
 #: Draws made ahead at least, so that few are made at a time.

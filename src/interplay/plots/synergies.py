@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -106,8 +107,6 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
     nodes, edges, weight, interacts = synergy_network(selection, max_variables)
     if not len(edges):
         return say_instead(ax, "no synergies: no relevant variable gains more in a tuple than alone")
-    from matplotlib.patheffects import withStroke
-
     place = spring_layout(len(nodes), edges)
     strength = weight / weight.max()
     for (a, b), share, tested in zip(edges, strength, interacts, strict=True):
@@ -127,16 +126,21 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
                 zorder=2,
                 label=label,
             )
-    font = 9 if len(nodes) <= 30 else 6
-    for v, (x, y) in zip(nodes, place, strict=True):
-        name = shortened(selection.names[v])
-        written = ax.annotate(
-            name, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=font, zorder=3
-        )
-        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
-    ax.margins(0.1)
-    ax.set_axis_off()
+    name_nodes(ax, [selection.names[v] for v in nodes], place, fontsize=9 if len(nodes) <= 30 else 6)
     shown = f"{int(interacts.sum())} of {len(interacts)} lines are interactions (whole lines)"
     ax.set_title(f"{shown}\nthickest line: synergy {weight.max():.3g} bits × samples", fontsize=10)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2)
     return ax
+
+
+def name_nodes(ax: Axes, names: Sequence[str], place: FloatArray, *, fontsize: int) -> None:
+    """Write the names of the nodes of a network above them, and leave out the axes."""
+    from matplotlib.patheffects import withStroke
+
+    for name, at in zip(names, place.tolist(), strict=True):
+        written = ax.annotate(
+            shortened(name), at, xytext=(0, 7), textcoords="offset points", ha="center", fontsize=fontsize, zorder=3
+        )
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
+    ax.margins(0.1)
+    ax.set_axis_off()

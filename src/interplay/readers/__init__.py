@@ -9,7 +9,6 @@
     joined.py         table + file of outcomes  → table that knows the outcomes, by the names of the samples
     zipped.py         zip                       → the file in it
     array_files.py    npy, npz                  → table and outcome
-    feather.py        feather, arrow            → pyarrow table
     text_file.py      text, also gzipped        → lines
     header.py         first line                → names of columns
     csv_table.py      csv, tsv, txt             → pandas DataFrame
@@ -20,8 +19,7 @@
     text_column.py    text of one column        → the same, by the format that all its values have
     written_dates.py  texts                     → days
     na_values.py      what the user calls missing
-    parquet.py        parquet                   → Table        (public as `interplay.parquet`)
-    position_file.py  .bim, csv                 → positions of variables
-    bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`)
+    parquet.py        parquet                   → Table        (public as `interplay.parquet`); feather → pyarrow table
+    bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`); positions
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)
 """

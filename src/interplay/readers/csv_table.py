@@ -100,8 +100,7 @@ def read_csv(
         written = WrittenNumbers(content.shown, decimal=decimal, guessed=sign, comma_separates=table.separator == ",")
         if check is not None:
             check(frame)
-        unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
-        return written.read_in(frame, [name for name in names if name not in unread], as_texts)
+        return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id), as_texts)
 
 
 class TextTable:

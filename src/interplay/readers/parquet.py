@@ -1,4 +1,4 @@
-"""Parquet files as tables that are read by blocks of columns."""
+"""Parquet files as tables that are read by blocks of columns; Feather and Arrow files as pyarrow tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.base.checks import check_list, check_path, needing, reading, shown
+from interplay.base.checks import check_file, check_list, needing, reading, shown
 from interplay.study.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.study.table import Table, Values, Which, check_names, doubts_of
 
@@ -121,8 +121,7 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     """
     with needing("pyarrow", "parquet", "reading Parquet files needs"):
         import pyarrow.parquet as pq
-    if not os.path.exists(check_path("path", path)):
-        raise FileNotFoundError(2, "there is no such file", os.fspath(path))
+    check_file("path", path)
     with _readable(path):
         file = pq.ParquetFile(path)
     in_file = check_names(file.schema_arrow.names, n_samples=file.metadata.num_rows)
@@ -176,3 +175,24 @@ def _numbers(values: pa.ChunkedArray, dtype: np.dtype[Any]) -> Values:
             filled = as_dtype(series.fill_null(0).to_numpy(), dtype)
             return np.where(series.is_null().to_numpy(), dtype.type(np.nan), filled)
     return as_dtype(values.to_numpy(), dtype)
+
+
+def import_pyarrow() -> Any:
+    """Return pyarrow, or say how to get it."""
+    with needing("pyarrow", "parquet", "parquet and feather files need"):
+        import pyarrow
+    return pyarrow
+
+
+def read_feather(path: str | os.PathLike[str]) -> Any:
+    """Read a file, without the row names that pandas keeps in it."""
+    pyarrow = import_pyarrow()
+    try:
+        from pyarrow.feather import read_table
+
+        table = read_table(path)
+        table.validate(full=True)  # text of a damaged file may lie outside its memory
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{os.fspath(path)!r} is not a feather file, or is damaged: {reason}") from None
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])

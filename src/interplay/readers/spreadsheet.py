@@ -76,8 +76,8 @@ def read_spreadsheet(
     written = WrittenNumbers(where, decimal=decimal, guessed=".", comma_separates=False)
     if check is not None:
         check(frame)
-    unread = unread_columns(unread, names, has_ids=has_ids and not transpose, sample_id=sample_id)
-    return written.read_in(frame, [name for name in names if name not in unread], None)
+    has_ids = has_ids and not transpose
+    return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id))
 
 
 def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[list[Any]]]:

@@ -15,7 +15,7 @@ from interplay.base.checks import needing, reading, shown
 from interplay.base.user_warnings import warn
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
-from interplay.readers.written_numbers import WrittenNumbers
+from interplay.readers.written_numbers import WrittenNumbers, first_listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +29,6 @@ _READERS = {
     ".xpt": "read_xport",
 }
 ENDINGS = tuple(_READERS)
-
-#: So many columns with some labelled values are named.
-_COLUMNS_NAMED = 5
 
 
 def read_statistical(
@@ -69,16 +66,13 @@ def read_statistical(
     frame = pd.DataFrame(columns, index=frame.index)
     partly = [words for words in partly if words]
     if partly:
-        more = f" and {len(partly) - _COLUMNS_NAMED} more" if len(partly) > _COLUMNS_NAMED else ""
         warn(
-            "some numbers have labels, and these columns are taken as numbers: "
-            f"{', '.join(partly[:_COLUMNS_NAMED])}{more}: name "
+            f"some numbers have labels, and these columns are taken as numbers: {first_listed(partly)}: name "
             "those that stand for missing values in na_values"
         )
     written = WrittenNumbers(shown_path, decimal=None, guessed=".", comma_separates=False)
     names = frame.columns.tolist()
-    unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
-    return written.read_in(frame, [name for name in names if name not in unread], None)
+    return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id))
 
 
 def _without_dates(column: pd.Series[Any]) -> pd.Series[Any]:

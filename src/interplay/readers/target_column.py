@@ -28,13 +28,19 @@ def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> T
 
 def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) -> None:
     """Refuse a pandas or pyarrow table that has not the columns asked for."""
-    names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
+    is_pandas = not hasattr(frame, "column_names")
+    names = [str(name) for name in (frame.columns if is_pandas else frame.column_names)]
+    _check_names(names, path, target, drop, rows_of=frame if is_pandas else None)
+
+
+def _check_names(names: list[str], path: Any, target: str | None, drop: list[str], rows_of: Any = None) -> None:
+    """Refuse a target, or columns to drop, that are not among `names`; `rows_of` is a frame whose rows have names."""
     if target is None:
         raise ValueError(f"target is needed: name the column with the outcome, one of {listed(names)}")
     for name in [target, *drop]:
         if name not in names:
             hint = ""
-            if not hasattr(frame, "column_names") and name in frame[frame.columns[0]].astype(str).to_numpy():
+            if rows_of is not None and name in rows_of[rows_of.columns[0]].astype(str).to_numpy():
                 hint = f" (a row is called {shown(name)}: use transpose=True if variables are in rows)"
             raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}{hint}")
     if target in drop:
@@ -43,14 +49,7 @@ def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) ->
 
 def split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
     """Take the target and what is to be dropped out of a table that stays in its file."""
-    known = list(dict.fromkeys([*table.sample_columns, *table.names]))
-    if target is None:
-        raise ValueError(f"target is needed: name the column with the outcome, one of {listed(known)}")
-    for name in [target, *drop]:
-        if name not in known:
-            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, known)}")
-    if target in drop:
-        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
+    _check_names(list(dict.fromkeys([*table.sample_columns, *table.names])), path, target, drop)
     kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
     if len(kept) < table.n_vars:
         known_of_samples = table.sample_columns

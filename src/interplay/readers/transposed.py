@@ -77,7 +77,7 @@ def read_transposed(
         check_names_apart(variables, content.shown, first=1, what="row")
         frame = pd.DataFrame(values, index=pd.Index(samples, name="sample"), columns=pd.Index(variables))
         written = WrittenNumbers(content.shown, decimal=decimal, guessed=".", comma_separates=table.separator == ",")
-        return written.read_in(frame, [name for name in variables if name not in unread], None)
+        return written.read_in(frame, unread)
 
 
 def _values(table: TextTable, decimal: str) -> tuple[np.ndarray[Any, Any], list[str]]:

@@ -52,14 +52,20 @@ class WrittenNumbers:
     comma_separates: bool
 
     def read_in(
-        self, frame: pd.DataFrame, names: list[str], as_texts: Callable[[list[str]], pd.DataFrame] | None
+        self,
+        frame: pd.DataFrame,
+        unread: Collection[str],
+        as_texts: Callable[[list[str]], pd.DataFrame] | None = None,
     ) -> pd.DataFrame:
-        """Turn the columns `names` of `frame` that are numbers or dates into numbers; say what may be meant otherwise.
+        """Turn the columns of `frame` that are numbers or dates into numbers; say what may be meant otherwise.
+
+        Columns `unread` stay as they are.
 
         The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`, unless numbers
         came as such (None). The index of the frame says where its rows are in the file. What is taken for labels
         although something speaks against it becomes a categorical column: it has been said, and is not said again.
         """
+        names = [name for name in frame.columns if name not in unread]
         is_text = set(frame.select_dtypes(exclude=["number", "bool", "category"]).columns)
         is_float = set(frame.select_dtypes(include=["float"]).columns)
         columns = [TextColumn(frame[name], name, self.decimal) for name in names if name in is_text]
@@ -118,7 +124,7 @@ class WrittenNumbers:
             )
         way = by_sign[sign]
         use = "the separator of thousands" if way.thousands else "the decimal sign"
-        _warn(
+        warn(
             f"column {shown(column.name)}: in {column.examples()} the {_SIGNS[way.thousands or way.decimal]} is taken "
             f"as {use}, {because}: if that is wrong, use decimal=',' or decimal='.'"
         )
@@ -169,24 +175,20 @@ class _Notes:
 
     def tell(self) -> None:
         if self.missing:
-            _warn(f"read as missing values: {_listed(self.missing)}")
+            warn(f"read as missing values: {first_listed(self.missing)}")
         if self.numbers:
-            _warn(f"read as numbers: column {_listed(self.numbers)}")
+            warn(f"read as numbers: column {first_listed(self.numbers)}")
         for name, doubt in self.labels[:_COLUMNS_NAMED]:
-            _warn(f"column {shown(name)} is taken as labels {doubt}")
+            warn(f"column {shown(name)} is taken as labels {doubt}")
         more = [shown(name) for name, _ in self.labels[_COLUMNS_NAMED:]]
         if more:
-            _warn(f"{len(more)} more columns are taken as labels for similar reasons: {_listed(more)}")
+            warn(f"{len(more)} more columns are taken as labels for similar reasons: {first_listed(more)}")
 
 
-def _listed(entries: list[str]) -> str:
+def first_listed(entries: list[str]) -> str:
     """Write the first few entries of a list, and how many more there are."""
     more = len(entries) - _COLUMNS_NAMED
     return ", ".join(entries[:_COLUMNS_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _warn(message: str) -> None:
-    warn(message)
 
 
 def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
@@ -211,7 +213,7 @@ def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
                 span = f"{others.min():g} to {others.max():g}"
                 found.append(f"{sentinel} in column {shown(name)} ({count} values, the others are {span})")
     if found:
-        _warn(f"may stand for missing values: {_listed(found)}: if so, use na_values=[{found[0].split()[0]!r}]")
+        warn(f"may stand for missing values: {first_listed(found)}: if so, use na_values=[{found[0].split()[0]!r}]")
 
 
 def _shows_its_sign(values: np.ndarray[Any, Any]) -> bool:

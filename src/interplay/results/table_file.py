@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import encodable
 from interplay.files.whole_file import whole_file
-from interplay.readers.feather import import_pyarrow
+from interplay.readers.parquet import import_pyarrow
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,10 +13,10 @@ from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
 from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
 from interplay.study.columns import ColumnKind
-from interplay.study.groups import Groups, make_groups
+from interplay.study.groups import Groups
 from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
 from interplay.study.row_subset import RowSubset
-from interplay.study.strata import Strata, make_strata
+from interplay.study.strata import Strata
 from interplay.study.table import Table
 
 
@@ -36,18 +36,6 @@ def refuse_name(argument: str, given: Any) -> None:
         raise TypeError(
             f"{argument} must hold one value per sample, not the text {shown(given)}: give the column itself"
         )
-
-
-def checked_strata(strata: Any, table: Table) -> Strata | None:
-    """Return the strata."""
-    refuse_name("strata", strata)
-    return make_strata(strata, n_samples=table.n_samples)
-
-
-def checked_groups(groups: Any, table: Table) -> Groups | None:
-    """Return the groups."""
-    refuse_name("groups", groups)
-    return make_groups(groups, n_samples=table.n_samples)
 
 
 def is_frame(X: Any) -> bool:

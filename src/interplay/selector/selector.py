@@ -23,8 +23,6 @@ from interplay.selection.call import select
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.selector.input import (
     checked_array,
-    checked_groups,
-    checked_strata,
     collected,
     is_frame,
     refuse_fit_params,
@@ -37,9 +35,11 @@ from interplay.selector.input import (
 from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.study.groups import make_groups
 from interplay.study.named_columns import refuse_decision_in_table
 from interplay.study.outcome import DECISION_CHOICES
 from interplay.study.sample_labels import warn_of_another_order
+from interplay.study.strata import make_strata
 from interplay.study.survival import split_survival
 from interplay.study.table import Table, as_table
 
@@ -197,30 +197,10 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         n_jobs: int | None = None,
         progress: Progress = None,
     ) -> None:
-        self.dimensions = dimensions
-        self.divisions = divisions
-        self.discretizations = discretizations
-        self.range_ = range_
-        self.pseudocount = pseudocount
-        self.n_contrast = n_contrast
-        self.p_adjust = p_adjust
-        self.level = level
-        self.null_fit = null_fit
-        self.arms = arms
-        self.decision = decision
-        self.decision_divisions = decision_divisions
-        self.multiclass = multiclass
-        self.permutations = permutations
-        self.n_permutations = n_permutations
-        self.discrete = discrete
-        self.missing = missing
-        self.min_features = min_features
-        self.max_features = max_features
-        self.redundancy = redundancy
-        self.random_state = random_state
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.progress = progress
+        arguments = dict(locals())
+        del arguments["self"]
+        for name, value in arguments.items():
+            setattr(self, name, value)
 
     # What fit() finds.
     result_: Selection
@@ -260,7 +240,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self._validate_params()
         refuse_fit_params(fit_params)
         refuse_tables_of_files(X)
-        refuse_name("y", y)
+        for name, given in (("y", y), ("strata", strata), ("groups", groups)):
+            refuse_name(name, given)
         X = collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)
@@ -271,7 +252,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
-        within, together = checked_strata(strata, table), checked_groups(groups, table)
+        within = make_strata(strata, n_samples=table.n_samples)
+        together = make_groups(groups, n_samples=table.n_samples)
         if split_survival(y) is None:
             table, y, within, together = without_rare_classes(table, y, within, together, self.decision)
         result = select(table, y, strata=within, groups=together, **settings)
