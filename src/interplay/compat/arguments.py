@@ -50,6 +50,49 @@ COMPAT_ARGUMENTS = arguments_in(
     """
 )
 
+#: More about `data`: of functions that cut every column, and of functions for discrete variables.
+CUT_DATA = arguments_in(
+    """
+    data
+        ...
+
+        Every column is discretised by rank, also one with few distinct values.
+    """,
+    COMPAT_ARGUMENTS,
+)
+DISCRETE_DATA = arguments_in(
+    """
+    data
+        ...
+
+        Each distinct value is a level.
+    """,
+    COMPAT_ARGUMENTS,
+)
+#: More about arguments of functions that find maximum gains, and of functions that list tuples.
+OF_MAXIMA = arguments_in(
+    """
+    interesting_vars
+        ...
+
+        In 1D, contrast variables have gains all the same.
+    """,
+    COMPAT_ARGUMENTS,
+)
+OF_TUPLES = arguments_in(
+    """
+    decision : (n_samples,) array-like, optional
+        ...
+
+        Without an outcome, the values are about the variables alone, in bits per sample.
+    dimensions
+        ...
+
+        A tuple must have at least two variables.
+    """,
+    COMPAT_ARGUMENTS,
+)
+
 
 def check_seed(seed: int | None) -> int:
     """Return the seed; a fresh one for None."""

@@ -16,7 +16,7 @@ from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_real, shown
 from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
-from interplay.compat.arguments import COMPAT_ARGUMENTS
+from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_TUPLES
 from interplay.compat.max_gains import asked_for_tuples, codes_of_same_levels, search_settings
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
@@ -58,7 +58,7 @@ class ComputeTuplesResult:
     vars: npt.NDArray[np.int32] | None
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | CUT_DATA | OF_TUPLES)
 def compute_tuples(
     data: Any,
     decision: Any = None,
@@ -83,18 +83,6 @@ def compute_tuples(
 
     Parameters
     ----------
-    data
-        ...
-
-        Every column is discretised by rank, also one with few distinct values.
-    decision : (n_samples,) array-like, optional
-        ...
-
-        Without an outcome, the values are about the variables alone, in bits per sample.
-    dimensions
-        ...
-
-        A tuple must have at least two variables.
     discretizations
         ...
 
@@ -136,7 +124,7 @@ def compute_tuples(
     return _result(source, table.names, ig_thr, return_matrix)
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | DISCRETE_DATA | OF_TUPLES)
 def compute_tuples_discrete(
     data: Any,
     decision: Any = None,
@@ -157,18 +145,6 @@ def compute_tuples_discrete(
 
     Parameters
     ----------
-    data
-        ...
-
-        Each distinct value is a level.
-    decision : (n_samples,) array-like, optional
-        ...
-
-        Without an outcome, the values are about the variables alone, in bits per sample.
-    dimensions
-        ...
-
-        A tuple must have at least two variables.
     ...
 
     Returns

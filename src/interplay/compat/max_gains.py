@@ -15,7 +15,7 @@ from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_list, check_real
 from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
-from interplay.compat.arguments import COMPAT_ARGUMENTS, check_seed
+from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed
 from interplay.compat.codes import range_for_test
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.search.plan import prepare_search
@@ -50,7 +50,7 @@ class ComputeMaxIGResult:
     discretization_nrs: npt.NDArray[np.int32] | None
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | CUT_DATA | OF_MAXIMA)
 def compute_max_ig(
     data: Any,
     decision: Any,
@@ -72,14 +72,6 @@ def compute_max_ig(
 
     Parameters
     ----------
-    data
-        ...
-
-        Every column is discretised by rank, also one with few distinct values.
-    interesting_vars
-        ...
-
-        In 1D, contrast variables have gains all the same.
     ...
 
     Returns
@@ -150,7 +142,7 @@ def search_settings(
     )
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | DISCRETE_DATA | OF_MAXIMA)
 def compute_max_ig_discrete(
     data: Any,
     decision: Any,
@@ -169,14 +161,6 @@ def compute_max_ig_discrete(
 
     Parameters
     ----------
-    data
-        ...
-
-        Each distinct value is a level.
-    interesting_vars
-        ...
-
-        In 1D, contrast variables have gains all the same.
     ...
 
     Returns

@@ -11,7 +11,7 @@ from interplay.base.arrays import MAX_CONTRAST
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.chi_squared import chi2_tail
-from interplay.compat.arguments import COMPAT_ARGUMENTS
+from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings, searched_gains
 from interplay.compat.p_values import fit_p_value
@@ -22,7 +22,7 @@ from interplay.study.outcome import decision_classes
 from interplay.study.table import as_table
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | CUT_DATA)
 def run(
     data: Any,
     decision: Any,
@@ -45,10 +45,6 @@ def run(
 
     Parameters
     ----------
-    data
-        ...
-
-        Every column is discretised by rank, also one with few distinct values.
     n_contrast : int, optional
         Number of contrast variables. By default max(30, n_vars), and 0 in 1D with one discretisation. With 0, the null
         distribution is fitted to the variables themselves.

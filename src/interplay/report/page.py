@@ -45,7 +45,6 @@ def report_page(selection: Selection) -> str:
         "report.html",
         selection,
         styles=["report.css"],
-        script_hash=_csp_hash(script),
         script=script,
         headline=escape(headline(selection)),
         about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
@@ -56,21 +55,32 @@ def report_page(selection: Selection) -> str:
     )
 
 
-def filled_page(template: str, result: Result, *, styles: Sequence[str], **parts: str) -> str:
+def filled_page(
+    template: str, result: Result, *, styles: Sequence[str], headline: str, script: str = "", **parts: str
+) -> str:
     """Return a page from a template of the folder page/, its style sheets and its parts as HTML.
 
-    Facts, settings, provenance and the call that repeats the run are filled in for all results.
+    Head, facts, settings, provenance and the call that repeats the run are filled in for all results.
     """
+    version = escape(str(result.provenance["versions"]["interplay"]))
     style = "".join(map(_page_file, styles))
-    facts_list = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts(result))
-    return Template(_page_file(template)).substitute(
+    head = Template(_page_file("head.html")).substitute(
+        script_policy=f"script-src 'sha256-{_csp_hash(script)}'; " if script else "",
         style_hash=_csp_hash(style),
         style=style,
+        headline=headline,
+        version=version,
+    )
+    facts_list = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts(result))
+    return Template(_page_file(template)).substitute(
+        head=head,
+        headline=headline,
+        script=script,
         facts="\n".join(facts_list),
         settings=_rows_of(result.settings.items()),
         provenance=_rows_of(_flat(result.provenance)),
         repeat=escape(repeat(result)),
-        version=escape(str(result.provenance["versions"]["interplay"])),
+        version=version,
         **parts,
     )
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
-from interplay.results.summary_words import (
-    ROWS_SHOWN,
-    classes_in_words,
-    cuts_in_words,
-    rows_as_text,
-    samples_in_words,
-    strata_in_words,
-    summary_as_html,
-)  # fmt: skip
+from interplay.results import summary_words as words
 from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE
 
 if TYPE_CHECKING:
@@ -49,11 +41,11 @@ def details(found: Interactions) -> str:
     # Where nothing is listed, it is not known whether there were numbers to cut.
     may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
     return (
-        f"{samples_in_words(n_samples, found.provenance)}; {classes_in_words(found.class_sizes)}; "
+        f"{words.samples_in_words(n_samples, found.provenance)}; {words.classes_in_words(found.class_sizes)}; "
         + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
-        + strata_in_words(found.provenance)
+        + words.strata_in_words(found.provenance)
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
-        + (f"{cuts_in_words(s)}; " if may_be_cut else "")
+        + (f"{words.cuts_in_words(s)}; " if may_be_cut else "")
         + f"seed {s['random_state']}"
     )
 
@@ -115,7 +107,7 @@ def summary_text(found: Interactions) -> str:
     """Return the result in words."""
     lines = [found.headline(), found.details()]
     if len(found):
-        lines += rows_as_text(_shown_rows(found), len(found))
+        lines += words.rows_as_text(_shown_rows(found), len(found))
     elif found.first is None and "searched_up_to_p" in found.provenance:
         lines.append(
             f"No p-value is below {found.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
@@ -132,7 +124,7 @@ def summary_text(found: Interactions) -> str:
 
 def summary_html(found: Interactions) -> str:
     """Return the same for notebooks."""
-    return summary_as_html(found.headline(), found.details(), _shown_rows(found), len(found), found.notes())
+    return words.summary_as_html(found.headline(), found.details(), _shown_rows(found), len(found), found.notes())
 
 
 def _shown_rows(found: Interactions) -> pd.DataFrame:
@@ -141,5 +133,5 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     first = [] if found.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
     again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
     columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
-    rows = found.table.head(ROWS_SHOWN)[columns]
+    rows = found.table.head(words.ROWS_SHOWN)[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
-from interplay.results.summary_words import (
-    ROWS_SHOWN,
-    classes_in_words,
-    cuts_in_words,
-    rows_as_text,
-    samples_in_words,
-    strata_in_words,
-    summary_as_html,
-)  # fmt: skip
+from interplay.results import summary_words as words
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
@@ -44,9 +36,9 @@ def _headings(selection: Selection) -> list[str]:
     found = f"{len(selection.ranked)} of {len(selection.names)} variables relevant"
     return [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-        f"{samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
-        f"{classes_in_words(selection.class_sizes)}; {strata_in_words(selection.provenance)}"
-        + f"{cuts_in_words(s)}; {_null_in_words(selection)}; "
+        f"{words.samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
+        f"{words.classes_in_words(selection.class_sizes)}; {words.strata_in_words(selection.provenance)}"
+        + f"{words.cuts_in_words(s)}; {_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s['random_state']}",
     ]
@@ -54,7 +46,7 @@ def _headings(selection: Selection) -> list[str]:
 
 def _relevant_variables(selection: Selection) -> list[str]:
     """A table of the most significant variables, and how many more there are."""
-    top = selection.ranked[:ROWS_SHOWN]
+    top = selection.ranked[: words.ROWS_SHOWN]
     if not len(top):
         return []
     how = ["found"] if selection.tests else []
@@ -65,7 +57,7 @@ def _relevant_variables(selection: Selection) -> list[str]:
         variable=[printable(name) for name in shown["variable"]],
         partners=[", ".join(map(printable, names)) for names in shown["partners"]],
     )
-    return rows_as_text(shown, len(selection.ranked))
+    return words.rows_as_text(shown, len(selection.ranked))
 
 
 def _on_sparse_tuples(selection: Selection) -> list[str]:
@@ -84,7 +76,7 @@ def _cautions_in_words(selection: Selection) -> list[str]:
     cautions = selection.cautions
     if not cautions:
         return []
-    listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:_CAUTIONS_SHOWN]]
+    listed = [f"{printable(name)}: {reason}" for name, reason in list(cautions.items())[:_CAUTIONS_SHOWN]]
     n_more = len(cautions) - len(listed)
     return [
         "",
@@ -97,8 +89,8 @@ def _cautions_in_words(selection: Selection) -> list[str]:
 def summary_html(selection: Selection) -> str:
     """Return headings and table for notebooks."""
     heading, details = _headings(selection)
-    shown = selection.table.iloc[selection.ranked[:ROWS_SHOWN]].drop(columns=["relevant"])
-    return summary_as_html(heading, details, shown, len(selection.ranked))
+    shown = selection.table.iloc[selection.ranked[: words.ROWS_SHOWN]].drop(columns=["relevant"])
+    return words.summary_as_html(heading, details, shown, len(selection.ranked))
 
 
 def _retests_in_words(selection: Selection) -> list[str]:
