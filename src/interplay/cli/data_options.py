@@ -1,4 +1,4 @@
-"""Options of what is read from a file, for every command that reads one."""
+"""Options on how to read a file, for every command that reads one."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ DATA_OPTIONS = (
            "first column]"),
 )  # fmt: skip
 
-#: What of these a run does not record if it is as it is without a word.
+#: Default values, which the record of a run leaves out.
 _PLAIN: tuple[Any, ...] = (None, False, [], "error")
 
 
 def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
-    """Take the values of these options out of those of a command, as arguments of `read_data`."""
+    """Take the values of these options out of the values of a command, as arguments of `read_data`."""
     taken = {name: values.pop(name) for name in (str(option.name) for option in DATA_OPTIONS)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
 
 
 def to_record(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return what of the arguments is worth recording: None for what was left as it is."""
+    """Return the arguments for the record of a run, with None for defaults."""
     return {name: None if value in _PLAIN else value for name, value in arguments.items()}
 
 
 def files_in_words() -> str:
-    """Say what files are read, for the help: one paragraph per format, in two columns."""
+    """Return the formats of files for the help: one paragraph per format, in two columns."""
     lines = ["\b", "DATA is a file; its extension gives the format:"]
     for known in FORMATS:
         rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")

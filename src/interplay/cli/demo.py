@@ -33,7 +33,7 @@ def demo(folder: Path, seed: int, dimensions: int) -> None:
 
 
 def run_demo(folder: Path, *, random_state: int = 1, max_dimensions: int = 3) -> dict[str, Selection]:
-    """Search, print what each dimension finds against the truth, and write a picture to `folder`."""
+    """Search, print true and false positives of each dimension, and write a picture to `folder`."""
     from rich.console import Console
     from rich.table import Table
 
@@ -114,7 +114,7 @@ def _write_picture(console: Console, folder: Path, selections: dict[str, Selecti
     try:
         figure = plot_gains_by_dimension(selections)
     except ImportError as missing:
-        console.print(f"\nNo picture: {missing}", markup=False)  # its brackets are to be read
+        console.print(f"\nNo picture: {missing}", markup=False)  # rich would take its brackets for markup
         return
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "gains.png"

@@ -23,29 +23,29 @@ from interplay.selection.call import task_of
 from interplay.selection.runs import prepare_largest
 from interplay.study.study import Study
 
-#: The sample stops growing when it has taken this long.
+#: Duration of the sample, in seconds.
 _SAMPLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class ExpectedWork:
-    """What a call of `select` or `interactions` would do.
+    """The work of a call of `select` or `interactions`.
 
     Attributes
     ----------
     n_samples, n_vars, n_contrast : int
     dimensions : int
-        Of several in one call, the largest.
+        Size of the largest tuples of the call.
     n_searches : int
         Number of discretisations times comparisons of classes times permutations; each searches all tuples.
     n_tuples : float
-        Tuples in all of them.
+        Tuples of all searches.
     n_bytes : int
         Memory beyond the input.
     tuples_per_second : float
-        As measured.
+        Measured rate of a sample.
     seconds : float
-        Expected for the whole.
+        Expected time of the whole call.
     engine : dict
     """
 
@@ -61,11 +61,11 @@ class ExpectedWork:
     engine: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the fields as plain values."""
         return asdict(self)
 
     def summary(self) -> str:
-        """Return it in words."""
+        """Return the expected work in words."""
         words = {"name": "", "simd_level": "instruction set "}
         where = ", ".join(f"{words.get(name, f'{name} ')}{value}" for name, value in self.engine.items())
         contrast = f", {self.n_contrast} contrast variables" if self.n_contrast else ""
@@ -84,8 +84,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     """Return how many tuples, how much memory and how much time ``select(X, y, **settings)`` will take.
 
     All checks of `select` are made. About a second's worth of tuples is searched to measure the rate, on the engine
-    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). The numbers are those
-    of the whole work.
+    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). The numbers refer to
+    the whole work.
 
     Examples
     --------
@@ -209,12 +209,13 @@ def _sampled_work(
 
 
 def _sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTiles], None]) -> float:
-    """Search about a second's worth of tiles, as the search would, and return how many tuples a second that is."""
+    """Search a sample of the tiles for about a second, and return the tuples per second of its last batch."""
     rate = 0.0
     began = time.perf_counter()
     order = np.random.RandomState(0).permutation(len(tiles))
     start, size = 0, _threads_of(engine)
-    # Batches grow: the first ones pay for starting up, and later ones know gains that let most tuples be skipped.
+    # Batches grow: the first ones include the start of the engine, and in later ones known gains let most tuples be
+    # skipped.
     while start < len(order) and time.perf_counter() - began < _SAMPLE_SECONDS:
         batch = tiles[order[start : start + size]]
         batch_began = time.perf_counter()
@@ -225,13 +226,13 @@ def _sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTile
 
 
 def _memory_of(planes: BitPlanes, tiles: TupleTiles) -> int:
-    """Return about the bytes of codes, planes and tiles of a search."""
+    """Return the approximate bytes of codes, planes and tiles of a search."""
     codes_bytes = planes.n_rows * planes.n_samples
     return int(codes_bytes + planes.words.nbytes + tiles.tiles.nbytes + tiles.n_tuples.nbytes)
 
 
 def _memory_of_maxima(planes: BitPlanes, tiles: TupleTiles, *, n_threads: int) -> int:
-    """Return the bytes of the maxima of a search; each thread has its own."""
+    """Return the bytes of the maxima of a search; each thread has its own maxima."""
     found = MaxGains.none_yet(planes, tiles)
     gains_bytes = sum(
         array.nbytes

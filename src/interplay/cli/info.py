@@ -1,4 +1,4 @@
-"""`interplay info`: what a bug report needs."""
+"""`interplay info`: versions, engines and machine, for bug reports."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import click
 
-#: What the extras bring.
+#: Packages of the extras.
 _OPTIONAL = ("matplotlib", "pyarrow", "anndata", "bed-reader", "cupy-cuda12x", "cupy-cuda13x", "dask", "polars")
 
-#: Shares of the rarer class to try. Below about a fifth only the rational bound is sound, and of nearly even classes it
-#: is no tighter: there is no choice then.
+#: Shares of the rarer class to try. There is no choice below about a fifth, where only the rational bound is sound, and
+#: for nearly even classes, where it is not tighter.
 _SHARES = (0.4, 0.3, 0.2)
 
 
@@ -61,7 +61,7 @@ def engines_here() -> list[str]:
 
 
 def machine(threads: list[int]) -> dict[str, str]:
-    """Return what decides how fast searches on this machine are, with so many threads each."""
+    """Return the facts that decide the speed of searches with these numbers of threads."""
     from interplay.base.jobs import resolve_n_jobs
     from interplay.engines.cpu import default_simd_level
 
@@ -74,7 +74,7 @@ def machine(threads: list[int]) -> dict[str, str]:
 
 
 def _gpus_and_whether_used() -> str:
-    """Name the GPUs; a table without the rows of one that is there has to say why."""
+    """Name the GPUs, with the reason if interplay cannot use them."""
     from interplay.engines.cuda import why_no_cuda
 
     gpus = ", ".join(gpu.split(",")[0] for gpu in _gpus())
@@ -84,7 +84,7 @@ def _gpus_and_whether_used() -> str:
 
 
 def processor() -> str:
-    """Return the name of the processor, as far as the system tells it."""
+    """Return the name of the processor, or its architecture."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -94,7 +94,7 @@ def processor() -> str:
 
 
 def _gpus() -> list[str]:
-    """Ask the driver, which is there whether or not CuPy is."""
+    """Return the GPUs that the driver reports, which needs no CuPy."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
@@ -114,7 +114,7 @@ def _version_or_none(name: str) -> str:
 
 
 def _show_bound_choices(show: Callable[[str], None]) -> None:
-    """Search a few small problems and show what the search says about its bound."""
+    """Search a few small problems, and show which bound the search chooses for each."""
     import numpy as np
 
     from interplay.datasets import make_madelon

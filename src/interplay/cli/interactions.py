@@ -1,4 +1,4 @@
-"""`interplay interactions`: a file in, the tuples that interact out."""
+"""`interplay interactions`: a file → the tuples that interact."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def interactions(data: str, shard: str | None, config: str | None, dry_run: bool
 
 
 def _listed(given: tuple[str, ...]) -> list[str] | None:
-    """Return names, those in files too; None for none."""
+    """Return the given names, with @FILE replaced by the names in the file; None for none."""
     names: list[str] = []
     for entry in given:
         if entry.startswith("@"):
@@ -116,7 +116,7 @@ def _listed(given: tuple[str, ...]) -> list[str] | None:
 
 
 def _holdout(given: str | None) -> float | int | None:
-    """Return a share where there is a decimal point, else a number."""
+    """Return a share if the text has a decimal point, else a number of samples."""
     if given is None:
         return None
     try:

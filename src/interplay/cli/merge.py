@@ -1,4 +1,4 @@
-"""`interplay merge`: the parts of all shards in, one result out."""
+"""`interplay merge`: the parts of all shards → one result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments of `select` as options: the same words, the same meaning, the same defaults."""
+"""The arguments of `select` as options, with the same names, meanings and defaults."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DimensionsOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore
 
 
 def option(*names: str, **attributes: Any) -> click.Option:
-    """Return an option of a command, whose default its help shows."""
+    """Return an option of a command; its help shows the default."""
     return click.Option(names, show_default=attributes.get("default") is not None, **attributes)
 
 

@@ -1,4 +1,4 @@
-"""What a command writes: the options that name it, checks before the work, and the writing after it."""
+"""Output files of a command: their options, checks before the search, and the writing after it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Outputs:
     out, format_, report, save, config_out : str or None
         Values of the options; `config_out` is the file of --write-config.
     quiet : bool
-        Whether to print nothing that was not asked for.
+        Whether to print only requested results.
     """
 
     out: str | None
@@ -78,7 +78,7 @@ class Outputs:
         return cls(**{field.name: values.pop(field.name, None) for field in fields(cls)})
 
     def check(self, inputs: Sequence[str | None], *, checkpoint: str | None = None, shard: str | None = None) -> None:
-        """Find out now, not after the search, what contradicts itself and what could not be written then.
+        """Refuse options that contradict each other and files that cannot be written, before the search.
 
         `inputs` are the files that the command reads, which no result may replace.
         """
@@ -99,7 +99,7 @@ class Outputs:
         _check_files({name: path for name, path in files.items() if path is not None}, inputs)
 
     def _check_shard(self, shard: str) -> None:
-        """A part is not a result: there is nothing to show or report before all are merged."""
+        """Refuse outputs of a whole result with --shard, which computes only a part."""
         from interplay.search.loop import Shard
 
         Shard.parse(shard)
@@ -122,7 +122,7 @@ class Outputs:
     ) -> None:
         """Write a result to files, with the command that repeats it, and the table or a summary to stdout.
 
-        `record` are the settings of a search as they were given; its seed may have been drawn.
+        `record` has the settings of a search as the user gave them; the seed may have been drawn.
         """
         drawn = {} if record is None else {"random_state": found.settings["random_state"]}
         repeats = _repeated_command(click.get_current_context(), **drawn)
@@ -146,7 +146,7 @@ class Outputs:
     def show_work(
         self, work: ExpectedWork, *, record: Mapping[str, Any], shard: str | None, notes: Sequence[str] = ()
     ) -> None:
-        """Print what --dry-run measured, as text or as JSON; write the settings to a file if that is asked for."""
+        """Print the work that --dry-run measured, as text or JSON; write the settings for --write-config."""
         if self.format_ == "json":
             click.echo(json.dumps(work.to_dict(), indent=1))
         else:
@@ -172,7 +172,7 @@ def _check_files(outputs: Mapping[str, str], inputs: Sequence[str | None]) -> No
 
 
 def _write_all(writers: dict[str, tuple[str, Write]], *, quiet: bool) -> None:
-    """Write every result that can be written: a full disk should not cost more than it must."""
+    """Write as many of the results as possible, and report all failures at the end."""
     problems = []
     for name, (path, write) in writers.items():
         try:
@@ -192,14 +192,14 @@ def _to_stdout(content: bytes) -> None:
         if hasattr(sys.stdout, "buffer"):
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
-        else:  # a stand-in that takes text only
+        else:  # a replacement of stdout that takes text only
             sys.stdout.write(content.decode())
 
 
 def _repeated_command(context: click.Context, **decided: Any) -> str:
     """Return the line that repeats a command, with the values that were `decided` during the run (the seed).
 
-    Options that were left at their defaults are left out; those of a file of settings are written out.
+    Options with default values are left out; options from a file of settings are written out.
     """
     words = context.command_path.split()
     for parameter in context.command.params:

@@ -1,4 +1,4 @@
-"""`interplay run`: a file in, what is relevant out."""
+"""`interplay run`: a file → the relevant variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discretised columns and the suggested range, as the older package numbers and names them."""
+"""Discretised columns and the suggested range, with the older package's numbers and names."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ from interplay.study.comparisons import Comparison
 from interplay.study.outcome import decision_classes
 from interplay.study.table import Table, as_table
 
-#: Cells of a tuple's table, of which every thread holds one: 16 levels in 5D, the older package's limit, are a quarter.
+#: Largest number of cells of a tuple's table; every thread holds one table. The older package allows a quarter of this,
+#: 16 levels in 5D.
 _MAX_CELLS = 2**22
 
 
@@ -126,7 +127,7 @@ def search_settings(
     range_: float | None,
     pc_xi: float,
 ) -> SearchSettings:
-    """Check the settings of a search and fill in what the older package takes by default."""
+    """Check the settings of a search, and fill in the older package's defaults."""
     if range_ is None and discretizations == 1:
         range_ = range_for_test(table.n_samples, dimensions, divisions)
     return check_search_settings(
@@ -207,7 +208,7 @@ def codes_of_same_levels(tables: list[Table], dimensions: int) -> list[DiscreteC
         raise ValueError("data or contrast_data has missing values: fill them in, or make them a level")
     if len(levels) > MAX_LEVELS:
         raise ValueError(f"data has {len(levels)} distinct values, more than {MAX_LEVELS}: use compute_max_ig")
-    # A column with one value counts as two levels, one of them empty.
+    # Tables with a single value count as two levels, one of them empty.
     n_levels = max(len(levels), 2)
     n_cells = n_levels**dimensions
     if n_cells > _MAX_CELLS:

@@ -1,4 +1,4 @@
-"""run(): the older package's whole way, from data to relevant variables."""
+"""run(): the older package's whole analysis, from data to relevant variables."""
 
 from __future__ import annotations
 

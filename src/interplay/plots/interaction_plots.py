@@ -1,4 +1,4 @@
-"""``Interactions.plot``: effects with their intervals, the network of what interacts, the cells of a tuple."""
+"""``Interactions.plot``: effects with their intervals, the network of interactions, the cells of a tuple."""
 
 from __future__ import annotations
 

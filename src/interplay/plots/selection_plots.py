@@ -95,7 +95,7 @@ class SelectionPlots:
         counts = s.counts_of(variable)
         number = s.names.index(variable) if isinstance(variable, str) else int(variable)
         order = [counts.members.tolist().index(number)]
-        order += [i for i in range(len(counts.members)) if i not in order]  # the variable itself comes first
+        order += [i for i in range(len(counts.members)) if i not in order]  # the variable comes before its partners
         run = s.runs[counts.run]
         partners = ", ".join(shortened(s.names[counts.members[i]]) for i in order[1:])
         with_whom = f" with {partners}" if partners else ""

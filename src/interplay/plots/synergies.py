@@ -1,4 +1,4 @@
-"""Who needs whom: relevant variables joined to the partners of their best tuples."""
+"""Networks: relevant variables joined to the partners of their best tuples."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class SynergyNetwork(NamedTuple):
     Attributes
     ----------
     nodes : (n,) int64
-        Numbers of the variables that are joined to any: the chosen ones, most significant first, then other partners.
+        Numbers of the variables with an edge: relevant ones, most significant first, then other partners.
     edges : (m, 2) int64
         Places in `nodes`.
     weight : (m,) float64
-        What a variable gains with its tuple beyond its gain alone, bits × samples; the larger, where both have the
-        other as a partner.
+        Gain of a variable in its tuple beyond its gain alone, bits × samples; the larger one, if two variables are
+        partners of each other.
     interacts : (m,) bool
-        Whether both are members of a tuple whose interaction is significant.
+        Whether both variables are members of a significant interaction.
     """
 
     nodes: IntArray
@@ -68,9 +68,10 @@ def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNet
 
 
 def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
-    """Place n nodes in the unit square: edges pull, all push apart, the middle holds. Always the same way.
+    """Place n nodes in the unit square, without random numbers.
 
-    The forces of Fruchterman and Reingold, from a circle, cooling down.
+    The forces are those of Fruchterman and Reingold: edges attract, all nodes repel each other, the centre attracts.
+    Nodes start on a circle, and steps become smaller.
     """
     if n == 1:
         return np.array([[0.5, 0.5]])
@@ -101,7 +102,7 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
     ----------
     selection : Selection
     max_variables : int
-        The most significant so many relevant variables are drawn, with their partners.
+        Number of relevant variables that are drawn, most significant first, with their partners.
     """
     ax = axes_or_new(ax, 5.5, 5)
     nodes, edges, weight, interacts = synergy_network(selection, max_variables)

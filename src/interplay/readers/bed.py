@@ -15,7 +15,7 @@ from interplay.readers.csv_table import read_csv
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table, Values, Which
 
-#: PLINK's words for a phenotype that is not known; 0 is one only where the others are 1 and 2.
+#: PLINK's codes of an unknown phenotype. 0 is such a code only if all known phenotypes are 1 or 2.
 _UNKNOWN_PHENOTYPES = ("-9", "NA", "na", "nan", "")
 
 _BIM_COLUMNS = ["chromosome", "variable", "morgans", "position", "allele_1", "allele_2"]
@@ -65,7 +65,7 @@ class BedTable(Table):
         """Return the chosen variants; see `Table.columns`."""
         chosen = self._variants[which]
         wanted = slice(int(chosen[0]), int(chosen[-1]) + 1) if len(chosen) and _is_range(chosen) else chosen
-        # One thread: blocks are read by several threads at once already.
+        # One thread, since callers read several blocks at once.
         values = self._bed.read(index=(self._rows, wanted), dtype="float32", order="F", num_threads=1)
         return np.ascontiguousarray(values.T)
 
@@ -153,7 +153,7 @@ def _variant_names(bed: Any, kept: IntArray) -> list[str]:
 
 
 def _numbers(argument: str, chosen: Any, names: npt.NDArray[Any], words: str) -> IntArray:
-    """Turn a mask, IDs or numbers into numbers."""
+    """Return the numbers of the samples or variants that a mask, IDs or numbers choose."""
     n = len(names)
     wanted = f"{words}, a mask, or a list of IDs or numbers"
     if isinstance(chosen, str):

@@ -23,7 +23,7 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 
 
 class Wanted(NamedTuple):
-    """What is wanted from a file: the arguments of `read_data`, for the reader of its format."""
+    """The arguments of `read_data`, for the reader of a format."""
 
     ending: str
     target: str | None
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
         return {"has_ids": self.has_ids, "sample_id": self.sample_id}
 
     def check_of(self, path: AnyPath) -> Callable[[Any], None] | None:
-        """Return what checks the columns of a table by their names, if they are to be in this file."""
+        """Return a check that a table has target and columns to drop; None if another file has the target."""
         return None if self.has_ids else lambda frame: check_columns(frame, path, self.target, self.drop)
 
 
@@ -63,7 +63,7 @@ class FileFormat(NamedTuple):
     in_words : str
         What is read and what ``--target`` names, as `interplay run --help` shows it.
     options : set of str
-        Arguments that make sense for it, of those that not all formats take.
+        Arguments of `read_data` that this format takes, among those that not all formats take.
     is_split : bool
         Whether `read` returns table and outcome.
     stays_in_file : bool
@@ -105,12 +105,12 @@ def _read_arrays(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
     return read_arrays(path, wanted.target, wanted.drop)
 
 
-# These stay in their files, and are read by blocks of columns.
+# Tables of these formats stay in their files, and are read by blocks of columns.
 
 
 def _read_parquet(path: AnyPath, wanted: Wanted) -> Table:
     table = scan_parquet(path)
-    kept = [name for name in table.names if not name.startswith("__index_level_")]  # where pandas keeps row names
+    kept = [name for name in table.names if not name.startswith("__index_level_")]  # row names of pandas
     return table if len(kept) == table.n_vars else scan_parquet(path, columns=kept)
 
 

@@ -1,4 +1,4 @@
-"""A table as it was read → the variables and the outcome, with what is to be left out left out."""
+"""A table from a file → variables and outcome, without the columns to drop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TableAndOutcome: TypeAlias = tuple[Any, Any]
 
 
 def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
-    """Take the target and what is to be dropped out of a pandas or pyarrow table."""
+    """Take the target and the columns to drop out of a pandas or pyarrow table."""
     check_columns(frame, path, target, drop)
     left_out = [target, *dict.fromkeys(drop)]
     if hasattr(frame, "column_names"):
@@ -27,7 +27,7 @@ def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> T
 
 
 def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) -> None:
-    """Refuse a pandas or pyarrow table that has not the columns asked for."""
+    """Refuse a pandas or pyarrow table without the target or a column to drop."""
     is_pandas = not hasattr(frame, "column_names")
     names = [str(name) for name in (frame.columns if is_pandas else frame.column_names)]
     _check_names(names, path, target, drop, rows_of=frame if is_pandas else None)
@@ -48,7 +48,7 @@ def _check_names(names: list[str], path: Any, target: str | None, drop: list[str
 
 
 def split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
-    """Take the target and what is to be dropped out of a table that stays in its file."""
+    """Take the target and the columns to drop out of a table that stays in its file."""
     _check_names(list(dict.fromkeys([*table.sample_columns, *table.names])), path, target, drop)
     kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
     if len(kept) < table.n_vars:
@@ -60,7 +60,7 @@ def split_table(table: Table, path: Any, target: str | None, drop: list[str]) ->
 
 
 def meant(name: str, names: list[str]) -> str:
-    """Name the columns that a name may stand for, or those there are."""
+    """Return the existing names closest to a misspelt name, or the first names."""
     by_small_letters = {other.lower(): other for other in names}
     near = [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
     if near:

@@ -1,4 +1,4 @@
-"""Interactions → one self-contained HTML file: what was found, the tuples cell by cell, how it was done."""
+"""Interactions → one self-contained HTML page: the table of tuples, their cells, methods and settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
     from interplay.results.interactions import Interactions
 
-#: Rows of the table, and tuples that are shown cell by cell.
+#: Largest number of rows of the table, and of tuples that are shown cell by cell.
 _MAX_ROWS = 500
 _MAX_TUPLES = 12
 
@@ -26,7 +26,7 @@ _N_SHADES = 9
 
 _RIGHT = ' class="number"'
 
-#: More cells would not be read.
+#: Tuples with more cells are not shown cell by cell: nobody would read them.
 _MAX_CELLS = 64
 
 
@@ -130,7 +130,7 @@ def _row(result: Interactions, row: int, has_odds: bool) -> str:
 
 
 def _tuple_card(result: Interactions, row: int) -> str:
-    """Show the cells of a tuple, and what its members tell by themselves."""
+    """Return a figure of the cells of a tuple, with the gains of its members alone and given the others."""
     try:
         counts = result.counts_of(row)
     except ValueError:
@@ -148,7 +148,7 @@ def _tuple_card(result: Interactions, row: int) -> str:
 
 
 def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
-    """Lay the cells out: the last member to the right, all others downwards."""
+    """Return the cells as a table: levels of the last member in columns, of all others in rows."""
     labels = result.outcome.labels
     shape = counts.counts.shape[:-1]
     overall = counts.counts.reshape(-1, len(labels)).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Numbers and names as the report writes them, in Python; the scripts of the page write them alike (base.js)."""
+"""Numbers and names as the report writes them; base.js writes p-values in the same way."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def counted(number: int, noun: str) -> str:
 
 
 def short(name: str, length: int = 60) -> str:
-    """Return a name that does not break a sentence."""
+    """Return a name on one line, cut to `length` characters."""
     line = " ".join(name.split()) or "(blank)"
     return line if len(line) <= length else line[: length - 1] + "…"

@@ -1,4 +1,4 @@
-"""Words, content, style and scripts → the text of the page."""
+"""Sentences, content, style and scripts → the HTML of a page, and its file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from interplay.results.result import Result
     from interplay.results.selection import Selection
 
-#: In this order: each may use what stands before it.
+#: In this order: a script may use the scripts before it.
 _SCRIPTS = (
     "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "why.js",
     "survival.js", "details.js", "table.js", "main.js",
@@ -95,14 +95,14 @@ def write_page(page: str, path: str | os.PathLike[str]) -> None:
 def embedded_json(content: Any) -> str:
     """Return JSON that is safe inside a script element, whatever the names are.
 
-    HTML looks for ``</script`` and ``<!--`` without knowing about strings. Escaped, the same JSON holds no such thing.
+    HTML looks for ``</script`` and ``<!--`` even inside strings. The same JSON with escapes contains neither.
     """
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _csp_hash(text: str) -> str:
-    """Return what the content security policy calls this text: nothing else is allowed to run."""
+    """Return the hash by which the content security policy allows this script or style, and no other."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

@@ -63,7 +63,7 @@ def headline(selection: Selection) -> str:
 
 
 def summary_sentences(selection: Selection) -> list[str]:
-    """Return what a reader should know first, one thought each."""
+    """Return the sentences of the summary, one thought each."""
     found = [_what_was_searched(selection), _strata(selection)]
     if len(selection.ranked):
         found += [_found(selection), _synergy(selection), _groups(selection)]
@@ -182,7 +182,7 @@ def _group_method(selection: Selection) -> list[str]:
 
 
 def _missing_method(selection: Selection) -> list[str]:
-    # Whether there were any is not recorded.
+    # The result does not record whether values were missing.
     done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
     missing = selection.settings["missing"]
     return [f"Missing values, if any, were {done[missing]}."] if missing in done else []
@@ -199,7 +199,7 @@ def _listed(sizes: Mapping[str, int], noun: str) -> str:
 
 
 def _found(selection: Selection) -> str:
-    """How the variables were found, where there are several ways."""
+    """Return a sentence on the arms that found the variables, if several arms were combined."""
     if not selection.tests:
         return ""
     how = Counter(selection.found[v] for v in selection.ranked)
@@ -237,7 +237,7 @@ def _nothing_found(selection: Selection) -> str:
     return f"{first} {_found_alone(selection) or _too_few_samples(selection) or _NO_PROOF}"
 
 
-#: Nothing in the data says what else to try.
+#: Advice if the data suggest none.
 _NO_PROOF = (
     "This does not prove that no variable matters: an effect may be too small for this number of samples, or need "
     "larger tuples than those that were searched."
@@ -245,7 +245,7 @@ _NO_PROOF = (
 
 
 def _found_alone(selection: Selection) -> str:
-    """Name the variable that is significant by itself, where the search in tuples did not find it."""
+    """Name a variable that is significant alone, although the search in tuples did not find it."""
     if selection.dimensions[0] == 1 or selection.provenance["strata"]:
         return ""
     log_p = np.min([run.log_p_alone for run in selection.runs], axis=0)
@@ -261,7 +261,7 @@ def _found_alone(selection: Selection) -> str:
 
 
 def _too_few_samples(selection: Selection) -> str:
-    if selection.dimensions[-1] == 1 or selection.tests:  # alone, p-values are exact however few samples there are
+    if selection.dimensions[-1] == 1 or selection.tests:  # single variables have exact tests
         return ""
     run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
     note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
@@ -390,7 +390,7 @@ def _n_tuples(selection: Selection) -> str:
 
 
 def _looked_at(selection: Selection) -> str:
-    """The tuples that were searched, of all sizes."""
+    """Return the sizes of tuples that were searched, in words."""
     listed = ["each variable alone" if k == 1 else f"all {tuples_in_words(k)}" for k in selection.dimensions]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 

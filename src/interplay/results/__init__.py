@@ -1,4 +1,4 @@
-"""What users hold in their hands: it holds and shows, and computes nothing.
+"""Results of the calls: they hold and show, and compute nothing.
 
 ::
 
@@ -12,10 +12,10 @@
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
     interaction_summary.py     Interactions → a few lines of text
-    replication.py             found tuples and new samples → tests in these
+    replication.py             listed tuples and new samples → tests in the new samples
     provenance.py              when, by which engine and versions a result was made; of shards, summed
     summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     table_file.py              a table of results → a csv, tsv, json or Parquet file
     saved.py                   Selection or Interactions ↔ one file
-    loaded.py                  what was read from a file → whether it holds together
+    loaded.py                  content of a file → whether it is a consistent result
 """

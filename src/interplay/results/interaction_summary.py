@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from interplay.results.interactions import Interactions
 
-#: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
+#: From this number of samples on, levels cut from numbers with additive effects can show a significant interaction.
 _CUTS_INTERACT_FROM = 12_000
 
 
 def headline(found: Interactions) -> str:
-    """Return what was found, in one sentence."""
+    """Return the number of interactions that were found, in one sentence."""
     s = found.settings
     part = f"part {s['shard']}: " if s.get("shard") else ""
     n_significant, tuples = int(found.is_significant.sum()), tuples_in_words(found.dimensions)
@@ -38,7 +38,7 @@ def headline(found: Interactions) -> str:
 def details(found: Interactions) -> str:
     """Return samples, classes and levels in one sentence."""
     s, n_samples = found.settings, sum(found.class_sizes.values())
-    # Where nothing is listed, it is not known whether there were numbers to cut.
+    # A result without tuples does not say whether any variable was a number that had to be cut.
     may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
     return (
         f"{words.samples_in_words(n_samples, found.provenance)}; {words.classes_in_words(found.class_sizes)}; "
@@ -51,7 +51,7 @@ def details(found: Interactions) -> str:
 
 
 def permutations_in_words(groups: Mapping[str, Any]) -> str:
-    """Say what p-values come from, where samples belong to groups; `groups` as the provenance has them."""
+    """Say which permutations the p-values come from; `groups` is the entry of the provenance."""
     done, planned = groups.get("permutations_done"), groups.get("n_permutations")
     early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
     every = "all " if groups.get("all_permutations") else ""
@@ -59,7 +59,7 @@ def permutations_in_words(groups: Mapping[str, Any]) -> str:
 
 
 def notes(found: Interactions) -> list[str]:
-    """Return what a reader should know of these numbers, in sentences."""
+    """Return cautions on how to read the numbers, in sentences."""
     candidates = [_on_selection(found), _on_sparse_tuples(found), _on_covariates(found), _on_cuts(found)]
     return [note for note in candidates if note]
 

@@ -52,7 +52,7 @@ def first_columns(result: Interactions) -> dict[str, Any]:
 
 
 def cell_in_words(result: Interactions, row: int) -> str:
-    """Say where the largest residual of a tuple is: "a ≤ 0.3, b = 2: ill"; "" where there is none."""
+    """Name the cell and class of a tuple's largest residual: "a ≤ 0.3, b = 2: ill"; "" if it has no residual."""
     tested = result.tested
     if np.isnan(tested.residual[row]):
         return ""
@@ -77,7 +77,7 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
     graph = nx.Graph()
     tested = result.tested
     rows = np.flatnonzero(result.is_significant) if only_significant else np.arange(len(tested))
-    for row in rows.tolist():  # smallest p-value first: it stays
+    for row in rows.tolist():  # smallest p-value first: its edge stays
         members = result.members_of(row)
         about = {
             "members": members,

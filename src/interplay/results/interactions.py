@@ -1,4 +1,4 @@
-"""Interactions: which tuples interact, with all that is needed to read, check, keep and repeat it."""
+"""Interactions: the result of interactions(), with settings and provenance."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Interactions(Result):
 
     @property
     def _groups(self) -> dict[str, Any]:
-        """What is known of groups; results without groups say nothing."""
+        """The entry on groups in the provenance; empty for results without groups."""
         return dict(self.provenance.get("groups", {}))
 
     @property
@@ -136,7 +136,7 @@ class Interactions(Result):
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
         odds ratio, or that residual, has the same sign in both.
         """
-        return self._table.copy()  # to be sorted, cut and added to without harm
+        return self._table.copy()  # a copy, which users may change
 
     @cached_property
     def _table(self) -> pd.DataFrame:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def one_size(selection: Selection, dimensions: int) -> Selection:
-    """Judge the searches of one size of tuples by themselves."""
+    """Return p-values and relevant variables of the searches of one size of tuples; see `Selection.of_dimension`."""
     kept = [number for number, run in enumerate(selection.runs) if run.dimensions == dimensions]
     place = {number: i for i, number in enumerate(kept)}
     runs = tuple(selection.runs[number] for number in kept)

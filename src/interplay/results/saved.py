@@ -52,7 +52,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> None:
 
 
 def is_saved_interactions(path: str | os.PathLike[str]) -> bool:
-    """Say whether a file holds Interactions, as far as it says so itself."""
+    """Say whether a file declares that it holds Interactions; its content is not checked."""
     return is_archive_of(path, _INTERACTIONS)
 
 

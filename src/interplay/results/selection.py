@@ -1,4 +1,4 @@
-"""Selection: what select() found, with all that is needed to read, check, keep and repeat it."""
+"""Selection: the result of select(), with settings and provenance."""
 
 from __future__ import annotations
 
@@ -216,14 +216,14 @@ class Selection(Result):
         """Number of the run in which each variable has its smallest p-value, or in which it shows most clearly."""
         if not self.tests:
             return np.asarray(np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0))
-        # Comparison by comparison, the dimensions of each in ascending order.
+        # Runs are ordered by comparison, and within a comparison by dimensions.
         place_of = np.array([self.dimensions.index(test.dimensions) for test in self.tests])
         comparison = np.stack([test.comparison for test in self.tests])[self._strongest, np.arange(len(self.names))]
         return np.asarray(comparison * len(self.dimensions) + place_of[self._strongest])
 
     @cached_property
     def _strongest(self) -> IntArray:
-        """Number of the test that says most about each variable."""
+        """Number of the test with the strongest evidence for each variable."""
         return strongest_test(self)
 
     def best_tuple(self, number: int) -> IntArray:
@@ -234,11 +234,11 @@ class Selection(Result):
 
     @cached_property
     def _tuples_by_run(self) -> list[IntArray]:
-        """Best tuples in each run. Kept, since `MaxGains.tuples` looks through all variables every time."""
+        """Best tuples in each run. Cached, since `MaxGains.tuples` goes through all variables on every access."""
         return [run.gains.tuples for run in self.runs]
 
     def best_tuples(self, variables: IntArray, dimensions: int) -> IntArray:
-        """Return the best tuples of variables whose best tuples have up to so many members; −1 where one lacks."""
+        """Return the best tuples of variables, as rows of `dimensions` members; −1 fills the rows of smaller tuples."""
         tuples = np.full((len(variables), dimensions), -1, dtype=np.int64)
         for row, v in zip(tuples, variables.tolist(), strict=True):
             members = self.best_tuple(v)
@@ -266,7 +266,7 @@ class Selection(Result):
         there, or, of a variable found alone, of the tuple in which it matters beyond that; gain is the variable's
         largest in tuples of that size.
         """
-        return self._table.copy()  # to be sorted, cut and added to without harm
+        return self._table.copy()  # a copy, which users may change
 
     @cached_property
     def _table(self) -> pd.DataFrame:
@@ -467,7 +467,7 @@ class Selection(Result):
     @property
     def class_sizes(self) -> dict[str, int]:
         """Samples of each class, whatever classes were compared with each other."""
-        # One against the rest: the rest stands first, and is no class.
+        # With one class against the rest, the first label is the rest, which is not a class.
         first = 1 if self.settings["multiclass"] == "ovr" and len(self.comparisons) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
@@ -475,7 +475,7 @@ class Selection(Result):
         return sizes
 
     def label_of(self, run: Run) -> str:
-        """Return what tells a run from others: the classes it compares, the size of its tuples, or both."""
+        """Return the label of a run: the classes it compares, the size of its tuples, or both."""
         if not self.tests:
             return run.decision
         return f"{run.dimensions}D" if len(self.comparisons) == 1 else f"{run.decision}, {run.dimensions}D"

@@ -28,7 +28,7 @@ def summary_text(selection: Selection) -> str:
 
 
 def _headings(selection: Selection) -> list[str]:
-    """What was found, and by which search, a line each."""
+    """Return a line on the relevant variables and a line on samples, classes and settings."""
     s = selection.settings
     n_comparisons = len(selection.comparisons)
     runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
@@ -45,7 +45,7 @@ def _headings(selection: Selection) -> list[str]:
 
 
 def _relevant_variables(selection: Selection) -> list[str]:
-    """A table of the most significant variables, and how many more there are."""
+    """Return a table of the most significant variables, and the number of the others."""
     top = selection.ranked[: words.ROWS_SHOWN]
     if not len(top):
         return []
@@ -61,7 +61,7 @@ def _relevant_variables(selection: Selection) -> list[str]:
 
 
 def _on_sparse_tuples(selection: Selection) -> list[str]:
-    """Why nothing was found, if samples were too few for the smallest tuples."""
+    """Return the reason why no variable was found, if samples were too few for the smallest tuples."""
     of_tuples = [run for run in selection.runs if run.dimensions > 1]
     if len(selection.ranked) or not of_tuples:
         return []
@@ -94,7 +94,7 @@ def summary_html(selection: Selection) -> str:
 
 
 def _retests_in_words(selection: Selection) -> list[str]:
-    """What second tests left of the finds, a line each."""
+    """Return a line for each second test: which relevant variables remain significant."""
     lines = []
     for retest in selection.retests:
         failed = [printable(selection.names[v]) for v in retest.failed(selection.settings["level"])]
@@ -112,7 +112,7 @@ def _retests_in_words(selection: Selection) -> list[str]:
 
 
 def _null_in_words(selection: Selection) -> str:
-    """What p-values come from, in a few words."""
+    """Name the source of p-values: permutations or contrast variables."""
     fit = selection.runs[0].null_fit
     n_groups = selection.provenance["groups"].get("n_groups")
     of_groups = f" of {n_groups} groups" if n_groups else ""

@@ -120,8 +120,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     whose columns keep their types.
 
     If no variable is relevant, `transform` warns and returns a table without columns, unless `min_features` is at least
-    1. A class with a single sample is
-    left out with a warning, because cross-validation may leave such a class in a fold; `select` refuses it.
+    1. A class with a single sample is left out with a warning, because cross-validation may leave such a class in a
+    fold; `select` refuses it.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         for name, value in arguments.items():
             setattr(self, name, value)
 
-    # What fit() finds.
+    # Set by fit().
     result_: Selection
     support_: BoolArray
     gains_: FloatArray
@@ -263,7 +263,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self.result_ = result
         self._kept = kept_variables(result, table, **bounds)
         self.support_ = self._kept.support
-        # The table knows which of several runs counts for each variable, but takes long to make for a million of them.
+        # The table has the gain in the best of several runs, but takes long to make for a million variables.
         self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
         self.p_values_ = result.p_value
         return self
@@ -300,7 +300,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     def _checked_table(self, X: Any, y: Any) -> Table:
         """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
-        frame = as_table(X) if is_frame(X) else None  # says more of what is wrong with a frame
+        frame = as_table(X) if is_frame(X) else None  # its messages on frames are more precise
         # Sets n_features_in_ and feature_names_in_; refuses y=None.
         validate_data(self, X, y, skip_check_array=True)
         must_be_finite = self.missing == "error"
@@ -331,7 +331,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             )
 
     def _repr_html_inner(self) -> str:
-        """The diagram of parameters; once fitted, what was found as well."""
+        """Return the diagram of parameters and, once fitted, the summary of the result."""
         diagram: str = super()._repr_html_inner()
         return diagram + self.result_._repr_html_() if self.__sklearn_is_fitted__() else diagram
 
@@ -342,7 +342,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         return bundle
 
     def __sklearn_is_fitted__(self) -> bool:
-        # By default any attribute that ends in an underscore tells, and range_ is one.
+        # By default any attribute that ends in an underscore marks a fitted estimator, and range_ ends in one.
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:
