@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,8 +105,7 @@ def _network(result: Interactions, rows: IntArray) -> tuple[IntArray, IntArray, 
     weight: dict[tuple[int, int], float] = {}
     for row in rows.tolist():
         members = np.searchsorted(nodes, result.tested.tuples[row]).tolist()
-        for i, a in enumerate(members):
-            for b in members[i + 1 :]:
-                weight[a, b] = max(weight.get((a, b), 0.0), float(result.tested.chi2[row]))
+        for pair in combinations(members, 2):
+            weight[pair] = max(weight.get(pair, 0.0), float(result.tested.chi2[row]))
     edges = np.array(list(weight), dtype=np.int64).reshape(-1, 2)
     return nodes, edges, np.array(list(weight.values()))

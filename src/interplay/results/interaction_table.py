@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,10 +87,9 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
             "p_adjusted": float(tested.p_adjusted[row]),
             "log_or": float(tested.log_or[row]),
         }
-        for i, one in enumerate(members):
-            for other in members[i + 1 :]:
-                if not graph.has_edge(one, other):
-                    graph.add_edge(one, other, **about)
+        for one, other in combinations(members, 2):
+            if not graph.has_edge(one, other):
+                graph.add_edge(one, other, **about)
     return graph
 
 
