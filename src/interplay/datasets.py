@@ -28,7 +28,7 @@ ShortArray = npt.NDArray[np.int16]
 Labels = npt.NDArray[np.uint8]
 Source = tuple[Callable[[str], tuple[ShortArray, Labels]], str]
 
-#: Corners double with every informative variable; beyond this a corner would rarely hold more than one sample.
+#: Every informative variable doubles the number of corners; with more, a corner would rarely have a second sample.
 MAX_INFORMATIVE = 16
 
 
@@ -37,7 +37,7 @@ MAX_INFORMATIVE = 16
 
 @dataclass(frozen=True)
 class MadelonTruth:
-    """What the variables of `make_madelon` really are. Column numbers are ascending.
+    """The kinds of the variables of `make_madelon`. Column numbers are ascending.
 
     Attributes
     ----------
@@ -129,10 +129,10 @@ def make_madelon(
         raise ValueError(f"n_vars must be at least n_informative + n_redundant = {n_relevant}, not {n_vars}")
 
     # RandomState and not Generator: its streams are frozen, so a seed means the same table in every numpy.
-    # For the same reason no BLAS below: what is left is the last bit of a logarithm, which rounding takes away.
+    # For the same reason no BLAS below: only last bits of logarithms may differ, and rounding removes them.
     rng = np.random.RandomState(seed)
     corners, corner_class = _labelled_corners(n_informative, rng)
-    # Dealt out in turn, with alternating classes: corners and classes are as equal as they can be.
+    # Corners are dealt out in turn, with alternating classes, so that corners and classes have equal sizes.
     order = np.stack([rng.permutation(np.flatnonzero(corner_class == q)) for q in (0, 1)], axis=1).ravel()
     corner_of_sample = rng.permutation(order[np.arange(n_samples) % len(order)])
     y = _flipped(corner_class[corner_of_sample], flip_y, rng)
@@ -152,24 +152,24 @@ def make_madelon(
 
 
 def _labelled_corners(n_informative: int, rng: np.random.RandomState) -> tuple[IntArray, Labels]:
-    """Corners of the cube as rows of ±1, and a class for each: half of them 1, at random, every coordinate used."""
+    """Return the corners of the cube as rows of ±1, and random classes, equally frequent, that use every coordinate."""
     n_corners = 2**n_informative
     bits = np.arange(n_corners)[:, None] >> np.arange(n_informative) & 1
     if n_informative == 1:
         return 2 * bits - 1, bits[:, 0].astype(np.uint8)
     while True:
-        # Either side of coordinate 0 has as many corners of each class: alone, it says nothing.
+        # Both sides of coordinate 0 have the same number of corners of each class: it has no effect of its own.
         corner_class = np.empty(n_corners, dtype=np.uint8)
         for side in (0, 1):
             corner_class[bits[:, 0] == side] = rng.permutation(np.arange(n_corners // 2) % 2)
-        # In a small cube a coordinate can turn out to be of no use at all: then draw again.
+        # In a small cube a coordinate may have no effect at all: draw again.
         neighbour = np.arange(n_corners)[:, None] ^ (1 << np.arange(n_informative))
         if (corner_class[:, None] != corner_class[neighbour]).any(axis=0).all():
             return 2 * bits - 1, corner_class
 
 
 def _flipped(y: Labels, share: float, rng: np.random.RandomState) -> Labels:
-    """Labels with `share` of them wrong, the same number in each class."""
+    """Return labels of which `share` are wrong, the same number in each class."""
     n_wrong = round(share * len(y) / 2)
     wrong = [rng.permutation(np.flatnonzero(y == q))[:n_wrong] for q in (0, 1)]
     flipped = y.copy()
@@ -178,7 +178,7 @@ def _flipped(y: Labels, share: float, rng: np.random.RandomState) -> Labels:
 
 
 def _combinations(coordinates: FloatArray, number: int, rng: np.random.RandomState) -> list[FloatArray]:
-    """Random directions in the space of the cube, none longer than a coordinate."""
+    """Return random linear combinations of the coordinates, with weights of length 1."""
     weights = rng.uniform(-1, 1, size=(number, coordinates.shape[1]))
     weights /= np.sqrt((weights**2).sum(axis=1, keepdims=True))
     return [(coordinates * row).sum(axis=1) for row in weights]
@@ -190,16 +190,16 @@ def _noisy_copy(column: FloatArray, rng: np.random.RandomState) -> FloatArray:
 
 
 def _as_integers(columns: FloatArray, n_relevant: int, rng: np.random.RandomState) -> ShortArray:
-    """Rows scaled, shifted and rounded as in the original: around 480, within 0 … 999, some of them coarse."""
+    """Return rows scaled, shifted and rounded as in the original: around 480, from 0 to 999, some with few values."""
     scale = rng.uniform(1, 45, size=len(columns))
-    # A relevant variable keeps enough distinct values to stay what it is.
+    # Relevant variables keep enough distinct values to stay informative.
     scale[:n_relevant] = np.maximum(scale[:n_relevant], 5)
     shift = rng.uniform(0, 1, size=len(columns))
     return np.clip(np.rint(475 + scale[:, None] * (columns + shift[:, None])), 0, 999).astype(np.int16)
 
 
 def _truth(place: IntArray, kinds: list[str], source: IntArray) -> MadelonTruth:
-    """Where everything went: columns were made in the order of `kinds`, noise after them, then shuffled."""
+    """Return the truth about columns that were made in the order of `kinds`, then noise, and moved to `place`."""
     kind = np.full(len(place), "noise", dtype="<U11")
     kind[place[: len(kinds)]] = kinds
     copy_of = np.full(len(place), -1, dtype=np.int64)
@@ -220,10 +220,10 @@ DATA_FILE = "madelon_train.data"
 LABEL_FILE = "madelon_train.labels"
 MADELON_SHAPE = (2000, 500)
 
-#: Of the values as little-endian int16, row by row, followed by the labels as bytes 0 and 1.
+#: SHA-256 of the values as little-endian int16, row by row, followed by the labels as bytes 0 and 1.
 MADELON_SHA256 = "06e08215d1d6e693e6b56986489ba6c94c92790d96dcf6ede12c343df8ecc199"
 
-#: More than any of the files needs; keeps a wrong address from filling the memory.
+#: Limit of a download, above the size of all files: a wrong address must not fill the memory.
 _MAX_BYTES = 64 * 2**20
 _TIMEOUT_SECONDS = 30
 
@@ -300,14 +300,14 @@ def _verified(X: ShortArray, y: Labels) -> tuple[ShortArray, Labels]:
 
 
 def _parsed(rows: bytes, *, delimiter: str | None = None) -> FloatArray:
-    """Numbers in text, one sample per line."""
+    """Return the numbers in a text with one sample per line."""
     if not rows.strip():
         raise ValueError("it is empty")
     return np.loadtxt(io.BytesIO(rows), delimiter=delimiter, ndmin=2)
 
 
 def _as_table(values: FloatArray, labels: FloatArray) -> tuple[ShortArray, Labels]:
-    """Values and labels as they are returned; whatever two numbers the labels are, the higher is class 1."""
+    """Return values and labels in their final types; of the two labels, the higher is class 1."""
     if values.shape != MADELON_SHAPE or labels.shape != MADELON_SHAPE[:1]:
         raise ValueError(f"its shape is {values.shape} with {labels.size} labels, not {MADELON_SHAPE}")
     if not (np.abs(values) < 2**15).all():
@@ -316,7 +316,7 @@ def _as_table(values: FloatArray, labels: FloatArray) -> tuple[ShortArray, Label
 
 
 def _from_files(folder: Path) -> tuple[ShortArray, Labels]:
-    """From the two files as UCI has them: numbers between blanks, labels -1 and 1."""
+    """Read two files in UCI's format: numbers between blanks, labels -1 and 1."""
     values, labels = (_parsed((folder / name).read_bytes()) for name in (DATA_FILE, LABEL_FILE))
     return _as_table(values, labels.ravel())
 
@@ -327,7 +327,7 @@ def _from_uci(address: str) -> tuple[ShortArray, Labels]:
 
 
 def _from_openml(address: str) -> tuple[ShortArray, Labels]:
-    """From an ARFF file that has the training samples first, the class (1 or 2) last in each row."""
+    """Read an ARFF file that has the training samples first, and the class (1 or 2) last in each row."""
     import json
 
     description = json.loads(_downloaded(address))["data_set_description"]
@@ -338,7 +338,7 @@ def _from_openml(address: str) -> tuple[ShortArray, Labels]:
 
 
 def _downloaded(address: str) -> bytes:
-    # Slow to import and seldom needed.
+    # Imported here, because these modules are slow to import and seldom needed.
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen
@@ -357,7 +357,7 @@ def _downloaded(address: str) -> bytes:
 
 
 def _store(folder: Path, X: ShortArray, y: Labels) -> None:
-    """Keep verified data in UCI's form. A cache that cannot be written is no reason to withhold the data."""
+    """Store verified data in UCI's format; a cache that cannot be written gives a warning only."""
     texts = {
         DATA_FILE: "".join(" ".join(map(str, row)) + "\n" for row in X.tolist()),
         LABEL_FILE: "".join("1\n" if label else "-1\n" for label in y.tolist()),

@@ -15,7 +15,7 @@ import pytest
 
 import interplay
 from command_line import in_shell
-from interplay.cli.demo_run import run_demo
+from interplay.cli.demo import run_demo
 from interplay.cli.errors import exit_code_of
 
 

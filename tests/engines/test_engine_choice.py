@@ -10,8 +10,7 @@ from test_screen import run_screen
 
 import interplay
 from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes, MaxGains, TupleRows, TupleTiles
-from interplay.cli.expected_interactions import expected_interactions
-from interplay.cli.expected_work import expected_work
+from interplay.cli.expected_work import expected_interactions, expected_work
 from interplay.codes.planes import make_bit_planes
 from interplay.engines import choice
 from interplay.engines.base import USUAL_TILES, Engine, TileShape

@@ -12,6 +12,7 @@ import os
 import reprlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,14 @@ def check_path(name: str, value: Any) -> str:
         raise TypeError(f"{name} must be the name of a file as text, not as bytes: use os.fsdecode")
     if "\0" in path:
         raise ValueError(f"{name} must be the name of a file, and no file can be called {shown(path)}")
+    return path
+
+
+def check_file(name: str, value: Any) -> Path:
+    """Return `value` as the path of a file that exists, or say why not."""
+    path = Path(check_path(name, value))
+    if not path.exists():
+        raise FileNotFoundError(2, "there is no such file", os.fspath(value))
     return path
 
 

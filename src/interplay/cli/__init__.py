@@ -5,9 +5,7 @@
     commands.py           the group of all commands, and how one is run
     run.py, interactions.py, merge.py, report.py, demo.py, info.py, bench.py, completion.py   one command each
     options.py            options of `select`; data_options.py: of files; outputs.py: of results; config.py: TOML files
-    expected_work.py, expected_interactions.py   what --dry-run says
-    demo_run.py           what `demo` does; bound_choice.py: what `info -v` measures
-    repeated_command.py   arguments → the command that repeats a run
+    expected_work.py      the time and memory that --dry-run prints
     errors.py             exceptions → one line and an exit code
 
 Nothing large is imported here: until `main` runs, Ctrl-C ends in Python's own traceback.
@@ -32,17 +30,17 @@ def main() -> None:
 
 
 def run_as_program() -> None:
-    """Do what `main` does, where nothing follows in this process: as the script and as ``python -m interplay``."""
+    """Run `main` as the whole process: as the script and as ``python -m interplay``."""
     try:
         main()
     except SystemExit as stop:
-        from interplay.cli.errors import INTERRUPTED, TERMINATED  # there already: a command ran
+        from interplay.cli.errors import INTERRUPTED, TERMINATED  # imported already: a command ran
 
         if stop.code in (INTERRUPTED, TERMINATED):
-            # An interrupt that struck while a library was imported leaves a mark in Python, which then ends the process
-            # by SIGINT, whatever the exit code. All files are closed by now.
+            # After an interrupt during the import of a library, Python ends the process by SIGINT, whatever the exit
+            # code. All files are closed by now.
             for stream in (sys.stdout, sys.stderr):
-                with suppress(AttributeError, OSError, ValueError):  # none, closed, or a reader that went away
+                with suppress(AttributeError, OSError, ValueError):  # no stream, a closed one, or a closed pipe
                     stream.flush()
             os._exit(stop.code)
         raise
@@ -50,12 +48,12 @@ def run_as_program() -> None:
 
 @contextmanager
 def _ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process while libraries are imported: some of them lose the exception, or print it."""
+    """Let Ctrl-C end the process while libraries are imported: some libraries swallow or print KeyboardInterrupt."""
     try:
         is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if is_ours:
             signal.signal(signal.SIGINT, _end)
-    except ValueError:  # not in the main thread, which alone hears of it
+    except ValueError:  # only the main thread may set signal handlers
         is_ours = False
     yield
     if is_ours:

@@ -16,7 +16,7 @@ import click
 _N_VARS = {2: 500, 3: 500, 4: 100, 5: 60}
 _N_VARS_OF_DEVICE = _N_VARS | {4: 500}
 
-#: What is no longer a quick look.
+#: Largest number of tuples of a quick benchmark, by engine.
 _MAX_TUPLES = {"cpu": 1e9, "cuda": 1e10}
 
 _HEADER = """\
@@ -90,7 +90,7 @@ def bench(
         click.echo(f"\n{_HEADER}")
     rows = []
     for name, k, n in shapes:
-        # A device has its own; the threads beside it only prepare its work.
+        # Threads of the processor only prepare the work of a device, so that one row is enough.
         for n_threads in threads if name == "cpu" else threads[-1:]:
             row = _measured(name, k, samples, n, divisions, n_threads)
             rows.append(row)
@@ -104,7 +104,7 @@ def bench(
 
 
 def _other_work() -> str:
-    """Say that the cores have other work, which makes every figure too low; Windows does not tell."""
+    """Return a warning if the cores are busy, which makes every figure too low; Windows has no load average."""
     try:
         load, cores = os.getloadavg()[0], os.cpu_count() or 1
     except (AttributeError, OSError):
@@ -158,14 +158,14 @@ def _measured(engine: str, k: int, n_samples: int, n_vars: int, divisions: int, 
 
 @dataclass(frozen=True)
 class ReferenceRate:
-    """Tuples a second, and where."""
+    """Tuples per second of a machine."""
 
     machine: str
     tuples_per_second: float
 
 
 def reference_rate(engine: str, **shape: int) -> ReferenceRate | None:
-    """Return what was measured of the same search, or None if that was not.
+    """Return the rate that was measured for the same search, or None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All commands of `interplay`, and the one that the arguments ask for."""
+"""The group of all commands of `interplay`, and the run of one."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def run_command() -> Any:
     asked_by_shell = os.environ.get(COMPLETE_VARIABLE)
     if asked_by_shell:  # the Tab key
         return shell_complete(commands, {}, "interplay", COMPLETE_VARIABLE, asked_by_shell)
-    # Not commands.main(), which has ways of its own with errors and closed pipes.
+    # Not commands.main(), which handles errors and closed pipes in its own way.
     with commands.make_context("interplay", sys.argv[1:]) as context:
         return commands.invoke(context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-#: Set by the printed lines when they ask what to complete.
+#: The printed lines set this variable when they ask for completions.
 COMPLETE_VARIABLE = "_INTERPLAY_COMPLETE"
 
 
@@ -23,6 +23,6 @@ def completion(context: click.Context, shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"no completion for {shell}")
-    # Not kind.source(): for bash that runs the shell, to see how old it is.
+    # Not kind.source(), which runs bash to check its version.
     maker = kind(context.find_root().command, {}, "interplay", COMPLETE_VARIABLE)
     click.echo(maker.source_template % maker.source_vars())

@@ -6,19 +6,17 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from interplay.files.whole_file import whole_file
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 
 def use_config(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
-    """Take the values in a file as defaults; what is on the command line goes before them."""
+    """Take the values in a file as defaults, which options on the command line override."""
     if path is None:
         return None
     known = {parameter.name for parameter in context.command.params if parameter.name} - {"config", "config_out"}
@@ -27,7 +25,7 @@ def use_config(context: click.Context, _: click.Parameter, path: str | None) -> 
 
 
 def read_config(path: str, known: set[str]) -> dict[str, Any]:
-    """Return the settings in a file, by the names of their options, as if they had been typed."""
+    """Return the settings in a file, by the names of their options, as texts that click parses."""
     try:
         with open(path, "rb") as file:
             content = tomllib.loads(file.read().decode("utf-8-sig"))  # some editors begin files with a mark
@@ -45,7 +43,7 @@ def read_config(path: str, known: set[str]) -> dict[str, Any]:
             )
         if isinstance(value, dict):
             raise ValueError(f"{path!r}: {key!r} must be a value, not a table")
-        # As text, so that a 2.5 where a whole number belongs is seen and not cut.
+        # As text, so that click refuses 2.5 as a whole number and does not cut it.
         settings[name] = [str(entry) for entry in value] if isinstance(value, list) else _typed(value)
         if name in _LISTS and not isinstance(value, list):
             settings[name] = [str(value)]
@@ -70,24 +68,7 @@ def record_command(path: str, command: str, settings: Mapping[str, Any]) -> None
     write_config(path, {name: value for name, value in settings.items() if name != "progress"}, comment=comment)
 
 
-#: Options of commands that run a search.
-CONFIG_OPTIONS = (
-    click.option(
-        "--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file."
-    ),
-    click.option("--write-config", "config_out", metavar="FILE", help="Write the settings of this run to a TOML file."),
-    click.option("--dry-run", is_flag=True, help="Only measure and print how much time and memory the search takes."),
-)
-
-
-def config_options(command: Command) -> Command:
-    """Give a command all of them, in this order."""
-    for option in reversed(CONFIG_OPTIONS):
-        command = option(command)
-    return command
-
-
-#: The options whose names differ from those of the arguments they stand for.
+#: Options whose names differ from the names of their arguments.
 _ALIASES = {
     "seed": "random_state", "range": "range_", "jobs": "n_jobs", "format": "format_", "arm": "arms",
     "covariate": "covariates",
@@ -107,5 +88,5 @@ def _toml(value: Any) -> str:
         return f"[{', '.join(_toml(entry) for entry in value)}]"
     if isinstance(value, int | float):
         return repr(value)
-    # A JSON string is a TOML string, but for DEL, which TOML wants escaped.
+    # A JSON string is a TOML string, except that TOML wants DEL escaped.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

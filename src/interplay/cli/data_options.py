@@ -1,72 +1,56 @@
-"""Options of what is read from a file, for every command that reads one."""
+"""Options on how to read a file, for every command that reads one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import zip_longest
 from textwrap import wrap
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from interplay.cli.options import option
 from interplay.readers.file_formats import FORMATS
 from interplay.readers.missing_target import MISSING_TARGET_CHOICES
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 #: Options whose values go to `read_data` under the same names.
 DATA_OPTIONS = (
-    click.option("--target", metavar="COLUMN", help="The column with the outcome."),
-    click.option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated."),
-    click.option("--delimiter", metavar="CHARACTER",
-                 help="Delimiter of text files.  [default: inferred from the header]"),
-    click.option("--decimal", metavar="CHARACTER",
-                 help="Decimal sign of text files.  [default: inferred for each column]"),
-    click.option("--na-values", metavar="TEXT", multiple=True,
-                 help="A text or number that stands for a missing value, beside NA, ?, empty cells and the like; may "
-                 "be repeated."),
-    click.option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
-                 show_default=True, help="Samples without a target: refuse the file, or leave them out."),
-    click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
-    click.option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
-    click.option("--target-file", metavar="FILE",
-                 help="A second file with the target of each sample, joined by the names of the samples."),
-    click.option("--sample-id", metavar="COLUMN",
-                 help="With --target-file: the column with the names of the samples.  [default: row names, or the "
-                 "first column]"),
+    option("--target", metavar="COLUMN", help="The column with the outcome."),
+    option("--drop", metavar="COLUMN", multiple=True, help="Leave this column out; may be repeated."),
+    option("--delimiter", metavar="CHARACTER",
+           help="Delimiter of text files.  [default: inferred from the header]"),
+    option("--decimal", metavar="CHARACTER",
+           help="Decimal sign of text files.  [default: inferred for each column]"),
+    option("--na-values", metavar="TEXT", multiple=True,
+           help="A text or number that stands for a missing value, beside NA, ?, empty cells and the like; may "
+           "be repeated."),
+    option("--missing-target", type=click.Choice(list(MISSING_TARGET_CHOICES)), default="error",
+           help="Samples without a target: refuse the file, or leave them out."),
+    option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
+    option("--transpose", is_flag=True, help="Each row of a text file or spreadsheet is a variable."),
+    option("--target-file", metavar="FILE",
+           help="A second file with the target of each sample, joined by the names of the samples."),
+    option("--sample-id", metavar="COLUMN",
+           help="With --target-file: the column with the names of the samples.  [default: row names, or the "
+           "first column]"),
 )  # fmt: skip
 
-#: What of these a run does not record if it is as it is without a word.
+#: Default values, which the record of a run leaves out.
 _PLAIN: tuple[Any, ...] = (None, False, [], "error")
 
 
-def data_options(command: Command) -> Command:
-    """Give a command all of them, in this order."""
-    for option in reversed(DATA_OPTIONS):
-        command = option(command)
-    return command
-
-
 def take_data_arguments(values: dict[str, Any]) -> dict[str, Any]:
-    """Take the values of these options out of those of a command, as arguments of `read_data`."""
-    taken = {str(parameter.name): values.pop(str(parameter.name)) for parameter in _parameters()}
+    """Take the values of these options out of the values of a command, as arguments of `read_data`."""
+    taken = {name: values.pop(name) for name in (str(option.name) for option in DATA_OPTIONS)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in taken.items()}
 
 
 def to_record(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return what of the arguments is worth recording: None for what was left as it is."""
+    """Return the arguments for the record of a run, with None for defaults."""
     return {name: None if value in _PLAIN else value for name, value in arguments.items()}
 
 
-def _parameters() -> list[click.Parameter]:
-    @data_options
-    def options() -> None: ...
-
-    return list(reversed(options.__click_params__))  # type: ignore[attr-defined]
-
-
 def files_in_words() -> str:
-    """Say what files are read, for the help: one paragraph per format, in two columns."""
+    """Return the formats of files for the help: one paragraph per format, in two columns."""
     lines = ["\b", "DATA is a file; its extension gives the format:"]
     for known in FORMATS:
         rows = zip_longest(wrap(" ".join(known.endings), 17), wrap(known.in_words, 60), fillvalue="")

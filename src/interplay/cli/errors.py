@@ -1,4 +1,4 @@
-"""What goes wrong, as one line on stderr and an exit code."""
+"""Errors → one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Exit codes:
 """
 
 
-#: What Python and C++ say where the system gives no thread.
+#: Messages of Python and C++ if the system refuses a thread.
 _NO_THREAD = ("can't start new thread", os.strerror(errno.EAGAIN))
 
 
@@ -46,7 +46,7 @@ class NotWrittenError(Exception):
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Tell errors of writing results from errors in the input."""
+    """Turn errors of writing results into NotWrittenError, apart from errors in the input."""
     try:
         yield
     except BrokenPipeError:
@@ -56,13 +56,13 @@ def writing() -> Iterator[None]:
 
 
 def exit_code_of(command: Callable[[], Any]) -> int:
-    """Run a command; say in one line what went wrong, if anything, and return the exit code."""
+    """Run a command, print an error as one line, and return the exit code."""
     terminated = False
 
     def terminate(*_: Any) -> None:
         nonlocal terminated
         terminated = True
-        raise KeyboardInterrupt  # so that half-written files are cleared away
+        raise KeyboardInterrupt  # so that half-written files are removed
 
     with suppress(ValueError, AttributeError):  # not in the main thread
         signal.signal(signal.SIGTERM, terminate)
@@ -92,7 +92,7 @@ def exit_code_of(command: Callable[[], Any]) -> int:
         if os.environ.get("INTERPLAY_TRACEBACK"):
             traceback.print_exc()
         code, message = _described(error)
-        if "\n" not in message:  # the help is to be seen in full
+        if "\n" not in message:  # the help is printed in full
             message = _shortened(message)
         if code == NOT_DONE:
             _forget_stdout()
@@ -130,7 +130,7 @@ def _described(error: Exception) -> tuple[int, str]:
 
 
 def _cannot_write(error: OSError) -> str:
-    """Name the file; what has no name was printed."""
+    """Return the message with the name of the file, or of standard output."""
     said = one_line(error)
     if said.startswith("cannot write"):
         return said
@@ -138,7 +138,7 @@ def _cannot_write(error: OSError) -> str:
 
 
 def _as_options(message: str) -> str:
-    """Say of arguments what they are called here.
+    """Replace arguments in a message by the options of the command line.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def _shortened(message: str) -> str:
 
 
 def _say(message: str) -> None:
-    with suppress(OSError, ValueError):  # nobody may be listening
+    with suppress(OSError, ValueError):  # stderr may be closed
         click.echo(message, err=True)
 
 
@@ -178,13 +178,13 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _flush_stdout() -> None:
-    """Write what is still in memory while an error can be told; at the end of the process it could not."""
+    """Flush stdout while an error can still be reported, which is impossible at the end of the process."""
     if sys.stdout is not None:
         with writing():
             sys.stdout.flush()
 
 
 def _forget_stdout() -> None:
-    """Let nothing more be written to where nothing can be written."""
+    """Redirect stdout, which cannot be written, to the null device."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,46 +1,51 @@
-"""How much a selection will take, from a short measured sample of it."""
+"""How much time and memory a search will take, from a short measured sample of it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, MaxGains, TupleTiles
-from interplay.codes.coded import CodedStudy
+from interplay.codes.coded import CodedStudy, code_comparison
 from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
+from interplay.engines.sinks import Screen
+from interplay.interaction.call import task_of as interaction_task
+from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
 from interplay.search.loop import Shard
 from interplay.search.permutations import allowed_relabelings
+from interplay.search.plan import PreparedSearch, prepare_search
 from interplay.selection.call import task_of
 from interplay.selection.runs import prepare_largest
+from interplay.study.study import Study
 
-#: The sample stops growing when it has taken this long.
+#: Duration of the sample, in seconds.
 _SAMPLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class ExpectedWork:
-    """What a call of `select` or `interactions` would do.
+    """The work of a call of `select` or `interactions`.
 
     Attributes
     ----------
     n_samples, n_vars, n_contrast : int
     dimensions : int
-        Of several in one call, the largest.
+        Size of the largest tuples of the call.
     n_searches : int
         Number of discretisations times comparisons of classes times permutations; each searches all tuples.
     n_tuples : float
-        Tuples in all of them.
+        Tuples of all searches.
     n_bytes : int
         Memory beyond the input.
     tuples_per_second : float
-        As measured.
+        Measured rate of a sample.
     seconds : float
-        Expected for the whole.
+        Expected time of the whole call.
     engine : dict
     """
 
@@ -56,11 +61,11 @@ class ExpectedWork:
     engine: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the fields as plain values."""
         return asdict(self)
 
     def summary(self) -> str:
-        """Return it in words."""
+        """Return the expected work in words."""
         words = {"name": "", "simd_level": "instruction set "}
         where = ", ".join(f"{words.get(name, f'{name} ')}{value}" for name, value in self.engine.items())
         contrast = f", {self.n_contrast} contrast variables" if self.n_contrast else ""
@@ -79,8 +84,8 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     """Return how many tuples, how much memory and how much time ``select(X, y, **settings)`` will take.
 
     All checks of `select` are made. About a second's worth of tuples is searched to measure the rate, on the engine
-    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). The numbers are those
-    of the whole work.
+    that would do the work and in its tiles (with a `shard`, in the tiles that all shards share). The numbers refer to
+    the whole work.
 
     Examples
     --------
@@ -97,40 +102,120 @@ def expected_work(X: Any, y: Any, *, shard: Shard | None = None, **settings: Any
     task = task.with_fitting_dimensions(coded)
     search = prepare_largest(task, coded, choice, shard=shard)
     planes, tiles = search.coded.planes(0), search.searches[0]
-    preparing = time.perf_counter() - started
-    # Of several dimensions, the largest tuples are sampled: they are most of the work.
-    n_tuples = float(tiles.n_tuples.sum()) + float(sum(task.n_tuples()[:-1]))
     known: MaxGains | None = None
 
     def find_maxima(batch: TupleTiles) -> None:
         nonlocal known
         known = search.engine.max_gains(planes, batch, pseudocount=task.settings.pseudocount, known=known)
 
-    rate = sampled_rate(search.engine, tiles, find_maxima)
     n_searches = len(task.comparisons) * task.settings.discretizations
     if task.settings.permutations:
         n_searches *= 1 + allowed_relabelings(task.comparisons[0]).n_used(task.settings.n_permutations)
-    return ExpectedWork(
-        n_samples=task.study.n_samples,
-        n_vars=task.study.table.n_vars,
+    # Of several dimensions, the largest tuples are sampled: they are most of the work.
+    return _sampled_work(
+        task.study,
+        search,
+        find_maxima,
+        started=started,
+        n_searches=n_searches,
         n_contrast=task.settings.n_contrast,
-        dimensions=task.settings.searched[-1],
+        n_smaller=float(sum(task.n_tuples()[:-1])),
+        more_bytes=_memory_of_maxima(planes, tiles, n_threads=_threads_of(search.engine)),
+    )
+
+
+def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
+    """Return how many tuples, how much memory and how much time ``interactions(X, y, **arguments)`` will take.
+
+    All checks of `interactions` are made. About a second's worth of tuples is screened to measure the rate. The time
+    does not include the tests of the tuples that the screen leaves.
+
+    Examples
+    --------
+    >>> import interplay
+    >>> X, y, truth = interplay.datasets.make_madelon(n_samples=200, n_vars=100, random_state=1)
+    >>> expected_interactions(X, y, dimensions=2).n_tuples == 100 * 99 / 2
+    True
+    """
+    task = interaction_task(X, y, **arguments)
+    choice = check_engine(arguments.get("engine", "auto"), n_jobs=arguments.get("n_jobs"), kind=Screen.kind)
+    started = time.perf_counter()
+    task, _ = task.parts()
+    comparison, k = task.comparison, task.settings.dimensions
+    settings = replace(task.search_settings, pseudocount=PSEUDOCOUNT)
+    coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
+    search = prepare_search(
+        coded,
+        settings,
+        choice,
+        asked_for=task.family.asked_for,
+        require=task.family.require,
+        shard=task.shard,
+        kind=Screen.kind,
+    )
+    cap = task.caps.first()
+    max_p = cap_beside_gaps(cap, comparison, coded.coder, k) if task.omits_missing else cap
+    sink = Screen(screen_bars(comparison, coded.coder, k, max_p)[1])
+    planes = coded.planes(0)
+
+    def screen(batch: TupleTiles) -> None:
+        for _ in search.engine.stream(planes, batch, sink, pseudocount=PSEUDOCOUNT, seconds=1.0):
+            pass
+
+    n_searches = settings.discretizations
+    if comparison.groups is not None:  # the data, each permutation, and the data again for the list of tuples
+        n_searches *= 2 + allowed_relabelings(comparison).n_used(task.n_permutations)
+    return _sampled_work(task.study, search, screen, started=started, n_searches=n_searches)
+
+
+def _sampled_work(
+    study: Study,
+    search: PreparedSearch,
+    find: Callable[[TupleTiles], None],
+    *,
+    started: float,
+    n_searches: int,
+    n_contrast: int = 0,
+    n_smaller: float = 0.0,
+    more_bytes: int = 0,
+) -> ExpectedWork:
+    """Let `find` search a sample of the tiles, and return the work of all searches at the measured rate.
+
+    Parameters
+    ----------
+    started : float
+        When the preparation of the search began, by the clock of `time.perf_counter`.
+    n_smaller : float
+        Tuples of fewer members than those of `search`, which are searched too.
+    more_bytes : int
+        Memory beside codes, planes and tiles.
+    """
+    preparing = time.perf_counter() - started
+    planes, tiles = search.coded.planes(0), search.searches[0]
+    rate = _sampled_rate(search.engine, tiles, find)
+    n_tuples = float(tiles.n_tuples.sum()) + n_smaller
+    return ExpectedWork(
+        n_samples=study.n_samples,
+        n_vars=study.table.n_vars,
+        n_contrast=n_contrast,
+        dimensions=tiles.dimensions,
         n_searches=n_searches,
         n_tuples=n_searches * n_tuples,
-        n_bytes=memory_of(planes, tiles) + _memory_of_maxima(planes, tiles, n_threads=_threads_of(search.engine)),
+        n_bytes=_memory_of(planes, tiles) + more_bytes,
         tuples_per_second=rate,
         seconds=n_searches * (preparing + n_tuples / rate),
         engine=search.engine.describe(),
     )
 
 
-def sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTiles], None]) -> float:
-    """Search about a second's worth of tiles, as the search would, and return how many tuples a second that is."""
+def _sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTiles], None]) -> float:
+    """Search a sample of the tiles for about a second, and return the tuples per second of its last batch."""
     rate = 0.0
     began = time.perf_counter()
     order = np.random.RandomState(0).permutation(len(tiles))
     start, size = 0, _threads_of(engine)
-    # Batches grow: the first ones pay for starting up, and later ones know gains that let most tuples be skipped.
+    # Batches grow: the first ones include the start of the engine, and in later ones known gains let most tuples be
+    # skipped.
     while start < len(order) and time.perf_counter() - began < _SAMPLE_SECONDS:
         batch = tiles[order[start : start + size]]
         batch_began = time.perf_counter()
@@ -140,14 +225,14 @@ def sampled_rate(engine: Engine, tiles: TupleTiles, search: Callable[[TupleTiles
     return rate
 
 
-def memory_of(planes: BitPlanes, tiles: TupleTiles) -> int:
-    """Return about the bytes of codes, planes and tiles of a search."""
+def _memory_of(planes: BitPlanes, tiles: TupleTiles) -> int:
+    """Return the approximate bytes of codes, planes and tiles of a search."""
     codes_bytes = planes.n_rows * planes.n_samples
     return int(codes_bytes + planes.words.nbytes + tiles.tiles.nbytes + tiles.n_tuples.nbytes)
 
 
 def _memory_of_maxima(planes: BitPlanes, tiles: TupleTiles, *, n_threads: int) -> int:
-    """Return the bytes of the maxima of a search; each thread has its own."""
+    """Return the bytes of the maxima of a search; each thread has its own maxima."""
     found = MaxGains.none_yet(planes, tiles)
     gains_bytes = sum(
         array.nbytes

@@ -1,97 +1,64 @@
-"""`interplay interactions`: a file in, the tuples that interact out."""
+"""`interplay interactions`: a file → the tuples that interact."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from interplay.cli.config import config_options
-from interplay.cli.data_options import data_options, files_in_words, take_data_arguments, to_record
+from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
-from interplay.cli.options import SELECT_OPTIONS, select_arguments
-from interplay.cli.outputs import Outputs, output_options, quiet_option, shard_option, write_all
+from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
+from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.readers.data_file import read_data
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-#: Options that mean the same here as for `interplay run`, by the names of their arguments.
-_SHARED = (
-    "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "groups",
-    "n_permutations", "covariates", "discrete",
-    "random_state", "engine", "n_jobs", "checkpoint", "progress",
-)  # fmt: skip
+#: Options that mean the same here as for `interplay run`.
+_SHARED = [
+    each for each in SELECT_OPTIONS if each.name in {
+        "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "groups",
+        "n_permutations", "covariates", "discrete", "random_state", "engine", "n_jobs", "checkpoint", "progress",
+    }
+]  # fmt: skip
 
 _OWN = (
-    click.option("-k", "--dimensions", type=int, default=2, show_default=True,
-                 help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
-    click.option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error", show_default=True,
-                 help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "
-                 "the sample out of the tests of the tuple."),
-    click.option("--variables", metavar="NAME|@FILE", multiple=True,
-                 help="Only tuples with one of these variables; may be repeated; @FILE has one name per line."),
-    click.option("--require", type=click.Choice(["any", "all"]), default="any", show_default=True,
-                 help="Whether a tuple must contain one of --variables, or consist of them."),
-    click.option("--partners", metavar="NAME|@FILE", multiple=True,
-                 help="With --variables: the other members of a tuple must be among these."),
-    click.option("--min-distance", type=float, metavar="N",
-                 help="Leave out tuples with two members on one chromosome that are closer than this."),
-    click.option("--positions", metavar="FILE",
-                 help="For --min-distance: a .bim file, or a table with the columns variable, position and chromosome. "
-                 " [default: positions of the .bed file]"),
-    click.option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
-                 metavar="METHOD", default="holm", show_default=True,
-                 help="Adjustment for all tuples of the search: holm, hochberg, bonferroni, BH, BY or none."),
-    click.option("--level", type=float, default=0.05, show_default=True,
-                 help="Significance level: significant tuples have an adjusted p-value below it."),
-    click.option("--max-p", type=float, help="List all tuples with an unadjusted p-value up to this; 1 lists all.  "
-                 "[default: significant tuples]"),
-    click.option("--top", type=int, metavar="N", help="List the N tuples with the smallest p-values."),
-    click.option("--holdout", metavar="SHARE|N",
-                 help="Keep this share, or number, of the samples out of the search, and test "
-                 "the found tuples in them."),
+    option("-k", "--dimensions", type=int, default=2,
+           help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
+    option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error",
+           help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "
+           "the sample out of the tests of the tuple."),
+    option("--variables", metavar="NAME|@FILE", multiple=True,
+           help="Only tuples with one of these variables; may be repeated; @FILE has one name per line."),
+    option("--require", type=click.Choice(["any", "all"]), default="any",
+           help="Whether a tuple must contain one of --variables, or consist of them."),
+    option("--partners", metavar="NAME|@FILE", multiple=True,
+           help="With --variables: the other members of a tuple must be among these."),
+    option("--min-distance", type=float, metavar="N",
+           help="Leave out tuples with two members on one chromosome that are closer than this."),
+    option("--positions", metavar="FILE",
+           help="For --min-distance: a .bim file, or a table with the columns variable, position and chromosome. "
+           " [default: positions of the .bed file]"),
+    option("--p-adjust", type=click.Choice(["holm", "hochberg", "bonferroni", "BH", "BY", "none"]),
+           metavar="METHOD", default="holm",
+           help="Adjustment for all tuples of the search: holm, hochberg, bonferroni, BH, BY or none."),
+    option("--level", type=float, default=0.05,
+           help="Significance level: significant tuples have an adjusted p-value below it."),
+    option("--max-p", type=float, help="List all tuples with an unadjusted p-value up to this; 1 lists all.  "
+           "[default: significant tuples]"),
+    option("--top", type=int, metavar="N", help="List the N tuples with the smallest p-values."),
+    option("--holdout", metavar="SHARE|N",
+           help="Keep this share, or number, of the samples out of the search, and test "
+           "the found tuples in them."),
 )  # fmt: skip
 
 
-def _interaction_options(command: Command) -> Command:
-    """Give a command the options that `run` has too, then those of its own."""
-
-    def with_all() -> None: ...
-
-    for option in reversed(SELECT_OPTIONS):
-        option(with_all)
-    shared = [option for option in getattr(with_all, "__click_params__", []) if option.name in _SHARED]
-    for own in reversed(_OWN):
-        command = own(command)
-    own_params: list[click.Parameter] = command.__dict__.setdefault("__click_params__", [])
-    own_params.extend(shared)
-    return command
-
-
-@click.command(epilog=files_in_words() + EXIT_CODES, short_help="Find the tuples of variables that interact.")
-@click.argument("data")
-@data_options
-@_interaction_options
-@output_options
-@shard_option
-@config_options
-@quiet_option
-def interactions(
-    data: str,
-    out: str | None,
-    format_: str | None,
-    report: str | None,
-    save: str | None,
-    shard: str | None,
-    config: str | None,
-    config_out: str | None,
-    dry_run: bool,
-    quiet: bool,
-    **values: Any,
-) -> None:
+@click.command(
+    epilog=files_in_words() + EXIT_CODES,
+    short_help="Find the tuples of variables that interact.",
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *_SHARED, *_OWN, *SEARCH_OPTIONS],
+)
+def interactions(data: str, shard: str | None, config: str | None, dry_run: bool, **values: Any) -> None:
     """Find the tuples of variables in the file DATA that interact in their effect on the outcome.
 
     An interaction is an effect of a tuple beyond the sum of the effects of its parts. Without --out or --format, a
@@ -101,7 +68,7 @@ def interactions(
     interplay interactions data.csv --target outcome -k 2 --out pairs.csv --report pairs.html
     interplay interactions study.bed --missing omit --min-distance 1000000 --top 100
     """  # noqa: D301 - click looks for that character
-    outputs = Outputs(out=out, format_=format_, report=report, save=save, quiet=quiet, config=config_out)
+    outputs = Outputs.taken_from(values)
     inputs = [data, config, values["positions"], values["target_file"]]
     outputs.check(inputs, checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
@@ -111,17 +78,17 @@ def interactions(
     arguments["variables"], arguments["partners"] = _listed(values["variables"]), _listed(values["partners"])
     arguments["holdout"] = _holdout(values["holdout"])
     if values["positions"] is not None:
-        from interplay.readers.position_file import read_positions
+        from interplay.readers.bed import read_positions
 
         arguments["positions"] = read_positions(values["positions"])
     if shard is not None and arguments["random_state"] is None:
         arguments["random_state"] = 0  # the same for all parts
-    if quiet:
+    if outputs.quiet:
         arguments["progress"] = False
     X, y = read_data(data, **how_to_read)
 
     if dry_run:
-        from interplay.cli.expected_interactions import expected_interactions
+        from interplay.cli.expected_work import expected_interactions
 
         work = expected_interactions(X, y, shard=shard, **arguments)
         untimed = "tests    of the tuples that the search leaves: not included"
@@ -132,13 +99,13 @@ def interactions(
 
     found = find_interactions(X, y, shard=shard, **arguments)
     if shard is not None:
-        write_all({"save": (str(save), found.save)}, quiet=quiet)
+        outputs.write_part(found)
         return
     outputs.write(found, data=data, dropped=how_to_read["drop"], record=record)
 
 
 def _listed(given: tuple[str, ...]) -> list[str] | None:
-    """Return names, those in files too; None for none."""
+    """Return the given names, with @FILE replaced by the names in the file; None for none."""
     names: list[str] = []
     for entry in given:
         if entry.startswith("@"):
@@ -149,7 +116,7 @@ def _listed(given: tuple[str, ...]) -> list[str] | None:
 
 
 def _holdout(given: str | None) -> float | int | None:
-    """Return a share where there is a decimal point, else a number."""
+    """Return a share if the text has a decimal point, else a number of samples."""
     if given is None:
         return None
     try:

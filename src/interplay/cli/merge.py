@@ -1,4 +1,4 @@
-"""`interplay merge`: the parts of all shards in, one result out."""
+"""`interplay merge`: the parts of all shards → one result."""
 
 from __future__ import annotations
 
@@ -6,32 +6,26 @@ from typing import Any
 
 import click
 
-from interplay.cli.data_options import data_options, take_data_arguments
+from interplay.cli.data_options import DATA_OPTIONS, take_data_arguments
 from interplay.cli.errors import EXIT_CODES
-from interplay.cli.outputs import Outputs, output_options, quiet_option
+from interplay.cli.options import option
+from interplay.cli.outputs import OUTPUT_OPTIONS, QUIET_OPTION, Outputs
 from interplay.readers.data_file import read_data
 
-
-@click.command(epilog=EXIT_CODES, short_help="Merge the parts of searches with --shard.")
-@click.argument("parts", nargs=-1, required=True, metavar="PART...")
-@output_options
-@click.option(
+_PARTS = click.Argument(["parts"], nargs=-1, required=True, metavar="PART...")
+_DATA = option(
     "--data",
     metavar="FILE",
     help="The table, for clusters, synergies and pictures of tuples; repeat its options of `interplay run`.",
 )
-@data_options
-@quiet_option
-def merge(
-    parts: tuple[str, ...],
-    out: str | None,
-    format_: str | None,
-    report: str | None,
-    save: str | None,
-    data: str | None,
-    quiet: bool,
-    **values: Any,
-) -> None:
+
+
+@click.command(
+    epilog=EXIT_CODES,
+    short_help="Merge the parts of searches with --shard.",
+    params=[_PARTS, *OUTPUT_OPTIONS, _DATA, *DATA_OPTIONS, QUIET_OPTION],
+)
+def merge(parts: tuple[str, ...], data: str | None, **values: Any) -> None:
     """Merge the parts of all shards: the result equals that of one `interplay run` or `interplay interactions`.
 
     Give every part once, in any order. Missing, repeated and unrelated parts are refused.
@@ -43,7 +37,7 @@ def merge(
     from interplay.results.saved import is_saved_interactions
     from interplay.selection.shards import merge_parts
 
-    outputs = Outputs(out=out, format_=format_, report=report, save=save, quiet=quiet)
+    outputs = Outputs.taken_from(values)
     how_to_read = take_data_arguments(values)
     outputs.check([*parts, data, how_to_read["target_file"]])
     if is_saved_interactions(parts[0]):

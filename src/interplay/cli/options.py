@@ -1,17 +1,14 @@
-"""The arguments of `select` as options: the same words, the same meaning, the same defaults."""
+"""The arguments of `select` as options, with the same names, meanings and defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.outcome import DECISION_CHOICES
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class NumberOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -46,67 +43,61 @@ class DimensionsOrAuto(click.ParamType):  # type: ignore[type-arg, unused-ignore
         return numbers if not isinstance(value, str) or "," in value else numbers[0]
 
 
-def _option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
-    return click.option(*names, show_default=attributes.get("default") is not None, **attributes)
+def option(*names: str, **attributes: Any) -> click.Option:
+    """Return an option of a command; its help shows the default."""
+    return click.Option(names, show_default=attributes.get("default") is not None, **attributes)
 
 
 #: Options whose values go to `select` under the same names.
 SELECT_OPTIONS = (
-    _option("-k", "--dimensions", type=DimensionsOrAuto(), default="auto",
-            help="Members of a tuple: 1 looks at each variable alone, 2 at all pairs, and so on; several, such as "
-            "1,2,3, in one result. auto: 1 and 2, and also 3 and 4 if there are not too many tuples."),
-    _option("--arm", "arms", multiple=True, metavar="NAME",
-            help="With several dimensions, combine only this test of the variables: alone, given, pairs, triples, "
-            "quadruples; may be repeated."),
-    _option("--divisions", type=int, default=1,
-            help="Number of thresholds per variable: N thresholds give N + 1 levels."),
-    _option("--discretizations", type=int, default=1, help="Number of random sets of thresholds to try."),
-    _option("--range", "range_", type=float,
-            help="How much thresholds vary between discretizations, 0 to 1.  [default: depends on the sample size]"),
-    _option("--pseudocount", type=float, default=0.25, help="Pseudocount of the rarest class in each cell."),
-    _option("--n-contrast", type=NumberOrAuto(), default="auto",
-            help="Number of contrast variables (permuted copies), which show the chance level; 0 for none."),
-    _option("--p-adjust", type=click.Choice(list(ADJUST_METHODS)), metavar="METHOD", default="holm",
-            help="Adjustment of p-values: holm, hochberg, hommel, bonferroni, BH, BY or none."),
-    _option("--level", type=float, default=0.05,
-            help="Significance level: relevant variables have an adjusted p-value below it."),
-    _option("--fit", type=click.Choice(list(FITS)), default="auto", help="How the null distribution is fitted."),
-    _option("--decision", type=click.Choice(list(DECISION_CHOICES)), default="auto",
-            help="Whether the outcome has classes or is continuous."),
-    _option("--decision-divisions", type=int, default=1, help="Number of thresholds for a continuous outcome."),
-    _option("--multiclass", type=click.Choice(["joint", "ovo", "ovr"]), default="joint",
-            help="With more than two classes: compare all at once, each pair, or each with the rest."),
-    _option("--strata", metavar="COLUMN",
-            help="Analyse the outcome within the strata of this column: batch, sex, population."),
-    _option("--groups", metavar="COLUMN",
-            help="Samples with the same value belong together: donors, patients, families. p-values then "
-            "come from permutations of whole groups."),
-    _option("--permutations/--no-permutations", default=None,
-            help="Take p-values from permutations instead of contrast variables.  [default: with --groups only]"),
-    _option("--n-permutations", type=int, default=199,
-            help="Number of permutations; if fewer are possible, all of them."),
-    _option("--covariate", "covariates", multiple=True, metavar="COLUMN",
-            help="Test relevant variables again with this column in the model: age, sex; may be repeated."),
-    _option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
-            help="Columns whose values are used as levels, without cutting; may be repeated."),
-    _option("--missing", type=click.Choice(["error", "level", "impute"]), default="error",
-            help="Missing values: refuse them, make them a level, or draw them from the observed values."),
-    _option("--seed", "random_state", type=int,
-            help="Seed of all random draws, to repeat a run.  [default: drawn at random and shown]"),
-    _option("--engine", default="auto", metavar="NAME", help="Where to compute; see `interplay info`."),
-    _option("-j", "--jobs", "n_jobs", type=int, default=-1, help="Threads; -1 for all cores."),
-    _option("--checkpoint", metavar="FILE",
-            help="File that keeps the state of the search: the same command resumes from it."),
-    _option("--progress/--no-progress", default=None,
-            help="Show progress on stderr.  [default: on a terminal, if it takes a while]"),
+    option("-k", "--dimensions", type=DimensionsOrAuto(), default="auto",
+           help="Members of a tuple: 1 looks at each variable alone, 2 at all pairs, and so on; several, such as "
+           "1,2,3, in one result. auto: 1 and 2, and also 3 and 4 if there are not too many tuples."),
+    option("--arm", "arms", multiple=True, metavar="NAME",
+           help="With several dimensions, combine only this test of the variables: alone, given, pairs, triples, "
+           "quadruples; may be repeated."),
+    option("--divisions", type=int, default=1,
+           help="Number of thresholds per variable: N thresholds give N + 1 levels."),
+    option("--discretizations", type=int, default=1, help="Number of random sets of thresholds to try."),
+    option("--range", "range_", type=float,
+           help="How much thresholds vary between discretizations, 0 to 1.  [default: depends on the sample size]"),
+    option("--pseudocount", type=float, default=0.25, help="Pseudocount of the rarest class in each cell."),
+    option("--n-contrast", type=NumberOrAuto(), default="auto",
+           help="Number of contrast variables (permuted copies), which show the chance level; 0 for none."),
+    option("--p-adjust", type=click.Choice(list(ADJUST_METHODS)), metavar="METHOD", default="holm",
+           help="Adjustment of p-values: holm, hochberg, hommel, bonferroni, BH, BY or none."),
+    option("--level", type=float, default=0.05,
+           help="Significance level: relevant variables have an adjusted p-value below it."),
+    option("--fit", type=click.Choice(list(FITS)), default="auto", help="How the null distribution is fitted."),
+    option("--decision", type=click.Choice(list(DECISION_CHOICES)), default="auto",
+           help="Whether the outcome has classes or is continuous."),
+    option("--decision-divisions", type=int, default=1, help="Number of thresholds for a continuous outcome."),
+    option("--multiclass", type=click.Choice(["joint", "ovo", "ovr"]), default="joint",
+           help="With more than two classes: compare all at once, each pair, or each with the rest."),
+    option("--strata", metavar="COLUMN",
+           help="Analyse the outcome within the strata of this column: batch, sex, population."),
+    option("--groups", metavar="COLUMN",
+           help="Samples with the same value belong together: donors, patients, families. p-values then "
+           "come from permutations of whole groups."),
+    option("--permutations/--no-permutations", default=None,
+           help="Take p-values from permutations instead of contrast variables.  [default: with --groups only]"),
+    option("--n-permutations", type=int, default=199,
+           help="Number of permutations; if fewer are possible, all of them."),
+    option("--covariate", "covariates", multiple=True, metavar="COLUMN",
+           help="Test relevant variables again with this column in the model: age, sex; may be repeated."),
+    option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
+           help="Columns whose values are used as levels, without cutting; may be repeated."),
+    option("--missing", type=click.Choice(["error", "level", "impute"]), default="error",
+           help="Missing values: refuse them, make them a level, or draw them from the observed values."),
+    option("--seed", "random_state", type=int,
+           help="Seed of all random draws, to repeat a run.  [default: drawn at random and shown]"),
+    option("--engine", default="auto", metavar="NAME", help="Where to compute; see `interplay info`."),
+    option("-j", "--jobs", "n_jobs", type=int, default=-1, help="Threads; -1 for all cores."),
+    option("--checkpoint", metavar="FILE",
+           help="File that keeps the state of the search: the same command resumes from it."),
+    option("--progress/--no-progress", default=None,
+           help="Show progress on stderr.  [default: on a terminal, if it takes a while]"),
 )  # fmt: skip
-
-
-def select_options(command: Command) -> Command:
-    """Give a command all of them, in this order."""
-    for option in reversed(SELECT_OPTIONS):
-        command = option(command)
-    return command
 
 
 def select_arguments(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,21 @@
-"""What a command writes: the options that name it, checks before the work, and the writing after it."""
+"""Output files of a command: their options, checks before the search, and the writing after it."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from interplay.cli.config import record_command
+from interplay.cli.config import record_command, use_config
 from interplay.cli.errors import NotWrittenError, writing
-from interplay.cli.repeated_command import repeated_command
+from interplay.cli.options import option
 from interplay.files.whole_file import check_writable
 from interplay.results.table_file import check_table_ending, table_bytes, write_table
 
@@ -21,35 +23,34 @@ if TYPE_CHECKING:
     from interplay.cli.expected_work import ExpectedWork
     from interplay.results.interactions import Interactions
     from interplay.results.selection import Selection
+    from interplay.selection.part import Part
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Write = Callable[[str], Any]
 
-_OUTPUT_OPTIONS = (
-    click.option(
-        "--out", metavar="FILE", help="Write the table of the result: .csv, .tsv, .parquet or .json; - is stdout."
-    ),
-    click.option(
-        "--format",
-        "format_",
-        type=click.Choice(["csv", "tsv", "json"]),
-        help="Print the table to stdout in this format.",
-    ),
-    click.option("--report", metavar="FILE", help="Write an HTML report."),
-    click.option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
-)
+OUTPUT_OPTIONS = (
+    option("--out", metavar="FILE",
+           help="Write the table of the result: .csv, .tsv, .parquet or .json; - is stdout."),
+    option("--format", "format_", type=click.Choice(["csv", "tsv", "json"]),
+           help="Print the table to stdout in this format."),
+    option("--report", metavar="FILE", help="Write an HTML report."),
+    option("--save", metavar="FILE", help="Save the whole result, for `interplay report` and interplay.load()."),
+)  # fmt: skip
+QUIET_OPTION = option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
+#: Options of commands that run a search.
+SEARCH_OPTIONS = (
+    *OUTPUT_OPTIONS,
+    option("--shard", metavar="I/N",
+           help="Search only the I-th of N parts; save it with --save, for `interplay merge`."),
+    option("--config", metavar="FILE", is_eager=True, callback=use_config, help="Take settings from a TOML file."),
+    option("--write-config", "config_out", metavar="FILE", help="Write the settings of this run to a TOML file."),
+    option("--dry-run", is_flag=True, help="Only measure and print how much time and memory the search takes."),
+    QUIET_OPTION,
+)  # fmt: skip
 
-shard_option = click.option(
-    "--shard", metavar="I/N", help="Search only the I-th of N parts; save it with --save, for `interplay merge`."
-)
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only the requested results, and errors.")
-
-
-def output_options(command: Command) -> Command:
-    """Give a command the options of what to do with its result."""
-    for option in reversed(_OUTPUT_OPTIONS):
-        command = option(command)
-    return command
+#: Options that do not decide the result. Repeated, some of them would overwrite files.
+_NOT_REPEATED = {
+    "out", "format_", "report", "save", "config", "config_out", "checkpoint", "progress", "quiet", "dry_run",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,10 @@ class Outputs:
 
     Attributes
     ----------
-    out, format_, report, save, config : str or None
-        As the options say; `config` is the file of --write-config.
+    out, format_, report, save, config_out : str or None
+        Values of the options; `config_out` is the file of --write-config.
     quiet : bool
-        Whether to print nothing that was not asked for.
+        Whether to print only requested results.
     """
 
     out: str | None
@@ -69,10 +70,15 @@ class Outputs:
     report: str | None
     save: str | None
     quiet: bool
-    config: str | None = None
+    config_out: str | None
+
+    @classmethod
+    def taken_from(cls, values: dict[str, Any]) -> Outputs:
+        """Take the values of these options out of the values of all options of a command."""
+        return cls(**{field.name: values.pop(field.name, None) for field in fields(cls)})
 
     def check(self, inputs: Sequence[str | None], *, checkpoint: str | None = None, shard: str | None = None) -> None:
-        """Find out now, not after the search, what contradicts itself and what could not be written then.
+        """Refuse options that contradict each other and files that cannot be written, before the search.
 
         `inputs` are the files that the command reads, which no result may replace.
         """
@@ -87,19 +93,19 @@ class Outputs:
             "out": None if self.out == "-" else self.out,
             "report": self.report,
             "save": self.save,
-            "write-config": self.config,
+            "write-config": self.config_out,
             "checkpoint": checkpoint,
         }
         _check_files({name: path for name, path in files.items() if path is not None}, inputs)
 
     def _check_shard(self, shard: str) -> None:
-        """A part is not a result: there is nothing to show or report before all are merged."""
+        """Refuse outputs of a whole result with --shard, which computes only a part."""
         from interplay.search.loop import Shard
 
         Shard.parse(shard)
         if self.save is None:
             raise click.UsageError("--shard computes a part of a result: name a file for it with --save")
-        not_yet = {"out": self.out, "format": self.format_, "report": self.report, "write-config": self.config}
+        not_yet = {"out": self.out, "format": self.format_, "report": self.report, "write-config": self.config_out}
         for name, value in not_yet.items():
             if value is not None:
                 raise click.UsageError(
@@ -116,34 +122,38 @@ class Outputs:
     ) -> None:
         """Write a result to files, with the command that repeats it, and the table or a summary to stdout.
 
-        `record` are the settings of a search as they were given; its seed may have been drawn.
+        `record` has the settings of a search as the user gave them; the seed may have been drawn.
         """
         drawn = {} if record is None else {"random_state": found.settings["random_state"]}
-        repeats = repeated_command(click.get_current_context(), **drawn)
+        repeats = _repeated_command(click.get_current_context(), **drawn)
         found = found.with_source(file=data, dropped=dropped, command=repeats)
         files: dict[str, tuple[str | None, Write]] = {
             "save": (self.save, found.save),
             "out": (None if self.out == "-" else self.out, lambda path: write_table(found.table, path)),
             "report": (self.report, found.to_html),
-            "write-config": (self.config, lambda path: _record({**(record or {}), **drawn}, path)),
+            "write-config": (self.config_out, lambda path: _record({**(record or {}), **drawn}, path)),
         }
-        write_all({name: (path, write) for name, (path, write) in files.items() if path is not None}, quiet=self.quiet)
+        _write_all({name: (path, write) for name, (path, write) in files.items() if path is not None}, quiet=self.quiet)
         if self.out == "-" or self.format_ is not None:
             _to_stdout(table_bytes(found.table, self.format_ or "csv"))
         elif not self.quiet:
             click.echo(found.summary())
 
+    def write_part(self, part: Part | Interactions) -> None:
+        """Write the part of a result that one shard found."""
+        _write_all({"save": (str(self.save), part.save)}, quiet=self.quiet)
+
     def show_work(
         self, work: ExpectedWork, *, record: Mapping[str, Any], shard: str | None, notes: Sequence[str] = ()
     ) -> None:
-        """Print what --dry-run measured, as text or as JSON; write the settings to a file if that is asked for."""
+        """Print the work that --dry-run measured, as text or JSON; write the settings for --write-config."""
         if self.format_ == "json":
             click.echo(json.dumps(work.to_dict(), indent=1))
         else:
             share = [] if shard is None else [f"shard    {shard}: an equal share of these tuples and this time"]
             click.echo("\n".join([work.summary(), *share, *notes]))
-        if self.config is not None:
-            _record(record, self.config)
+        if self.config_out is not None:
+            _record(record, self.config_out)
 
 
 def _record(settings: Mapping[str, Any], path: str) -> None:
@@ -161,8 +171,8 @@ def _check_files(outputs: Mapping[str, str], inputs: Sequence[str | None]) -> No
         check_writable(path)
 
 
-def write_all(writers: dict[str, tuple[str, Write]], *, quiet: bool) -> None:
-    """Write every result that can be written: a full disk should not cost more than it must."""
+def _write_all(writers: dict[str, tuple[str, Write]], *, quiet: bool) -> None:
+    """Write as many of the results as possible, and report all failures at the end."""
     problems = []
     for name, (path, write) in writers.items():
         try:
@@ -182,5 +192,32 @@ def _to_stdout(content: bytes) -> None:
         if hasattr(sys.stdout, "buffer"):
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
-        else:  # a stand-in that takes text only
+        else:  # a replacement of stdout that takes text only
             sys.stdout.write(content.decode())
+
+
+def _repeated_command(context: click.Context, **decided: Any) -> str:
+    """Return the line that repeats a command, with the values that were `decided` during the run (the seed).
+
+    Options with default values are left out; options from a file of settings are written out.
+    """
+    words = context.command_path.split()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        is_given = context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
+        if name in _NOT_REPEATED or not (is_given or name in decided):
+            continue
+        words += _words(parameter, decided.get(name, context.params.get(name)))
+    return shlex.join(words)
+
+
+def _words(parameter: click.Parameter, value: Any) -> list[str]:
+    if value is None:
+        return []
+    values = [str(entry) for entry in (value if isinstance(value, list | tuple) else [value])]
+    if isinstance(parameter, click.Argument):
+        return values
+    option = max(parameter.opts, key=len)  # --seed rather than -s: longer, and clear
+    if isinstance(value, bool):
+        return [option] if value else list(parameter.secondary_opts[:1])
+    return [word for entry in values for word in (option, entry)]

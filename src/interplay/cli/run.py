@@ -1,4 +1,4 @@
-"""`interplay run`: a file in, what is relevant out."""
+"""`interplay run`: a file → the relevant variables."""
 
 from __future__ import annotations
 
@@ -6,48 +6,34 @@ from typing import Any
 
 import click
 
-from interplay.cli.config import config_options
-from interplay.cli.data_options import data_options, files_in_words, take_data_arguments, to_record
+from interplay.cli.data_options import DATA_OPTIONS, files_in_words, take_data_arguments, to_record
 from interplay.cli.errors import EXIT_CODES
-from interplay.cli.options import select_arguments, select_options
-from interplay.cli.outputs import Outputs, output_options, quiet_option, shard_option, write_all
+from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
+from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
 from interplay.readers.data_file import read_data
 
+_TIME_OPTIONS = (
+    option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring."),
+    option("--event", metavar="COLUMN", help="With --time: 1 if the event was observed, 0 if the time is censored."),
+)
 
-@click.command(epilog=files_in_words() + EXIT_CODES)
-@click.argument("data")
-@data_options
-@click.option("--time", metavar="COLUMN", help="Instead of --target: the time to an event or to censoring.")
-@click.option("--event", metavar="COLUMN", help="With --time: 1 if the event was observed, 0 if the time is censored.")
-@select_options
-@output_options
-@shard_option
-@config_options
-@quiet_option
+
+@click.command(
+    epilog=files_in_words() + EXIT_CODES,
+    params=[click.Argument(["data"]), *DATA_OPTIONS, *_TIME_OPTIONS, *SELECT_OPTIONS, *SEARCH_OPTIONS],
+)
 def run(
-    data: str,
-    time: str | None,
-    event: str | None,
-    out: str | None,
-    format_: str | None,
-    report: str | None,
-    save: str | None,
-    shard: str | None,
-    config: str | None,
-    config_out: str | None,
-    dry_run: bool,
-    quiet: bool,
-    **values: Any,
+    data: str, time: str | None, event: str | None, shard: str | None, config: str | None, dry_run: bool, **values: Any
 ) -> None:
     """Find the variables in the file DATA that are informative about the outcome.
 
     Without --out or --format, a summary goes to stdout. Progress and notes go to stderr.
     """
-    outputs = Outputs(out=out, format_=format_, report=report, save=save, quiet=quiet, config=config_out)
+    outputs = Outputs.taken_from(values)
     outputs.check([data, config, values["target_file"]], checkpoint=values["checkpoint"], shard=shard)
     how_to_read = take_data_arguments(values)
     arguments = select_arguments(values)
-    if quiet:
+    if outputs.quiet:
         arguments["progress"] = False
     _check_times(how_to_read["target"], time, event)
     X, y = read_data(data, **how_to_read | {"target": how_to_read["target"] or time})
@@ -68,7 +54,7 @@ def run(
 
         seed = arguments["random_state"]
         part = search_shard(X, y, shard=shard, **arguments | {"random_state": 0 if seed is None else seed})
-        write_all({"save": (str(save), part.save)}, quiet=quiet)
+        outputs.write_part(part)
         return
 
     from interplay.selection.call import select

@@ -44,7 +44,7 @@ The arguments have these new names:
 ``as_matrix``, ``use_CUDA`` → ``engine``. Some messages use the new names.
 
 The functions are in max_gains.py, compute_tuples.py, p_values.py, selection.py, codes.py and contrast.py; arguments.py
-and seeds.py describe their arguments and check their seeds.
+describes their arguments and checks their seeds.
 """
 
 from interplay.compat.codes import discretize, get_suggested_range

@@ -1,8 +1,10 @@
-"""Arguments of the older package's functions, and their descriptions."""
+"""Arguments of the older package's functions: their descriptions, and the check of `seed`."""
 
 from __future__ import annotations
 
 from interplay.base.arguments import arguments_in
+from interplay.base.checks import check_int
+from interplay.base.seeds import SEED_LIMIT, resolve_seed
 
 COMPAT_ARGUMENTS = arguments_in(
     """
@@ -47,3 +49,51 @@ COMPAT_ARGUMENTS = arguments_in(
         numbers.
     """
 )
+
+#: More about `data`: of functions that cut every column, and of functions for discrete variables.
+CUT_DATA = arguments_in(
+    """
+    data
+        ...
+
+        Every column is discretised by rank, also one with few distinct values.
+    """,
+    COMPAT_ARGUMENTS,
+)
+DISCRETE_DATA = arguments_in(
+    """
+    data
+        ...
+
+        Each distinct value is a level.
+    """,
+    COMPAT_ARGUMENTS,
+)
+#: More about arguments of functions that find maximum gains, and of functions that list tuples.
+OF_MAXIMA = arguments_in(
+    """
+    interesting_vars
+        ...
+
+        In 1D, contrast variables have gains all the same.
+    """,
+    COMPAT_ARGUMENTS,
+)
+OF_TUPLES = arguments_in(
+    """
+    decision : (n_samples,) array-like, optional
+        ...
+
+        Without an outcome, the values are about the variables alone, in bits per sample.
+    dimensions
+        ...
+
+        A tuple must have at least two variables.
+    """,
+    COMPAT_ARGUMENTS,
+)
+
+
+def check_seed(seed: int | None) -> int:
+    """Return the seed; a fresh one for None."""
+    return resolve_seed(None) if seed is None else check_int("seed", seed, low=0, high=SEED_LIMIT - 1)

@@ -1,4 +1,4 @@
-"""Discretised columns and the suggested range, as the older package numbers and names them."""
+"""Discretised columns and the suggested range, with the older package's numbers and names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS
 from interplay.base.checks import check_int, check_real
 from interplay.base.user_warnings import warn
 from interplay.codes.coder import make_coder
-from interplay.compat.seeds import check_seed
+from interplay.compat.arguments import check_seed
 from interplay.study.rank_thresholds import NARROW_RANGE, suggest_range
 from interplay.study.table import as_table
 

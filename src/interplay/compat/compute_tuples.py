@@ -12,18 +12,12 @@ import numpy.typing as npt
 
 from interplay.base.arguments import described_by
 from interplay.base.arrays import DecisionClasses, FloatArray
+from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_real, shown
 from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
-from interplay.compat.arguments import COMPAT_ARGUMENTS
-from interplay.compat.max_gains import (
-    asked_for_mask,
-    check_cells,
-    codes_of_same_levels,
-    require_of,
-    search_settings,
-)
-from interplay.compat.seeds import check_seed
+from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_TUPLES
+from interplay.compat.max_gains import asked_for_tuples, codes_of_same_levels, search_settings
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.engines.tuple_formula import tuple_formula
 from interplay.study.comparisons import Comparison
@@ -64,7 +58,7 @@ class ComputeTuplesResult:
     vars: npt.NDArray[np.int32] | None
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | CUT_DATA | OF_TUPLES)
 def compute_tuples(
     data: Any,
     decision: Any = None,
@@ -89,18 +83,6 @@ def compute_tuples(
 
     Parameters
     ----------
-    data
-        ...
-
-        Every column is discretised by rank, also one with few distinct values.
-    decision : (n_samples,) array-like, optional
-        ...
-
-        Without an outcome, the values are about the variables alone, in bits per sample.
-    dimensions
-        ...
-
-        A tuple must have at least two variables.
     discretizations
         ...
 
@@ -124,17 +106,10 @@ def compute_tuples(
     array([[1, 4],
            [1, 4]], dtype=int32)
     """
+    arguments = dict(locals())
     table = as_table(data)
     check_int("dimensions", dimensions, low=2)
-    settings = search_settings(
-        table,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        seed=check_seed(seed),
-        range_=range_,
-        pc_xi=pc_xi,
-    )
+    settings = search_settings(table, **taken_by(search_settings, arguments))
     classes = _classes(decision, table.n_samples)
     formula = tuple_formula(_stat_of(stat_mode), settings.dimensions, with_decision=decision is not None)
     choice = check_engine(kind="list")
@@ -144,13 +119,12 @@ def compute_tuples(
         choice,
         formula=formula,
         average=average,
-        asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
-        require=require_of(require_all_vars),
+        **asked_for_tuples(table, interesting_vars, require_all_vars, settings.dimensions),
     )
     return _result(source, table.names, ig_thr, return_matrix)
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | DISCRETE_DATA | OF_TUPLES)
 def compute_tuples_discrete(
     data: Any,
     decision: Any = None,
@@ -171,18 +145,6 @@ def compute_tuples_discrete(
 
     Parameters
     ----------
-    data
-        ...
-
-        Each distinct value is a level.
-    decision : (n_samples,) array-like, optional
-        ...
-
-        Without an outcome, the values are about the variables alone, in bits per sample.
-    dimensions
-        ...
-
-        A tuple must have at least two variables.
     ...
 
     Returns
@@ -201,24 +163,13 @@ def compute_tuples_discrete(
     table = as_table(data)
     dimensions = check_int("dimensions", dimensions, low=2, high=table.n_vars)
     classes = _classes(decision, table.n_samples)
-    (codes,) = codes_of_same_levels([table])
-    check_cells(int(codes.n_levels[0]), dimensions)
+    (codes,) = codes_of_same_levels([table], dimensions)
+    family = {"dimensions": dimensions, **asked_for_tuples(table, interesting_vars, require_all_vars, dimensions)}
     choice = check_engine(kind="list")
-    asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
-    require = require_of(require_all_vars)
-    work = SearchWork.of(
-        codes.n_levels,
-        n_vars=table.n_vars,
-        n_samples=table.n_samples,
-        dimensions=dimensions,
-        asked_for=asked_for,
-        require=require,
-    )
+    work = SearchWork.of(codes.n_levels, n_vars=table.n_vars, n_samples=table.n_samples, **family)
     source = TupleSource(
         planes=[make_bit_planes([codes], classes, n_jobs=choice.n_threads)],
-        dimensions=dimensions,
-        asked_for=asked_for,
-        require=require,
+        **family,
         pseudocount=check_real("pc_xi", pc_xi, low=0.0),
         formula=tuple_formula(_stat_of(stat_mode), dimensions, with_decision=decision is not None),
         average=False,

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray
 from interplay.base.checks import check_int
-from interplay.compat.arguments import COMPAT_ARGUMENTS
-from interplay.compat.seeds import check_seed
+from interplay.compat.arguments import COMPAT_ARGUMENTS, check_seed
 from interplay.study.table import as_table
 
-#: Draws made ahead at least, so that few are made at a time.
+#: Smallest number of draws made at a time.
 _DRAWS_AHEAD = 2**16
 
 
@@ -74,14 +73,14 @@ def gen_contrast_variables(data: Any, n_contrast: int, seed: int | None = None) 
 
 
 class _Draws:
-    """The 32-bit draws of one MT19937: looked at ahead, each used once."""
+    """The 32-bit draws of one MT19937, which can be inspected before they are used."""
 
     def __init__(self, seed: int) -> None:
         self._stream = np.random.RandomState(seed)
         self._ahead = np.empty(0, dtype=np.uint32)
 
     def peek(self, n: int) -> npt.NDArray[np.uint32]:
-        """Return the next `n` draws, and leave them there."""
+        """Return the next `n` draws without using them up."""
         missing = n - len(self._ahead)
         if missing > 0:
             fresh = self._stream.randint(0, 2**32, size=max(missing, _DRAWS_AHEAD), dtype=np.uint32)
@@ -110,7 +109,7 @@ def _distinct(draws: _Draws, limit: int, count: int) -> IntArray:
 def _uniform(draws: _Draws, limit: int, count: int) -> IntArray:
     """Return `count` whole numbers below `limit`: the upper word of draw · limit, unless the lower one is too low.
 
-    So does the C++ library's ``uniform_int_distribution`` (Lemire's method).
+    The C++ library's ``uniform_int_distribution`` does the same (Lemire's method).
     """
     n = count
     while True:

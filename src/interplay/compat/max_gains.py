@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arguments import described_by
-from interplay.base.arrays import MAX_LEVELS, BoolArray, DiscreteCodes, FloatArray, MaxGains
+from interplay.base.arrays import MAX_LEVELS, DiscreteCodes, FloatArray, MaxGains
+from interplay.base.calls import taken_by
 from interplay.base.checks import check_int, check_list, check_real
 from interplay.codes.coded import code_comparison
 from interplay.codes.planes import make_bit_planes
-from interplay.compat.arguments import COMPAT_ARGUMENTS
+from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA, DISCRETE_DATA, OF_MAXIMA, check_seed
 from interplay.compat.codes import range_for_test
-from interplay.compat.seeds import check_seed
 from interplay.engines.choice import SearchWork, check_engine, choose_engine
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings, check_search_settings
@@ -25,7 +25,8 @@ from interplay.study.comparisons import Comparison
 from interplay.study.outcome import decision_classes
 from interplay.study.table import Table, as_table
 
-#: Cells of a tuple's table, of which every thread holds one: 16 levels in 5D, the older package's limit, are a quarter.
+#: Largest number of cells of a tuple's table; every thread holds one table. The older package allows a quarter of this,
+#: 16 levels in 5D.
 _MAX_CELLS = 2**22
 
 
@@ -50,7 +51,7 @@ class ComputeMaxIGResult:
     discretization_nrs: npt.NDArray[np.int32] | None
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | CUT_DATA | OF_MAXIMA)
 def compute_max_ig(
     data: Any,
     decision: Any,
@@ -72,14 +73,6 @@ def compute_max_ig(
 
     Parameters
     ----------
-    data
-        ...
-
-        Every column is discretised by rank, also one with few distinct values.
-    interesting_vars
-        ...
-
-        In 1D, contrast variables have gains all the same.
     ...
 
     Returns
@@ -99,23 +92,15 @@ def compute_max_ig(
     >>> found.tuples[4]
     array([1, 4], dtype=int32)
     """
+    arguments = dict(locals())
     table = as_table(data)
     classes = decision_classes(decision, n_samples=table.n_samples, decision="classes")
-    settings = search_settings(
-        table,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        seed=check_seed(seed),
-        range_=range_,
-        pc_xi=pc_xi,
-    )
+    settings = search_settings(table, **taken_by(search_settings, arguments))
     gains = searched_gains(
         Comparison("all classes", table, classes),
         settings,
         contrast=_contrast_table(contrast_data, table.n_samples),
-        asked_for=asked_for_mask(table, interesting_vars, require_all_vars, settings.dimensions),
-        require=require_of(require_all_vars),
+        **asked_for_tuples(table, interesting_vars, require_all_vars, settings.dimensions),
     )
     return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
 
@@ -138,11 +123,11 @@ def search_settings(
     dimensions: int,
     divisions: int,
     discretizations: int,
-    seed: int,
+    seed: int | None,
     range_: float | None,
     pc_xi: float,
 ) -> SearchSettings:
-    """Check the settings of a search and fill in what the older package takes by default."""
+    """Check the settings of a search, and fill in the older package's defaults."""
     if range_ is None and discretizations == 1:
         range_ = range_for_test(table.n_samples, dimensions, divisions)
     return check_search_settings(
@@ -154,11 +139,11 @@ def search_settings(
         pseudocount=check_real("pc_xi", pc_xi, low=0.0),
         discrete="none",
         missing="error",
-        random_state=seed,
+        random_state=check_seed(seed),
     )
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | DISCRETE_DATA | OF_MAXIMA)
 def compute_max_ig_discrete(
     data: Any,
     decision: Any,
@@ -177,14 +162,6 @@ def compute_max_ig_discrete(
 
     Parameters
     ----------
-    data
-        ...
-
-        Each distinct value is a level.
-    interesting_vars
-        ...
-
-        In 1D, contrast variables have gains all the same.
     ...
 
     Returns
@@ -205,58 +182,40 @@ def compute_max_ig_discrete(
     classes = decision_classes(decision, n_samples=table.n_samples, decision="classes")
     dimensions = check_int("dimensions", dimensions, low=1, high=table.n_vars)
     pc_xi = check_real("pc_xi", pc_xi, low=0.0)
-    asked_for = asked_for_mask(table, interesting_vars, require_all_vars, dimensions)
     contrast = _contrast_table(contrast_data, table.n_samples)
-    parts = codes_of_same_levels([table] if contrast is None else [table, contrast])
-
+    parts = codes_of_same_levels([table] if contrast is None else [table, contrast], dimensions)
     n_levels = np.concatenate([part.n_levels for part in parts])
-    check_cells(int(n_levels[0]), dimensions)
+    family = {
+        "n_vars": table.n_vars,
+        "dimensions": dimensions,
+        **asked_for_tuples(table, interesting_vars, require_all_vars, dimensions),
+    }
     choice = check_engine()
-    require = require_of(require_all_vars)
-    work = SearchWork.of(
-        n_levels,
-        n_vars=table.n_vars,
-        n_samples=table.n_samples,
-        dimensions=dimensions,
-        asked_for=asked_for,
-        require=require,
-    )
-    engine = choose_engine(choice, work)
+    engine = choose_engine(choice, SearchWork.of(n_levels, n_samples=table.n_samples, **family))
     gains = engine.max_gains(
         make_bit_planes(parts, classes, n_jobs=choice.n_threads),
-        make_tuple_tiles(
-            n_levels,
-            n_vars=table.n_vars,
-            dimensions=dimensions,
-            asked_for=asked_for,
-            require=require,
-            **vars(engine.tile_shape(dimensions)),
-        ),
+        make_tuple_tiles(n_levels, **family, **vars(engine.tile_shape(dimensions))),
         pseudocount=pc_xi,
     )
     return _result(gains, has_contrast=contrast_data is not None, return_tuples=return_tuples)
 
 
-def check_cells(n_levels: int, dimensions: int) -> None:
-    """Refuse tuples whose tables would not fit in memory."""
-    n_cells = n_levels**dimensions
-    if n_cells > _MAX_CELLS:
-        raise ValueError(
-            f"dimensions={dimensions} with {n_levels} levels gives tables of {n_cells:.4g} cells, more than "
-            f"{_MAX_CELLS:.4g}: lower dimensions or merge levels"
-        )
-
-
-def codes_of_same_levels(tables: list[Table]) -> list[DiscreteCodes]:
-    """Code all tables by the distinct values of all of them together."""
+def codes_of_same_levels(tables: list[Table], dimensions: int) -> list[DiscreteCodes]:
+    """Code all tables by the distinct values of all of them; refuse tuples whose tables would not fit in memory."""
     values = [table.block(0, table.n_vars) for table in tables]
     levels = np.unique(np.concatenate([np.unique(part) for part in values]))
     if levels.dtype.kind == "f" and np.isnan(levels[-1]):
         raise ValueError("data or contrast_data has missing values: fill them in, or make them a level")
     if len(levels) > MAX_LEVELS:
         raise ValueError(f"data has {len(levels)} distinct values, more than {MAX_LEVELS}: use compute_max_ig")
-    # A column with one value counts as two levels, one of them empty.
+    # Tables with a single value count as two levels, one of them empty.
     n_levels = max(len(levels), 2)
+    n_cells = n_levels**dimensions
+    if n_cells > _MAX_CELLS:
+        raise ValueError(
+            f"dimensions={dimensions} with {n_levels} levels gives tables of {n_cells:.4g} cells, more than "
+            f"{_MAX_CELLS:.4g}: lower dimensions or merge levels"
+        )
     return [
         DiscreteCodes(np.searchsorted(levels, part).astype(np.uint8), np.full(len(part), n_levels, dtype=np.int64))
         for part in values
@@ -274,10 +233,10 @@ def _contrast_table(contrast_data: Any, n_samples: int) -> Table | None:
     return contrast
 
 
-def asked_for_mask(
+def asked_for_tuples(
     table: Table, interesting_vars: Iterable[int] | None, require_all_vars: bool, dimensions: int
-) -> BoolArray | None:
-    """Return a mask of the interesting variables; None if all are."""
+) -> dict[str, Any]:
+    """Return `asked_for`, a mask of the interesting variables or None for all, and `require`, as searches take them."""
     mask = np.zeros(table.n_vars, dtype=bool)
     if interesting_vars is not None:
         mask[table.numbers_of(check_list("interesting_vars", interesting_vars), "interesting_vars")] = True
@@ -287,12 +246,7 @@ def asked_for_mask(
             f"interesting_vars must hold at least {dimensions} different variables for dimensions={dimensions} and "
             f"require_all_vars=True, not {n_asked_for}"
         )
-    return mask if n_asked_for else None
-
-
-def require_of(require_all_vars: bool) -> str:
-    """Return today's word for it."""
-    return "all" if require_all_vars else "any"
+    return {"asked_for": mask if n_asked_for else None, "require": "all" if require_all_vars else "any"}
 
 
 def _result(gains: MaxGains, *, has_contrast: bool, return_tuples: bool) -> ComputeMaxIGResult:

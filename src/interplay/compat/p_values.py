@@ -25,7 +25,7 @@ class FitPValueResult:
     dist_param, err_param : float
         α = 1/γ and its error. The older package has these names too, but leaves them 0.
     sq_dev : float
-        Mean squared deviation of the fit. The same.
+        Mean squared deviation of the fit, which the older package leaves 0 too.
     """
 
     p_values: FloatArray
@@ -127,7 +127,7 @@ def fit_p_value(
 def _search_ignored(tail_p: FloatArray, mode: str, bounds: Bounds, search_points: int) -> int:
     """Search the number of contrast variables of low gain to ignore, as the older package does.
 
-    It is the search of "lsq", but steps are rounded with halves up, and the last passes may go one further.
+    The search differs from that of "lsq": steps are rounded with halves up, and the last passes may go one further.
     """
 
     def deviation(n_ignored: int) -> float:
@@ -168,6 +168,6 @@ def _probabilities(name: str, values: npt.ArrayLike) -> FloatArray:
 
 def _with_two_df(tail_p: FloatArray) -> FloatArray:
     """Return the values of χ² with two degrees of freedom that have these tail probabilities: −2 ln p."""
-    smallest = np.finfo(np.float64).smallest_subnormal  # what has underflowed to 0 stays finite
+    smallest = np.finfo(np.float64).smallest_subnormal  # the statistic stays finite where p underflows to 0
     statistic: FloatArray = -2 * np.log(np.maximum(tail_p, smallest))
     return statistic

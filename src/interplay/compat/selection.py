@@ -1,4 +1,4 @@
-"""run(): the older package's whole way, from data to relevant variables."""
+"""run(): the older package's whole analysis, from data to relevant variables."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from interplay.base.arguments import described_by
 from interplay.base.arrays import MAX_CONTRAST
+from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.chi_squared import chi2_tail
-from interplay.compat.arguments import COMPAT_ARGUMENTS
+from interplay.compat.arguments import COMPAT_ARGUMENTS, CUT_DATA
 from interplay.compat.contrast import gen_contrast_variables
 from interplay.compat.max_gains import search_settings, searched_gains
 from interplay.compat.p_values import fit_p_value
-from interplay.compat.seeds import check_seed
 from interplay.statistics.null_fit import MIN_REFERENCE_VARIABLES, MIN_THRESHOLDS_FOR_EXP
 from interplay.statistics.p_values import ADJUST_METHODS, adjust, chi2_statistic, relevant_mask
 from interplay.study.comparisons import Comparison
@@ -22,7 +22,7 @@ from interplay.study.outcome import decision_classes
 from interplay.study.table import as_table
 
 
-@described_by(COMPAT_ARGUMENTS)
+@described_by(COMPAT_ARGUMENTS | CUT_DATA)
 def run(
     data: Any,
     decision: Any,
@@ -45,10 +45,6 @@ def run(
 
     Parameters
     ----------
-    data
-        ...
-
-        Every column is discretised by rank, also one with few distinct values.
     n_contrast : int, optional
         Number of contrast variables. By default max(30, n_vars), and 0 in 1D with one discretisation. With 0, the null
         distribution is fitted to the variables themselves.
@@ -80,18 +76,10 @@ def run(
     >>> result["relevant_variables"]
     array([ 3, 11])
     """
+    arguments = dict(locals())
     table = as_table(data)
     classes = decision_classes(decision, n_samples=table.n_samples, decision="classes")
-    seed = check_seed(seed)
-    settings = search_settings(
-        table,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        seed=seed,
-        range_=range_,
-        pc_xi=pc_xi,
-    )
+    settings = search_settings(table, **taken_by(search_settings, arguments))
     needs_no_fit = dimensions == 1 and discretizations == 1
     if n_contrast is None:
         n_contrast = 0 if needs_no_fit else max(30, table.n_vars)
@@ -104,7 +92,7 @@ def run(
     check_choice("p_adjust_method", p_adjust_method, ADJUST_METHODS)
     level = check_real("level", level, low=0.0, high=1.0, low_open=True, high_open=True)
 
-    contrast = gen_contrast_variables(table, n_contrast, seed) if n_contrast else None
+    contrast = gen_contrast_variables(table, n_contrast, settings.random_state) if n_contrast else None
     gains = searched_gains(
         Comparison("all classes", table, classes),
         settings,

@@ -2,11 +2,11 @@
 
 ::
 
-    selection_plots.py, interaction_plots.py   `.plot` of the results: which pictures there are
+    selection_plots.py, interaction_plots.py   `.plot` of the results, with a method for each picture
     gains.py, p_values.py, correlation.py, synergies.py, survival.py, why.py   one kind of picture each
     style.py                                   colours, sizes, axes
 
-Functions that need no matplotlib work out what a picture shows; the report uses them too.
+Functions without matplotlib compute the content of a picture; the report uses them too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Correlations between the relevant variables, with the groups that say the same: Figure 1 of the paper."""
+"""Correlations between the relevant variables, with groups of redundant ones: Figure 1 of the paper."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from interplay.plots.style import axes_or_new, diverging_colours, say_instead, s
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Names are written up to here; beyond, they would overlap.
+#: With more variables, names would overlap and are left out.
 _MAX_NAMED = 60
 
 
 def order_by_likeness(correlation: FloatArray) -> IntArray:
-    """Return an order that puts like variables side by side, and keeps every group of `Selection.clusters` whole.
+    """Return an order that puts similar variables side by side, and keeps every group of `Selection.clusters` together.
 
-    Single linkage joins variables at exactly the chains of correlations that make those groups.
+    Single linkage joins variables along the same chains of correlations that define the groups.
     """
     n = len(correlation)
     if n < 3:
@@ -36,7 +36,7 @@ def order_by_likeness(correlation: FloatArray) -> IntArray:
 
 
 def group_spans(order: Sequence[str], groups: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return where each group of two or more lies in `order`: first place and length."""
+    """Return first place and length in `order` of each group of two or more."""
     place = {name: i for i, name in enumerate(order)}
     spans = []
     for group in groups:

@@ -54,7 +54,7 @@ def plot_gains(
 def contrast_places(n_contrast: int, n_vars: int) -> FloatArray:
     """Return the ranks at which sorted contrast variables are drawn among `n_vars` variables.
 
-    Stretched to the same width: the two curves then lie on each other where nothing is relevant.
+    Ranks are stretched to the same width, so that both curves coincide if no variable is relevant.
     """
     return np.asarray((np.arange(n_contrast) + 0.5) * n_vars / max(n_contrast, 1) + 0.5)
 

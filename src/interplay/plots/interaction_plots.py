@@ -1,7 +1,8 @@
-"""``Interactions.plot``: effects with their intervals, the network of what interacts, the cells of a tuple."""
+"""``Interactions.plot``: effects with their intervals, the network of interactions, the cells of a tuple."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_int
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
-from interplay.plots.synergies import spring_layout
+from interplay.plots.synergies import name_nodes, spring_layout
 from interplay.plots.why import plot_tuple
 
 if TYPE_CHECKING:
@@ -60,19 +61,11 @@ class InteractionPlots:
         if not len(rows):
             return say_instead(ax, "no tuple has a significant interaction")
         nodes, edges, weight = _network(result, rows)
-        from matplotlib.patheffects import withStroke
-
         place = spring_layout(len(nodes), edges)
         for (a, b), share in zip(edges, weight / weight.max(), strict=True):
             ax.plot(*place[[a, b]].T, color="0.6", linewidth=0.6 + 4 * share, zorder=1, solid_capstyle="round")
         ax.scatter(place[:, 0], place[:, 1], s=60, facecolor=RELEVANT, edgecolor=RELEVANT, zorder=2)
-        for v, (x, y) in zip(nodes.tolist(), place, strict=True):
-            written = ax.annotate(
-                shortened(result.names[v]), (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=9
-            )
-            written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
-        ax.margins(0.1)
-        ax.set_axis_off()
+        name_nodes(ax, [result.names[v] for v in nodes], place, fontsize=9)
         ax.set_title("interactions; thicker lines have larger G²", fontsize=10)
         return ax
 
@@ -112,8 +105,7 @@ def _network(result: Interactions, rows: IntArray) -> tuple[IntArray, IntArray, 
     weight: dict[tuple[int, int], float] = {}
     for row in rows.tolist():
         members = np.searchsorted(nodes, result.tested.tuples[row]).tolist()
-        for i, a in enumerate(members):
-            for b in members[i + 1 :]:
-                weight[a, b] = max(weight.get((a, b), 0.0), float(result.tested.chi2[row]))
+        for pair in combinations(members, 2):
+            weight[pair] = max(weight.get(pair, 0.0), float(result.tested.chi2[row]))
     edges = np.array(list(weight), dtype=np.int64).reshape(-1, 2)
     return nodes, edges, np.array(list(weight.values()))

@@ -13,12 +13,12 @@ from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, s
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: p-values are drawn down to this power of ten; below it, adjusted ones no longer fit a float.
+#: p-values are drawn down to 10 to the minus this power; adjusted p-values below it underflow.
 LOWEST_POWER = 300.0
 
 
 def minus_log10(log_p: FloatArray) -> FloatArray:
-    """Turn natural logarithms of p into what the picture shows, at most 300."""
+    """Return −log10 p from natural logarithms of p, at most 300."""
     return np.asarray(np.clip(-log_p / np.log(10), 0.0, LOWEST_POWER))
 
 
@@ -87,7 +87,7 @@ def plot_p_histogram(
     ax.stairs(seen, edges, color=RELEVANT, linewidth=1.4, label="all variables")
     ax.axhline(1.0, color=CONTRAST, linewidth=1.4, label="expected if the fit is right")
     ax.set(xlabel="p-value (not adjusted)", ylabel="density", xlim=(0, 1), title=title)
-    # One bin full of signal must not press all others onto the axis.
+    # The first bin may be far higher than the others, which must stay visible.
     top = float(max(fitted.max(), seen[1:].max(), 1.0)) * 1.5
     ax.set_ylim(0, top)  # with room for the legend
     if seen[0] > top:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.checks import check_choice, check_int
+from interplay.base.checks import check_int
 from interplay.plots.correlation import plot_correlation
 from interplay.plots.gains import plot_gains
 from interplay.plots.p_values import plot_p_histogram, plot_p_values
@@ -14,6 +14,7 @@ from interplay.plots.style import shortened
 from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
 from interplay.plots.why import plot_tuple
+from interplay.results.run import chosen_run
 from interplay.statistics.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class SelectionPlots:
         counts = s.counts_of(variable)
         number = s.names.index(variable) if isinstance(variable, str) else int(variable)
         order = [counts.members.tolist().index(number)]
-        order += [i for i in range(len(counts.members)) if i not in order]  # the variable itself comes first
+        order += [i for i in range(len(counts.members)) if i not in order]  # the variable comes before its partners
         run = s.runs[counts.run]
         partners = ", ".join(shortened(s.names[counts.members[i]]) for i in order[1:])
         with_whom = f" with {partners}" if partners else ""
@@ -127,11 +128,4 @@ class SelectionPlots:
 
     def _run(self, run: int | str | None) -> Run:
         runs = self._selection.runs
-        decisions = [self._selection.label_of(r) for r in runs]
-        if run is None and len(runs) > 1:
-            raise ValueError(
-                f"run is needed, as there are {len(runs)} comparisons: give a number, or one of {decisions}"
-            )
-        if isinstance(run, str):
-            return runs[decisions.index(check_choice("run", run, decisions))]
-        return runs[0 if run is None else check_int("run", run, low=0, high=len(runs) - 1)]
+        return runs[chosen_run(run, [self._selection.label_of(each) for each in runs])]

@@ -1,4 +1,4 @@
-"""What the pictures share: colours, and the one place that imports matplotlib."""
+"""Colours, sizes and axes of all pictures; the only module that imports pyplot."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 RELEVANT, CONTRAST, IRRELEVANT = "#0072B2", "#E69F00", "0.65"
 CLASS_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "0.5")
 
-#: Low, middle and high of the scales that have a middle: shares of a class, correlations.
+#: Low, middle and high colour of diverging scales: shares of a class, correlations.
 DIVERGING = ("#3B8BC4", "#F7F7F7", "#E8873A")
 
 
 def import_pyplot() -> Any:
-    """Return matplotlib.pyplot, or say how to get it."""
+    """Return matplotlib.pyplot, or say how to install it."""
     with needing("matplotlib", "plot", "plots need"):
         import matplotlib.pyplot as plt
     return plt
@@ -35,14 +35,14 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def diverging_colours() -> Any:
-    """Return the colour map with a middle."""
+    """Return the diverging colour map."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("interplay", list(DIVERGING))
 
 
 def say_instead(ax: Axes, text: str) -> Axes:
-    """Write on an empty picture why there is nothing to draw."""
+    """Write the reason for an empty picture on it."""
     ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes, color="0.4", wrap=True)
     ax.set_axis_off()
     return ax
@@ -68,7 +68,7 @@ def are_ordered(class_labels: Sequence[str], *, kind: str) -> bool:
 
 
 def class_colours(n_classes: int, *, ordered: bool) -> list[Any]:
-    """Return a colour for each class: from light to dark if they have an order, else as different as can be."""
+    """Return a colour for each class: from light to dark for ordered classes, else as different as possible."""
     from matplotlib import colormaps
 
     if ordered:

@@ -1,7 +1,8 @@
-"""Who needs whom: relevant variables joined to the partners of their best tuples."""
+"""Networks: relevant variables joined to the partners of their best tuples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,14 +22,14 @@ class SynergyNetwork(NamedTuple):
     Attributes
     ----------
     nodes : (n,) int64
-        Numbers of the variables that are joined to any: the chosen ones, most significant first, then other partners.
+        Numbers of the variables with an edge: relevant ones, most significant first, then other partners.
     edges : (m, 2) int64
         Places in `nodes`.
     weight : (m,) float64
-        What a variable gains with its tuple beyond its gain alone, bits × samples; the larger, where both have the
-        other as a partner.
+        Gain of a variable in its tuple beyond its gain alone, bits × samples; the larger one, if two variables are
+        partners of each other.
     interacts : (m,) bool
-        Whether both are members of a tuple whose interaction is significant.
+        Whether both variables are members of a significant interaction.
     """
 
     nodes: IntArray
@@ -67,9 +68,10 @@ def synergy_network(selection: Selection, max_variables: int = 60) -> SynergyNet
 
 
 def spring_layout(n: int, edges: IntArray, *, steps: int = 400) -> FloatArray:
-    """Place n nodes in the unit square: edges pull, all push apart, the middle holds. Always the same way.
+    """Place n nodes in the unit square, without random numbers.
 
-    The forces of Fruchterman and Reingold, from a circle, cooling down.
+    The forces are those of Fruchterman and Reingold: edges attract, all nodes repel each other, the centre attracts.
+    Nodes start on a circle, and steps become smaller.
     """
     if n == 1:
         return np.array([[0.5, 0.5]])
@@ -100,14 +102,12 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
     ----------
     selection : Selection
     max_variables : int
-        The most significant so many relevant variables are drawn, with their partners.
+        Number of relevant variables that are drawn, most significant first, with their partners.
     """
     ax = axes_or_new(ax, 5.5, 5)
     nodes, edges, weight, interacts = synergy_network(selection, max_variables)
     if not len(edges):
         return say_instead(ax, "no synergies: no relevant variable gains more in a tuple than alone")
-    from matplotlib.patheffects import withStroke
-
     place = spring_layout(len(nodes), edges)
     strength = weight / weight.max()
     for (a, b), share, tested in zip(edges, strength, interacts, strict=True):
@@ -127,16 +127,21 @@ def plot_synergies(selection: Selection, *, max_variables: int = 60, ax: Axes | 
                 zorder=2,
                 label=label,
             )
-    font = 9 if len(nodes) <= 30 else 6
-    for v, (x, y) in zip(nodes, place, strict=True):
-        name = shortened(selection.names[v])
-        written = ax.annotate(
-            name, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=font, zorder=3
-        )
-        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
-    ax.margins(0.1)
-    ax.set_axis_off()
+    name_nodes(ax, [selection.names[v] for v in nodes], place, fontsize=9 if len(nodes) <= 30 else 6)
     shown = f"{int(interacts.sum())} of {len(interacts)} lines are interactions (whole lines)"
     ax.set_title(f"{shown}\nthickest line: synergy {weight.max():.3g} bits × samples", fontsize=10)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2)
     return ax
+
+
+def name_nodes(ax: Axes, names: Sequence[str], place: FloatArray, *, fontsize: int) -> None:
+    """Write the names of the nodes of a network above them, and leave out the axes."""
+    from matplotlib.patheffects import withStroke
+
+    for name, at in zip(names, place.tolist(), strict=True):
+        written = ax.annotate(
+            shortened(name), at, xytext=(0, 7), textcoords="offset points", ha="center", fontsize=fontsize, zorder=3
+        )
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # readable across lines
+    ax.margins(0.1)
+    ax.set_axis_off()

@@ -49,7 +49,7 @@ def lay_out(counts: IntArray, names: Sequence[str], level_names: Sequence[Sequen
     """Lay out the cells of a tuple; member 0 runs to the right, member 1 upwards, the others from panel to panel."""
     counts = counts if counts.ndim > 2 else counts[:, np.newaxis, :]  # one variable: a single row
     n_x, n_y, *others, _ = counts.shape
-    # Panels of the third and fifth member side by side, of the fourth one below the other.
+    # Levels of the third and fifth member are panels side by side, levels of the fourth are rows of panels.
     n_across = math.prod(size for i, size in enumerate(others) if i != 1)
     n_down = math.prod(others[1:2])
     cells, headings = [], []

@@ -5,11 +5,10 @@
     data_file.py      any file, by its ending   → table and outcome
     file_formats.py   the formats there are, in FORMATS
     target_column.py  table                     → variables and outcome
-    missing_target.py table and outcome         → those whose outcome is known
-    joined.py         table + file of outcomes  → table that knows the outcomes, by the names of the samples
+    missing_target.py table and outcome         → samples whose outcome is known
+    joined.py         table + file of outcomes  → table with outcomes, joined by the names of the samples
     zipped.py         zip                       → the file in it
     array_files.py    npy, npz                  → table and outcome
-    feather.py        feather, arrow            → pyarrow table
     text_file.py      text, also gzipped        → lines
     header.py         first line                → names of columns
     csv_table.py      csv, tsv, txt             → pandas DataFrame
@@ -17,12 +16,11 @@
     spreadsheet.py    xlsx, xls, ods            → pandas DataFrame
     statistical.py    sav, dta, sas7bdat        → pandas DataFrame
     xport_end.py      xpt                       → whether its end is lost
-    written_numbers.py  text columns of a file  → numbers, dates or labels, and what is said of them
-    text_column.py    text of one column        → the same, by the format that all its values have
+    written_numbers.py  text columns of a file  → numbers, dates or labels, with warnings
+    text_column.py    texts of one column       → numbers, dates or labels, by a format that fits all values
     written_dates.py  texts                     → days
-    na_values.py      what the user calls missing
-    parquet.py        parquet                   → Table        (public as `interplay.parquet`)
-    position_file.py  .bim, csv                 → positions of variables
-    bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`)
+    na_values.py      texts and numbers that stand for missing values, as the user says
+    parquet.py        parquet                   → Table        (public as `interplay.parquet`); feather → pyarrow table
+    bed.py            PLINK bed, bim, fam       → Table        (public as `interplay.genetics`); positions
     h5ad.py           AnnData                   → Table        (public as `interplay.singlecell`)
 """

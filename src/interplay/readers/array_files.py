@@ -48,7 +48,7 @@ def read_arrays(path: str | os.PathLike[str], target: str | None, drop: list[str
 
 
 def _load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of an .npz by name; that of an .npy as X."""
+    """Return the arrays of an .npz by name; the array of an .npy is named X."""
     file_name = repr(os.fspath(path))
     try:
         with open(path, "rb") as file:
@@ -60,7 +60,7 @@ def _load_arrays(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
     except ValueError as error:
         if "Object arrays" in str(error):
             raise ValueError(f"{file_name} holds Python objects: save numbers, or text as a str array") from None
-    except Exception as error:  # damage shows in many ways
+    except Exception as error:  # a damaged file raises errors of many types
         raise ValueError(f"{file_name} is not a numpy file, or is damaged: {type(error).__name__}") from None
     raise ValueError(f"{file_name} is not a numpy file, or is damaged")
 

@@ -1,22 +1,24 @@
-"""PLINK .bed files: tables of people by genotypes, read a block of variants at a time."""
+"""PLINK .bed files: tables of people by genotypes, read a block of variants at a time; positions of variants."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import IntArray
-from interplay.base.checks import check_path, needing, reading, shown
+from interplay.base.checks import check_file, needing, reading, shown
+from interplay.readers.csv_table import read_csv
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table, Values, Which
 
-#: PLINK's words for a phenotype that is not known; 0 is one only where the others are 1 and 2.
+#: PLINK's codes of an unknown phenotype. 0 is such a code only if all known phenotypes are 1 or 2.
 _UNKNOWN_PHENOTYPES = ("-9", "NA", "na", "nan", "")
+
+_BIM_COLUMNS = ["chromosome", "variable", "morgans", "position", "allele_1", "allele_2"]
 
 
 class BedTable(Table):
@@ -63,7 +65,7 @@ class BedTable(Table):
         """Return the chosen variants; see `Table.columns`."""
         chosen = self._variants[which]
         wanted = slice(int(chosen[0]), int(chosen[-1]) + 1) if len(chosen) and _is_range(chosen) else chosen
-        # One thread: blocks are read by several threads at once already.
+        # One thread, since callers read several blocks at once.
         values = self._bed.read(index=(self._rows, wanted), dtype="float32", order="F", num_threads=1)
         return np.ascontiguousarray(values.T)
 
@@ -104,10 +106,9 @@ def read_bed(path: str | os.PathLike[str], *, samples: Any = "all", variants: An
     """
     with needing("bed-reader", "genetics", "reading .bed files needs"):
         from bed_reader import open_bed
-    file = Path(check_path("path", path))
-    for part in (file, file.with_suffix(".bim"), file.with_suffix(".fam")):
-        if not part.exists():
-            raise FileNotFoundError(2, "there is no such file", os.fspath(part))
+    file = check_file("path", path)
+    for beside in (".bim", ".fam"):
+        check_file("path", file.with_suffix(beside))
     with reading(path, "a .bed file that can be read", (ValueError, OSError)):
         bed = open_bed(file)
         all_names = np.asarray(bed.sid)
@@ -142,12 +143,7 @@ def _variant_names(bed: Any, kept: IntArray) -> list[str]:
         return names
     count = Counter(names)
     unclear = [i for i, name in enumerate(names) if name == "." or count[name] > 1]
-    parts = [
-        np.asarray(bed.chromosome),
-        np.asarray(bed.bp_position),
-        np.asarray(bed.allele_1),
-        np.asarray(bed.allele_2),
-    ]
+    parts = [np.asarray(part) for part in (bed.chromosome, bed.bp_position, bed.allele_1, bed.allele_2)]
     for i in unclear:
         names[i] = ":".join(str(part[kept[i]]) for part in parts)
     if len(set(names)) < len(names):
@@ -157,7 +153,7 @@ def _variant_names(bed: Any, kept: IntArray) -> list[str]:
 
 
 def _numbers(argument: str, chosen: Any, names: npt.NDArray[Any], words: str) -> IntArray:
-    """Turn a mask, IDs or numbers into numbers."""
+    """Return the numbers of the samples or variants that a mask, IDs or numbers choose."""
     n = len(names)
     wanted = f"{words}, a mask, or a list of IDs or numbers"
     if isinstance(chosen, str):
@@ -190,3 +186,19 @@ def _numbers(argument: str, chosen: Any, names: npt.NDArray[Any], words: str) ->
 
 def _is_range(numbers: IntArray) -> bool:
     return bool((np.diff(numbers) == 1).all())
+
+
+def read_positions(path: str | os.PathLike[str]) -> Any:
+    """Return the positions of variables, for the argument `positions` of `interactions`.
+
+    The file is a PLINK .bim file, or a text table with the columns variable, chromosome and position.
+    """
+    file = check_file("positions", path)
+    if file.suffix.lower() != ".bim":
+        return read_csv(path)
+    import pandas as pd
+
+    with reading(path, "a .bim file", (ValueError, pd.errors.ParserError)):
+        return pd.read_csv(
+            file, sep=r"\s+", header=None, names=_BIM_COLUMNS, dtype={"chromosome": str, "variable": str}
+        )

@@ -1,7 +1,7 @@
-"""Text files of separated values → a pandas DataFrame, with what is wrong with them named by line and column.
+"""Text files of separated values → a pandas DataFrame; errors name line and column.
 
-pandas reads fast but forgivingly: it renames repeated headers, fills short rows, and shifts columns when rows are one
-longer than the header. Here the header is read first, and such files are refused or understood.
+pandas accepts too much: it renames repeated headers, fills short rows, and shifts columns if rows are one longer than
+the header. Here the header is read first, and such files are refused or read correctly.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from interplay.study.number_texts import COMMA, POINT
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Tried in this order where the header does not settle it.
+#: Delimiters that are looked for in the header, in this order.
 _DELIMITERS = (",", "\t", ";", "|")
 
-#: From these rows it is guessed how most numbers are written. The guess decides the speed, not the result.
+#: Number of rows from which the decimal sign is guessed. The guess affects the speed, not the result.
 _ROWS_LOOKED_AT = 20
 
-#: Fields in a wide table can be long; the limit of the csv module is for other times.
+#: Fields of a wide table can be longer than the limit of the csv module, 128 KiB.
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
 
@@ -48,11 +48,11 @@ def read_csv(
     r"""Read a csv or tsv file, plain or gzipped; ``"-"`` reads standard input.
 
     The first line names the columns. A first column without a name (as R and pandas write their row names), or one
-    column more than names, is taken for row names and left out, or with `has_ids` becomes a first column of the name
-    "": the column `sample_id`, or the first, then has the names of samples, which are text. Whether numbers have
-    decimal commas, or commas between thousands, is seen from all values of a column; what they leave open is said by
-    `decimal`, "," or ".". How the columns `unread` are written is not asked. `na_values` are missing values beside the
-    usual markers. `check` is called with the table before anything is said of its columns.
+    column more than names, has row names and is left out. With `has_ids`, row names become a first column named "", and
+    the column `sample_id`, or the first, has the names of samples, which stay text. Decimal commas and commas between
+    thousands are told apart by all values of a column, or by `decimal`, "," or ".". Columns `unread` stay as pandas
+    reads them. `na_values` are missing values beside the usual markers. `check` is called with the table before any
+    warning about its columns.
 
     The index of the frame is the line of the file in which each row ends, counted from 1.
 
@@ -100,12 +100,11 @@ def read_csv(
         written = WrittenNumbers(content.shown, decimal=decimal, guessed=sign, comma_separates=table.separator == ",")
         if check is not None:
             check(frame)
-        unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
-        return written.read_in(frame, [name for name in names if name not in unread], as_texts)
+        return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id), as_texts)
 
 
 class TextTable:
-    """The rows of a text file whose header has been read; columns are numbered.
+    """A text file with its header and first rows; columns are numbered.
 
     Attributes
     ----------
@@ -132,14 +131,14 @@ class TextTable:
             raise ValueError(
                 f"{self._content.shown} cannot be read as a table: {' '.join(str(error).split())}"
             ) from None
-        # A row that ends early is filled with missing values, so there is one in the last column.
+        # pandas fills a short row with missing values, so that the last column has one.
         last = frame[self.n_fields - 1]
         if (last.isna() | (last == "")).any():
             _refuse_uneven_rows(self._content, self.separator, self.n_fields)
         return frame
 
     def texts(self, column: int) -> list[str]:
-        """Read a column of names, in which NA is one."""
+        """Read a column of names as text; NA is a name too."""
         frame = self.parse(usecols=[column], dtype=str, keep_default_na=False, na_values=[])
         return [text.strip() for text in frame[column].tolist()]
 
@@ -147,7 +146,7 @@ class TextTable:
         """Read all rows, with these options of pandas."""
         import pandas as pd
 
-        # Every newline as \n: over "\r\t" after a line pandas never comes to an end.
+        # Every newline as \n: pandas never ends on "\r\t" after a line.
         with self._content.open(newline=None) as file, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             _skip_header(csv.reader(file, delimiter=self.separator))
@@ -160,7 +159,7 @@ class TextTable:
 
 
 def _exact_numbers(pandas_version: str) -> dict[str, Any]:
-    """Return the option with which pandas reads numbers to the last bit; from 3.1 on it does, and warns of the option.
+    """Return the option with which pandas reads numbers exactly; from 3.1 on it always does, and warns of it.
 
     Examples
     --------
@@ -172,18 +171,18 @@ def _exact_numbers(pandas_version: str) -> dict[str, Any]:
 
 
 def _line_numbers(content: TextFile, separator: str, n_rows: int) -> pd.Index[int]:
-    """Return the line of the file in which each row ends, from 1; the header is the first that is not blank."""
+    """Return the line of the file in which each row ends, from 1; the first line that is not blank is the header."""
     import numpy as np
     import pandas as pd
 
     with content.open_bytes() as file:
         is_filled = np.fromiter((bool(line.strip()) for line in file), dtype=np.bool_)
     lines = np.flatnonzero(is_filled) + 1
-    if len(lines) != n_rows + 1:  # cells of several lines, or another sign at the end of a line
+    if len(lines) != n_rows + 1:  # cells with line breaks, or other line endings
         with content.open() as text:
             reader = csv.reader(text, delimiter=separator)
             lines = np.array([reader.line_num for row in reader if not _is_blank(row)], dtype=np.int64)
-    if len(lines) != n_rows + 1:  # what pandas counts in another way
+    if len(lines) != n_rows + 1:  # pandas counts rows differently
         lines = np.arange(1, n_rows + 2)
     if len(lines) == lines[-1]:  # as in most files
         return pd.RangeIndex(2, n_rows + 2, name="line")
@@ -217,7 +216,7 @@ def _start_of(content: TextFile, delimiter: str | None) -> tuple[list[str], list
 
 
 def likely_decimal_sign(rows: list[list[str]], separator: str) -> str:
-    """Guess with which sign pandas will read most numbers; what it then takes for text or may misread is looked at."""
+    """Guess the decimal sign of most numbers; columns that pandas may misread with it are read again later."""
     fields = {field.strip() for row in rows for field in row}
     has_commas = any(COMMA.fits(field) and not POINT.fits(field) for field in fields)
     has_points = any(POINT.fits(field) and not COMMA.fits(field) for field in fields)
@@ -225,12 +224,12 @@ def likely_decimal_sign(rows: list[list[str]], separator: str) -> str:
 
 
 def _skip_header(reader: Iterator[list[str]]) -> list[str]:
-    """Return the header; what is left are rows."""
+    """Return the header, after which the reader is at the first row."""
     return next((row for row in reader if not _is_blank(row)), [])
 
 
 def _is_blank(row: list[str]) -> bool:
-    """Say whether this was a blank line, which pandas skips too."""
+    """Say whether a row is a blank line, which pandas skips too."""
     return len(row) == 0 or (len(row) == 1 and not row[0].strip())
 
 

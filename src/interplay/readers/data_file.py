@@ -122,7 +122,7 @@ def read_data(
 
 
 def _read(path: AnyPath, wanted: Wanted) -> tuple[FileFormat, Any]:
-    """Return the format of a file, and what its reader gives."""
+    """Return the format of a file, and the result of its reader."""
     ending = _ending(check_path("path", path))
     if ending == ".zip":
         with unpacked(path) as inside:
@@ -155,7 +155,7 @@ def _format_of(path: AnyPath, ending: str) -> FileFormat:
 
 
 def _read_traits(path: AnyPath, wanted: Wanted) -> Any:
-    """Read the file with outcomes, all of it, into memory."""
+    """Read the whole file with outcomes into memory."""
     known, data = _read(path, Wanted("", None, [], decimal=wanted.decimal, has_ids=True, sample_id=wanted.sample_id))
     if known.is_split or isinstance(data, Table):
         raise ValueError(f"{os.fspath(path)!r} cannot be a target_file: give a text file or a spreadsheet")
@@ -177,7 +177,7 @@ def _ending(path: str | os.PathLike[str]) -> str:
     if file.is_dir():
         raise IsADirectoryError(21, "it is a folder: name a file", os.fspath(path))
     ending = file.suffix.lower()
-    if is_special(file):  # a named pipe, or the output of a command: it is read once, from its start to its end
+    if is_special(file):  # a named pipe, or the output of a command, can be read only once
         if ending in ("", ".csv", ".tsv", ".txt", ".gz"):
             return ".tsv" if ending == ".tsv" else ".csv"
         raise ValueError(f"{os.fspath(path)!r} is a pipe or device, and only text can be read from one: name a file")
@@ -185,7 +185,7 @@ def _ending(path: str | os.PathLike[str]) -> str:
 
 
 def _is_missing(file: Path) -> bool:
-    """Whether there is no such file. Path.exists of Python 3.14 says so too of names that no file can have."""
+    """Say whether there is no such file. Path.exists of Python 3.14 is False also for names that no file can have."""
     try:
         file.stat()
     except OSError as error:

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 from interplay.readers.array_files import read_arrays
 from interplay.readers.bed import read_bed
 from interplay.readers.csv_table import read_csv
-from interplay.readers.feather import read_feather
 from interplay.readers.h5ad import read_h5ad
-from interplay.readers.parquet import scan_parquet
+from interplay.readers.parquet import read_feather, scan_parquet
 from interplay.readers.spreadsheet import ENDINGS as SPREADSHEET_ENDINGS
 from interplay.readers.spreadsheet import read_spreadsheet
 from interplay.readers.statistical import ENDINGS as STATISTICAL_ENDINGS
@@ -24,7 +23,7 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 
 
 class Wanted(NamedTuple):
-    """What is wanted from a file: the arguments of `read_data`, for the reader of its format."""
+    """The arguments of `read_data`, for the reader of a format."""
 
     ending: str
     target: str | None
@@ -37,8 +36,18 @@ class Wanted(NamedTuple):
     has_ids: bool = False
     sample_id: str | None = None
 
+    @property
+    def of_texts(self) -> dict[str, Any]:
+        """Arguments of the readers of cells that are text."""
+        return {"decimal": self.decimal, "na_values": self.na_values, "unread": self.drop}
+
+    @property
+    def of_ids(self) -> dict[str, Any]:
+        """Arguments of readers on the column with the names of the samples."""
+        return {"has_ids": self.has_ids, "sample_id": self.sample_id}
+
     def check_of(self, path: AnyPath) -> Callable[[Any], None] | None:
-        """Return what checks the columns of a table by their names, if they are to be in this file."""
+        """Return a check that a table has target and columns to drop; None if another file has the target."""
         return None if self.has_ids else lambda frame: check_columns(frame, path, self.target, self.drop)
 
 
@@ -54,7 +63,7 @@ class FileFormat(NamedTuple):
     in_words : str
         What is read and what ``--target`` names, as `interplay run --help` shows it.
     options : set of str
-        Arguments that make sense for it, of those that not all formats take.
+        Arguments of `read_data` that this format takes, among those that not all formats take.
     is_split : bool
         Whether `read` returns table and outcome.
     stays_in_file : bool
@@ -72,44 +81,19 @@ class FileFormat(NamedTuple):
 def _read_text(path: AnyPath, wanted: Wanted) -> Any:
     delimiter = "\t" if wanted.delimiter is None and wanted.ending in (".tsv", ".rtab") else wanted.delimiter
     if wanted.transpose:
-        return read_transposed(
-            path, delimiter=delimiter, decimal=wanted.decimal, na_values=wanted.na_values, unread=wanted.drop
-        )
-    return read_csv(
-        path,
-        delimiter=delimiter,
-        decimal=wanted.decimal,
-        na_values=wanted.na_values,
-        unread=wanted.drop,
-        has_ids=wanted.has_ids,
-        sample_id=wanted.sample_id,
-        check=wanted.check_of(path),
-    )
+        return read_transposed(path, delimiter=delimiter, **wanted.of_texts)
+    return read_csv(path, delimiter=delimiter, **wanted.of_texts, **wanted.of_ids, check=wanted.check_of(path))
 
 
 def _read_spreadsheet(path: AnyPath, wanted: Wanted) -> Any:
+    options = wanted.of_texts | wanted.of_ids
     return read_spreadsheet(
-        path,
-        sheet=wanted.sheet,
-        decimal=wanted.decimal,
-        na_values=wanted.na_values,
-        unread=wanted.drop,
-        has_ids=wanted.has_ids,
-        sample_id=wanted.sample_id,
-        check=wanted.check_of(path),
-        transpose=wanted.transpose,
+        path, sheet=wanted.sheet, transpose=wanted.transpose, **options, check=wanted.check_of(path)
     )
 
 
 def _read_statistical(path: AnyPath, wanted: Wanted) -> Any:
-    return read_statistical(
-        path,
-        wanted.ending,
-        na_values=wanted.na_values,
-        unread=wanted.drop,
-        has_ids=wanted.has_ids,
-        sample_id=wanted.sample_id,
-    )
+    return read_statistical(path, wanted.ending, na_values=wanted.na_values, unread=wanted.drop, **wanted.of_ids)
 
 
 def _read_feather(path: AnyPath, wanted: Wanted) -> Any:
@@ -121,12 +105,12 @@ def _read_arrays(path: AnyPath, wanted: Wanted) -> TableAndOutcome:
     return read_arrays(path, wanted.target, wanted.drop)
 
 
-# These stay in their files, and are read by blocks of columns.
+# Tables of these formats stay in their files, and are read by blocks of columns.
 
 
 def _read_parquet(path: AnyPath, wanted: Wanted) -> Table:
     table = scan_parquet(path)
-    kept = [name for name in table.names if not name.startswith("__index_level_")]  # where pandas keeps row names
+    kept = [name for name in table.names if not name.startswith("__index_level_")]  # row names of pandas
     return table if len(kept) == table.n_vars else scan_parquet(path, columns=kept)
 
 

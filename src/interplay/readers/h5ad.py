@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from interplay.base.checks import check_path, needing, reading
+from interplay.base.checks import check_file, needing, reading
 from interplay.study.anndata_table import anndata_table, is_anndata
 from interplay.study.table import Table
 
@@ -64,8 +64,7 @@ def read_h5ad(path: str | os.PathLike[str], *, layer: str | None = None) -> Tabl
     """
     with needing("anndata", "singlecell", "reading .h5ad files needs"):
         import anndata
-    if not os.path.exists(check_path("path", path)):
-        raise FileNotFoundError(2, "there is no such file", os.fspath(path))
+    check_file("path", path)
     with reading(path, "an .h5ad file that anndata can read", (OSError, KeyError, ValueError, TypeError)):
         adata = anndata.read_h5ad(path, backed="r")
     return anndata_table(adata, layer=layer)

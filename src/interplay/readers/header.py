@@ -13,10 +13,10 @@ from interplay.base.text import name_among
 def checked_names(header: Sequence[str], first_row: Sequence[Any], shown: str) -> tuple[list[str], bool]:
     """Return the names of the columns that are data, and whether a column of row names comes before them.
 
-    `shown` is what to call the file.
+    `shown` is the name of the file in messages.
     """
     names = [name.strip() for name in header]
-    if len(first_row) == len(names) + 1 and first_row[-1]:  # as R's write.table; not a delimiter too many at the end
+    if len(first_row) == len(names) + 1 and first_row[-1]:  # row names of R's write.table, but not a trailing delimiter
         has_row_names = True
     elif len(first_row) == len(names):
         has_row_names = names[0] == "" and len(names) > 1
@@ -32,7 +32,7 @@ def checked_names(header: Sequence[str], first_row: Sequence[Any], shown: str) -
 
 
 def check_names_apart(names: Sequence[str], shown: str, *, first: int, what: str = "column") -> None:
-    """Refuse names that are empty or repeated, of columns (or of what they are of); the first is number `first`."""
+    """Refuse empty and repeated names of columns or rows (`what`); `first` is the number of the first one."""
     if "" in names:
         place = names.index("") + first
         line = "in the first line" if what == "column" else "in the first column"
@@ -48,12 +48,12 @@ def check_names_apart(names: Sequence[str], shown: str, *, first: int, what: str
 
 
 def fields(row: Sequence[Any]) -> str:
-    """Say how many fields a row has."""
+    """Return the number of fields of a row in words."""
     return f"{len(row)} field{'' if len(row) == 1 else 's'}"
 
 
 def is_gene_table(header: Sequence[str]) -> bool:
-    """Say whether a header is that of a gene_presence_absence.csv of Roary or Panaroo."""
+    """Say whether a file is a gene_presence_absence.csv of Roary or Panaroo, by its header."""
     names = [name.strip() for name in header[:3]]
     return names == ["Gene", "Non-unique Gene name", "Annotation"]
 
@@ -61,12 +61,12 @@ def is_gene_table(header: Sequence[str]) -> bool:
 def unread_columns(
     unread: Collection[str], names: Sequence[str], *, has_ids: bool, sample_id: str | None
 ) -> Collection[str]:
-    """Return the columns of which it is not asked how they are written: with `has_ids`, names of samples too."""
+    """Return the columns that stay as they are read: `unread` and, with `has_ids`, the names of samples."""
     unread = {name_among(names, name) for name in unread}
     return {*unread, id_column(names, sample_id)} if has_ids else unread
 
 
 def id_column(names: Sequence[str], sample_id: str | None) -> str:
-    """Return the column with the names of the samples: the one that the user names, if it is there, or the first."""
+    """Return the column with the names of the samples: `sample_id` if the file has it, else the first."""
     wanted = None if sample_id is None else name_among(names, sample_id)
     return wanted if wanted is not None and wanted in names else names[0]

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *, sample_id: str | None) -> Table:
-    """Return the samples of `data` that `traits` knows as well; its columns are then `sample_columns`.
+    """Return the samples of `data` that `traits` has too; columns of `traits` become `sample_columns`.
 
     Parameters
     ----------
     data : DataFrame or Table
     path : path
-        Where it comes from.
+        The file of `data`.
     traits : DataFrame
     traits_path : path
     sample_id : str, optional
@@ -65,7 +65,7 @@ def with_traits(data: Any, path: Any, traits: pd.DataFrame, traits_path: Any, *,
 def _table_ids(data: Any, path: Any, sample_id: str | None) -> tuple[list[str], Table]:
     """Return the names of the samples, and the table without the column that holds them."""
     if not isinstance(data, Table):
-        if data.index.name == "sample":  # samples were columns
+        if data.index.name == "sample":  # a transposed table, whose samples were columns
             return [_text(name) for name in data.index], as_table(data)
         ids, frame = _frame_ids(data, path, sample_id)
         return ids, as_table(frame.reset_index(drop=True))
@@ -84,7 +84,7 @@ def _table_ids(data: Any, path: Any, sample_id: str | None) -> tuple[list[str], 
 
 
 def _frame_ids(frame: pd.DataFrame, path: Any, sample_id: str | None) -> tuple[list[str], pd.DataFrame]:
-    """Return the names of the samples, of a column by name or the first, and the frame without it."""
+    """Return the names of the samples, and the frame without their column."""
     name = id_column(frame.columns.tolist(), sample_id)
     column = frame[name]
     is_missing = (column.isna() | (column == "")).to_numpy()
@@ -105,7 +105,7 @@ def _text(name: Any) -> str:
 
 
 def _warn_of_others(ids: list[str], rows: Any, trait_ids: list[str], path: Any, traits_path: Any) -> None:
-    """Say how many samples are in one file only."""
+    """Warn of samples that are in one file only."""
     matched = {ids[row] for row in rows}
     parts = []
     for names, here, there in ((ids, path, traits_path), (trait_ids, traits_path, path)):

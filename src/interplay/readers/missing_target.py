@@ -1,4 +1,4 @@
-"""Samples whose outcome is missing: refused, with where they are, or left out."""
+"""Samples whose outcome is missing: refused with their place in the file, or left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MISSING_TARGET_CHOICES = ("error", "drop")
 def with_known_target(
     data: TableAndOutcome, *, missing_target: str, path: str | os.PathLike[str], target: str | None
 ) -> TableAndOutcome:
-    """Return the samples whose outcome is known: all of them, or, if `missing_target` is "drop", those that are left.
+    """Return the samples whose outcome is known; refuse missing outcomes unless `missing_target` is "drop".
 
     `path` and `target` name the file and the column in messages.
     """
@@ -53,7 +53,7 @@ def with_known_target(
 
 
 def _known_samples(X: Any, rows: IntArray, *, n_left_out: int) -> Any:
-    """Return some samples of a table, with a note of how many were left out: `select` records it."""
+    """Return some samples of a table, with the number of samples left out, which `select` records."""
     if hasattr(X, "iloc"):  # pandas
         some = X.iloc[rows]
         some.attrs = X.attrs | {SAMPLES_LEFT_OUT: n_left_out}
@@ -66,7 +66,7 @@ def _known_samples(X: Any, rows: IntArray, *, n_left_out: int) -> Any:
 
 
 def _samples(data: Any, rows: IntArray) -> Any:
-    """Return some samples of an outcome, or of what else is known of each sample."""
+    """Return some samples of an outcome, or of another column with one value per sample."""
     if isinstance(data, Column):
         return replace(data, read=lambda: data.read()[rows])
     if hasattr(data, "iloc"):  # pandas

@@ -1,4 +1,4 @@
-"""What the user says stands for missing values, in tables whose cells have types already."""
+"""The argument `na_values`, for tables whose cells are typed already."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NaValues:
         return isinstance(cell, int | float) and not isinstance(cell, bool) and cell in self._numbers
 
     def taken_out_of(self, column: pd.Series[Any]) -> pd.Series[Any]:
-        """Return a column with missing values where these were."""
+        """Return a column with these texts and numbers replaced by missing values."""
         return column.mask(column.map(self.has).astype(bool)) if self._texts else column
 
 

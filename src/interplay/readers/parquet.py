@@ -1,4 +1,4 @@
-"""Parquet files as tables that are read by blocks of columns."""
+"""Parquet files as tables that are read by blocks of columns; Feather and Arrow files as pyarrow tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from interplay.base.checks import check_list, check_path, needing, reading, shown
+from interplay.base.checks import check_file, check_list, needing, reading, shown
 from interplay.study.columns import Column, ColumnKind, as_dtype, column_from_series, plain_dtype
 from interplay.study.table import Table, Values, Which, check_names, doubts_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from interplay.study.number_texts import LabelDoubt
 
-#: Columns that are no numbers are looked at when the file is opened, this many at a time.
+#: Columns of labels are read when the file is opened, this many at a time.
 _COLUMNS_AT_ONCE = 64
 
 
@@ -29,7 +29,7 @@ class ParquetTable(Table):
     def __init__(self, file: Any, names: list[str], path: str | os.PathLike[str]) -> None:
         self._file = file
         self._path = path
-        self._lock = threading.Lock()  # one reader at a time may use the file
+        self._lock = threading.Lock()  # pyarrow's reader is not thread-safe
         schema = file.schema_arrow
         has_gaps = _columns_with_gaps(file.metadata)
         self._dtypes: dict[str, np.dtype[Any]] = {}
@@ -65,19 +65,19 @@ class ParquetTable(Table):
         return values
 
     def column(self, v: int) -> Column:
-        """Return variable `v` with what its levels are called."""
+        """Return variable `v` with the names of its levels."""
         name = self.names[v]
         return self._labels[name] if name in self._labels else super().column(v)
 
     @property
     def doubts(self) -> dict[str, LabelDoubt]:
-        """Why the labels of text columns may be none, by the names of those in doubt."""
+        """Reasons why text columns may not be labels, by the names of the columns in doubt."""
         return doubts_of(self._labels.items())
 
     def _read(self, names: list[str]) -> pa.Table:
         with self._lock, _readable(self._path):
             frame = self._file.read(columns=names, use_threads=False)
-            # Text of a damaged file may lie outside its memory; it is read once, when the file is opened.
+            # Text of a damaged file may point outside its memory. Text is read once, when the file is opened.
             frame.select([name for name in names if name not in self._dtypes]).validate(full=True)
             if frame.num_rows != self._file.metadata.num_rows:
                 raise ValueError(f"{os.fspath(self._path)!r} is damaged: its metadata give another number of rows")
@@ -121,8 +121,7 @@ def scan_parquet(path: str | os.PathLike[str], *, columns: Sequence[str] | None 
     """
     with needing("pyarrow", "parquet", "reading Parquet files needs"):
         import pyarrow.parquet as pq
-    if not os.path.exists(check_path("path", path)):
-        raise FileNotFoundError(2, "there is no such file", os.fspath(path))
+    check_file("path", path)
     with _readable(path):
         file = pq.ParquetFile(path)
     in_file = check_names(file.schema_arrow.names, n_samples=file.metadata.num_rows)
@@ -144,7 +143,7 @@ def _loaded(frame: pa.Table, name: str) -> Column:
 
 
 def _number_dtype(kind: pa.DataType) -> np.dtype[Any] | None:
-    """Return what a column of plain numbers is read as; None for all other columns."""
+    """Return the dtype of a column of plain numbers; None for all other columns."""
     import pyarrow as pa
 
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
@@ -153,7 +152,7 @@ def _number_dtype(kind: pa.DataType) -> np.dtype[Any] | None:
 
 
 def _columns_with_gaps(metadata: Any) -> dict[str, bool]:
-    """Say of each column whether values may be missing, from what the file says about its parts."""
+    """Say of each column whether values may be missing, by the statistics of its row groups."""
     has_gaps: dict[str, bool] = {}
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
@@ -176,3 +175,24 @@ def _numbers(values: pa.ChunkedArray, dtype: np.dtype[Any]) -> Values:
             filled = as_dtype(series.fill_null(0).to_numpy(), dtype)
             return np.where(series.is_null().to_numpy(), dtype.type(np.nan), filled)
     return as_dtype(values.to_numpy(), dtype)
+
+
+def import_pyarrow() -> Any:
+    """Return pyarrow, or say how to install it."""
+    with needing("pyarrow", "parquet", "parquet and feather files need"):
+        import pyarrow
+    return pyarrow
+
+
+def read_feather(path: str | os.PathLike[str]) -> Any:
+    """Read a Feather or Arrow file, without the row names that pandas stores in it."""
+    pyarrow = import_pyarrow()
+    try:
+        from pyarrow.feather import read_table
+
+        table = read_table(path)
+        table.validate(full=True)  # text of a damaged file may point outside its memory
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{os.fspath(path)!r} is not a feather file, or is damaged: {reason}") from None
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])

@@ -34,9 +34,9 @@ def read_spreadsheet(
 ) -> pd.DataFrame:
     """Read a sheet, the first if none is named. The first row that is not empty names the columns.
 
-    Cells that are text are judged as those of text files are. The index of the frame is the row of the sheet; with
-    `transpose`, which takes each row for a variable, it is the name of the sample. `check` is called with the table
-    before anything is said of its columns.
+    Cells that are text are read like cells of text files. The index of the frame is the row of the sheet; with
+    `transpose`, which takes each row for a variable, the index is the name of the sample. `check` is called with the
+    table before any warning about its columns.
     """
     import pandas as pd
 
@@ -76,8 +76,8 @@ def read_spreadsheet(
     written = WrittenNumbers(where, decimal=decimal, guessed=".", comma_separates=False)
     if check is not None:
         check(frame)
-    unread = unread_columns(unread, names, has_ids=has_ids and not transpose, sample_id=sample_id)
-    return written.read_in(frame, [name for name in names if name not in unread], None)
+    has_ids = has_ids and not transpose
+    return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id))
 
 
 def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[list[Any]]]:
@@ -103,7 +103,7 @@ def _cells(path: str | os.PathLike[str], sheet: str | None) -> tuple[str, list[l
 
 
 def _refuse_text(path: str | os.PathLike[str]) -> None:
-    """Refuse text with the name of a spreadsheet; programs write it, and know it when they read it."""
+    """Refuse text files named like a spreadsheet, which some programs write and spreadsheet programs open."""
     with open(path, "rb") as file:
         start = file.read(512).lstrip()
     if start.startswith(b"<"):
@@ -116,7 +116,7 @@ def _refuse_text(path: str | os.PathLike[str]) -> None:
 
 
 def _cell(cell: Any) -> Any:
-    """Return a cell as a number, a bool or text; None if it is empty. Dates are written, to be read with the others."""
+    """Return a cell as a number, a bool or text; None if it is empty. Dates become text, like dates of text files."""
     if cell == "" or (isinstance(cell, str) and not cell.strip()):
         return None
     if isinstance(cell, datetime.datetime):
@@ -137,7 +137,7 @@ def _written(cell: Any) -> str:
 
 
 def _typed(column: Sequence[Any]) -> Any:
-    """Return a column as numbers, as bools, or as texts where kinds are mixed."""
+    """Return a column as numbers or bools, or as texts if its cells are of several types."""
     import pandas as pd
 
     observed = [cell for cell in column if cell is not None]

@@ -1,7 +1,7 @@
 """Files of SPSS, Stata and SAS → a pandas DataFrame, through pyreadstat.
 
-What a program calls value labels (1 = male, 2 = female) makes a categorical column, in the order of the codes. Where
-only some values have labels (99 = refused, among ages), the column stays numbers, and it is said.
+A column whose values all have value labels (1 = male, 2 = female) becomes categorical, in the order of the codes. If
+only some values have labels (99 = refused, among ages), the column stays numeric, with a warning.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from interplay.base.checks import needing, reading, shown
 from interplay.base.user_warnings import warn
 from interplay.readers.header import unread_columns
 from interplay.readers.na_values import NaValues
-from interplay.readers.written_numbers import WrittenNumbers
+from interplay.readers.written_numbers import WrittenNumbers, first_listed
 from interplay.readers.xport_end import ends_early
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ _READERS = {
 }
 ENDINGS = tuple(_READERS)
 
-#: So many columns with some labelled values are named.
-_COLUMNS_NAMED = 5
-
 
 def read_statistical(
     path: str | os.PathLike[str],
@@ -44,7 +41,7 @@ def read_statistical(
     has_ids: bool = False,
     sample_id: str | None = None,
 ) -> pd.DataFrame:
-    """Read a file whose extension is `ending`. What its program calls missing is missing; rows are counted from 1."""
+    """Read a file whose extension is `ending`. User-defined missing values are missing; rows are counted from 1."""
     import pandas as pd
 
     with needing("pyreadstat", "stats", "files of SPSS, Stata and SAS need"):
@@ -72,20 +69,17 @@ def read_statistical(
     frame = pd.DataFrame(columns, index=frame.index)
     partly = [words for words in partly if words]
     if partly:
-        more = f" and {len(partly) - _COLUMNS_NAMED} more" if len(partly) > _COLUMNS_NAMED else ""
         warn(
-            "some numbers have labels, and these columns are taken as numbers: "
-            f"{', '.join(partly[:_COLUMNS_NAMED])}{more}: name "
+            f"some numbers have labels, and these columns are taken as numbers: {first_listed(partly)}: name "
             "those that stand for missing values in na_values"
         )
     written = WrittenNumbers(shown_path, decimal=None, guessed=".", comma_separates=False)
     names = frame.columns.tolist()
-    unread = unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id)
-    return written.read_in(frame, [name for name in names if name not in unread], None)
+    return written.read_in(frame, unread_columns(unread, names, has_ids=has_ids, sample_id=sample_id))
 
 
 def _without_dates(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Write dates, to be read with those that are text; times of day become parts of a day."""
+    """Return dates as text, like dates of text files, and times of day as fractions of a day."""
     import pandas as pd
 
     if column.dtype.kind == "M":
@@ -105,7 +99,7 @@ def _without_dates(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _labelled(column: pd.Series[Any], labels: Mapping[Any, str], said: NaValues) -> pd.Series[Any]:
-    """Return a column by what its codes are called, if every observed value is a code; itself if not."""
+    """Return a column of labels if every observed value has one, else the column itself."""
     import pandas as pd
 
     observed = column.dropna().unique().tolist()
@@ -113,7 +107,7 @@ def _labelled(column: pd.Series[Any], labels: Mapping[Any, str], said: NaValues)
         return column
     codes = sorted((code for code in observed if not said.has(labels[code])), key=lambda code: (str(type(code)), code))
     texts = [str(labels[code]) for code in codes]
-    if len(set(texts)) < len(texts):  # two codes of one name stay two levels
+    if len(set(texts)) < len(texts):  # two codes with the same label stay two levels
         texts = [f"{text} ({code:g})" if isinstance(code, float | int) else f"{text} ({code})"
                  for text, code in zip(texts, codes, strict=True)]  # fmt: skip
     return column.map(dict(zip(codes, texts, strict=True))).astype(pd.CategoricalDtype(texts, ordered=True))

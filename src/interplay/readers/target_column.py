@@ -1,4 +1,4 @@
-"""A table as it was read → the variables and the outcome, with what is to be left out left out."""
+"""A table from a file → variables and outcome, without the columns to drop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TableAndOutcome: TypeAlias = tuple[Any, Any]
 
 
 def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
-    """Take the target and what is to be dropped out of a pandas or pyarrow table."""
+    """Take the target and the columns to drop out of a pandas or pyarrow table."""
     names = _names(frame)
     check_columns(frame, path, target, drop)
     target, drop = name_among(names, str(target)), [name_among(names, name) for name in drop]
@@ -30,15 +30,20 @@ def split_frame(frame: Any, path: Any, target: str | None, drop: list[str]) -> T
 
 
 def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) -> None:
-    """Refuse a pandas or pyarrow table that has not the columns asked for."""
-    names = _names(frame)
+    """Refuse a pandas or pyarrow table without the target or a column to drop."""
+    is_pandas = not hasattr(frame, "column_names")
+    _check_names(_names(frame), path, target, drop, rows_of=frame if is_pandas else None)
+
+
+def _check_names(names: list[str], path: Any, target: str | None, drop: list[str], rows_of: Any = None) -> None:
+    """Refuse a target, or columns to drop, that are not among `names`; `rows_of` is a frame whose rows have names."""
     if target is None:
         raise ValueError(f"target is needed: name the column with the outcome, one of {listed(names)}")
     target, drop = name_among(names, target), [name_among(names, name) for name in drop]
     for name in [target, *drop]:
         if name not in names:
             hint = ""
-            if not hasattr(frame, "column_names") and name in frame[frame.columns[0]].astype(str).to_numpy():
+            if rows_of is not None and name in rows_of[rows_of.columns[0]].astype(str).to_numpy():
                 hint = f" (a row is called {shown(name)}: use transpose=True if variables are in rows)"
             raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, names)}{hint}")
     if target in drop:
@@ -46,16 +51,10 @@ def check_columns(frame: Any, path: Any, target: str | None, drop: list[str]) ->
 
 
 def split_table(table: Table, path: Any, target: str | None, drop: list[str]) -> TableAndOutcome:
-    """Take the target and what is to be dropped out of a table that stays in its file."""
+    """Take the target and the columns to drop out of a table that stays in its file."""
     known = list(dict.fromkeys([*table.sample_columns, *table.names]))
-    if target is None:
-        raise ValueError(f"target is needed: name the column with the outcome, one of {listed(known)}")
-    target, drop = name_among(known, target), [name_among(known, name) for name in drop]
-    for name in [target, *drop]:
-        if name not in known:
-            raise ValueError(f"{os.fspath(path)!r} has no column {shown(name)}: {meant(name, known)}")
-    if target in drop:
-        raise ValueError(f"column {shown(target)} is both target and dropped: decide which")
+    _check_names(known, path, target, drop)
+    target, drop = name_among(known, str(target)), [name_among(known, name) for name in drop]
     kept = np.array([v for v, name in enumerate(table.names) if name not in set(drop)], dtype=np.int64)
     if len(kept) < table.n_vars:
         known_of_samples = table.sample_columns
@@ -70,7 +69,7 @@ def _names(frame: Any) -> list[str]:
 
 
 def meant(name: str, names: list[str]) -> str:
-    """Name the columns that a name may stand for, or those there are."""
+    """Return the existing names closest to a misspelt name, or the first names."""
     by_small_letters = {other.lower(): other for other in names}
     near = [by_small_letters[n] for n in difflib.get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
     if near:

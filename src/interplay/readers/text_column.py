@@ -1,8 +1,7 @@
-"""A column of texts from a file: numbers, dates or labels, judged by all its values.
+"""A column of texts from a file: numbers, dates or labels, decided by all its values.
 
-Each way of writing numbers is a pattern; where one fits every value, that is how the column is written. Where two fit
-and mean different numbers (1,234 beside 447), the column cannot decide it. Markers of missing values are set aside
-first.
+Each format of numbers is a pattern, which must fit every value. If two formats fit and mean different numbers (1,234
+beside 447), the column leaves its format open. Markers of missing values are set aside first.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from interplay.study.number_texts import (
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Signs that belong to a number without being part of it, if all numbers of a column have the same.
+#: Signs that are removed from numbers if all numbers of a column have the same one.
 _SIGNS_BESIDE = ("%", "$", "€", "£", "¥")
 
 #: A number and its unit.
@@ -44,10 +43,10 @@ class TextColumn:
     Parameters
     ----------
     column : Series
-        Of texts, some perhaps missing. The index says where they are in the file.
+        Texts, some perhaps missing. The index is their line or row in the file.
     name : str
     decimal : str, optional
-        The decimal sign, where the user has said it.
+        The decimal sign, if the user gives it.
     """
 
     def __init__(self, column: pd.Series[Any], name: str, decimal: str | None = None) -> None:
@@ -56,17 +55,17 @@ class TextColumn:
         counts = column.value_counts(sort=False)
         self._all = {raw: int(count) for raw, count in zip(counts.index.tolist(), counts.to_numpy(), strict=True)}
         tidied = {raw: tidy(raw) for raw in self._all}
-        #: Markers of missing values, as they are in the file, if the column holds numbers or dates.
+        #: Texts that mark missing values in a column of numbers or dates, as in the file.
         self.markers = [raw for raw, text in tidied.items() if stands_for_missing(text, among_numbers=True)]
         markers = set(self.markers)
         self._raw = [raw for raw in self._all if raw not in markers]
         self._texts = [tidied[raw] for raw in self._raw]
-        #: The sign or unit that all numbers have beside them, which is left out; "" for none.
+        #: The sign or unit of all numbers, which is removed; "" for none.
         self.beside = self._common_sign() or self._common_unit()
         if self.beside:
             self._texts = [text.replace(self.beside, "").strip() for text in self._texts]
         possible = [way for way in NUMBER_FORMATS if decimal in (None, way.decimal)]
-        #: Ways of writing that would do for every value, one for each meaning.
+        #: Formats that fit every value; of formats that mean the same numbers, the first.
         self.fitting: list[NumberFormat] = []
         meanings: list[list[str]] = []
         for way in possible if self._texts else []:
@@ -88,7 +87,7 @@ class TextColumn:
         return ""
 
     def _common_unit(self) -> str:
-        """Return the letters with which every text ends, after a number: mg, kg/m²."""
+        """Return the unit after the number in every text: mg, kg/m²."""
         found = _UNIT.fullmatch(self._texts[0]) if self._texts else None
         if found is None or len(self._texts) == 1:
             return ""
@@ -98,7 +97,7 @@ class TextColumn:
 
     @property
     def way(self) -> NumberFormat | None:
-        """How the numbers are written, if the values decide it."""
+        """The format of the numbers, if the values decide it."""
         if self._is_told and self.fitting:
             return self.fitting[0]
         if len(self.fitting) == 1:
@@ -108,20 +107,20 @@ class TextColumn:
 
     @property
     def has_signs(self) -> bool:
-        """Say whether any value has a comma or point: a column of plain whole numbers shows nothing."""
+        """Say whether any value has a comma or point: plain whole numbers do not show the decimal sign."""
         return any("," in text or "." in text for text in self._texts)
 
     @property
     def sign(self) -> str:
-        """The sign that may be either, of a column that does not decide it."""
+        """The sign that may be decimal or separate thousands, in a column that leaves its format open."""
         return "," if any("," in text for text in self._texts) else "."
 
     def keeps_its_order(self) -> bool:
-        """Say whether all that fits gives the same numbers but for a factor of 1000."""
+        """Say whether all fitting formats give the same numbers up to a factor of 1000."""
         return len(self.fitting) > 1 and all("," in text for text in self._texts)
 
     def as_numbers(self, way: NumberFormat) -> pd.Series[Any]:
-        """Return the column as numbers, to the last bit."""
+        """Return the column as numbers, read exactly."""
         import pandas as pd
 
         plain = [way.plain(text) for text in self._texts]
@@ -137,7 +136,7 @@ class TextColumn:
         return self._column.map(of_text).astype(np.int64 if whole else np.float64)
 
     def as_days(self) -> pd.Series[Any] | None:
-        """Return a column of dates as days since 1970; None if it holds none, or not all in one way."""
+        """Return a column of dates as days since 1970; None unless all texts are dates of one format."""
         try:
             days = read_dates(self._texts)
         except AmbiguousDatesError:
@@ -147,7 +146,7 @@ class TextColumn:
         return self._column.map(dict(zip(self._raw, days, strict=True))).astype(np.float64)
 
     def as_labels(self) -> pd.Series[Any]:
-        """Return the column as labels, without space around them, and without what is missing among labels too."""
+        """Return the column as labels, without surrounding space and without markers of missing labels."""
         missing = {raw for raw in self.markers if self.is_missing_label(raw)}
         labels = self._column.mask(self._column.isin(missing)) if missing else self._column
         spaced = {raw: raw.strip() for raw in self._all if isinstance(raw, str) and raw != raw.strip()}
@@ -159,18 +158,18 @@ class TextColumn:
         return stands_for_missing(tidy(raw), among_numbers=False)
 
     def count(self, raw: Any) -> int:
-        """Return how often a text occurs."""
+        """Return the number of occurrences of a text."""
         return self._all[raw]
 
     def examples(self) -> str:
-        """Show a value with a comma or point and one that has none or another, and where they are."""
+        """Return a value with a comma or point and a value with other signs, each with its place in the file."""
         signs = [frozenset(text) & {",", "."} for text in self._texts]
         first = next((i for i, found in enumerate(signs) if found), 0)
         other = next((i for i, found in enumerate(signs) if found != signs[first]), None)
         return " and ".join(self._placed(self._raw[i]) for i in (first, other) if i is not None)
 
     def doubt(self) -> str | None:
-        """Say what speaks against labels in a column that is not read as numbers or dates; None if nothing does."""
+        """Return the reason why a column that is read as labels may be numbers or dates; None if there is none."""
         counts = {str(raw): self._all[raw] for raw in self._raw}
         found = doubt_about_labels(counts)
         if self.fitting or (counts and all(is_number(text) for text in self._texts)):
@@ -199,7 +198,7 @@ class TextColumn:
         )
 
     def _because_of_signs(self) -> str | None:
-        """Point at a lone dash or point among words, which may be one of them or stand for a missing value."""
+        """Return a note on a lone dash or point among labels, which may be a label or mark a missing value."""
         if not self._raw or not all(re.search(r"\w", text) for text in self._texts):
             return None
         unsure = [raw for raw in self.markers if not self.is_missing_label(raw) and not re.search(r"\w", str(raw))]
@@ -211,7 +210,7 @@ class TextColumn:
         )
 
     def _because_of_capitals(self) -> str | None:
-        """Point at labels that differ in capitals only."""
+        """Return a note on labels that differ in capitals only."""
         by_small: dict[str, Any] = {}
         for raw, text in zip(self._raw, self._texts, strict=True):
             other = by_small.setdefault(text.lower(), raw)
@@ -226,7 +225,7 @@ class TextColumn:
         return f"{shown(str(raw))} ({self.place(raw)})"
 
     def place(self, raw: Any) -> str:
-        """Say where a text is first, as the file counts."""
+        """Return the line or row of the first occurrence of a text."""
         counted = self._column.index.name
         return f"{'row' if counted is None else counted} {self._column.index[self._row(raw)]}"
 

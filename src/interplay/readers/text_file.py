@@ -1,4 +1,4 @@
-"""Text files, plain or gzipped, through a pipe or not, with what is no text told in one line."""
+"""Text files, plain or gzipped, also through a pipe; other files are refused in one line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TextFile:
     """A text file that can be read more than once, also if it comes through a pipe."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        #: What to call it.
+        #: Name of the file in messages.
         self.shown = "standard input" if os.fspath(path) == "-" else repr(os.fspath(path))
         self._path = path
         self._bytes = None
@@ -36,7 +36,7 @@ class TextFile:
 
     @contextmanager
     def open(self, newline: str | None = "") -> Iterator[IO[str]]:
-        # With a byte order mark or without; newlines as the csv module wants them, if not asked otherwise.
+        # With a byte order mark or without; by default newlines are untranslated, as the csv module needs them.
         with (
             self.open_bytes() as raw,
             io.BufferedReader(_WithoutZeros(raw), 1 << 16) as source,
@@ -46,7 +46,7 @@ class TextFile:
 
     @contextmanager
     def open_bytes(self) -> Iterator[IO[bytes]]:
-        """Open what is in the file, unpacked."""
+        """Open the content of the file, unpacked."""
         with Path(self._path).open("rb") if self._bytes is None else io.BytesIO(self._bytes) as raw:
             if raw.read(2) == b"\x1f\x8b":
                 self._refuse_bombs(raw)
@@ -75,11 +75,11 @@ class TextFile:
 
 
 class _ZeroByte(Exception):
-    """Text has no zero bytes; pandas takes them for the end of a cell."""
+    """A zero byte, which text does not have and pandas takes for the end of a cell."""
 
 
 class _WithoutZeros(io.RawIOBase):
-    """Reads from a file, and stops at a zero byte."""
+    """Reads from a file, and raises an error at a zero byte."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
@@ -88,7 +88,7 @@ class _WithoutZeros(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer, as `io` asks for it."""
+        """Fill the buffer with the next bytes; see `io.RawIOBase`."""
         content = self._source.read(len(buffer))
         if b"\0" in content:
             raise _ZeroByte
@@ -98,7 +98,7 @@ class _WithoutZeros(io.RawIOBase):
 
 @contextmanager
 def readable(content: TextFile) -> Iterator[None]:
-    """Turn what a file that is no text ends in into one line."""
+    """Turn the errors of a file that is not text into one line."""
     shown = content.shown
     try:
         yield
@@ -115,7 +115,7 @@ def readable(content: TextFile) -> Iterator[None]:
 
 
 def _what_of_zeros(content: TextFile) -> str:
-    """Say where the first zero byte is, and what the file may be."""
+    """Name the place of the first zero byte, and the likely format of the file."""
     number, line, before = 0, b"", b""
     with content.open_bytes() as file:
         while b"\0" not in line:

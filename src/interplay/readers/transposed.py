@@ -1,7 +1,7 @@
 """Text files with a variable in each row and a sample in each column → a pandas DataFrame of samples by variables.
 
-So are tables of gene expression written, and those of genes in genomes: the .Rtab and .csv files of Roary and Panaroo,
-in whose .csv files a cell names the gene's copies, or is empty where the genome has none.
+Tables of gene expression are written this way, and tables of genes in genomes: the .Rtab and .csv files of Roary and
+Panaroo. A cell of their .csv files names the gene's copies, and is empty if the genome lacks the gene.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from interplay.readers.written_numbers import WrittenNumbers
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What Roary and Panaroo write of each gene before its copies in each genome.
+#: Columns on a gene that Roary and Panaroo write before the columns of genomes.
 _GENE_COLUMNS = frozenset({
     "Gene", "Non-unique Gene name", "Annotation", "No. isolates", "No. sequences", "Avg sequences per isolate",
     "Genome Fragment", "Order within Fragment", "Accessory Fragment", "Accessory Order with Fragment", "QC",
@@ -62,7 +62,7 @@ def read_transposed(
             raise ValueError(
                 f"{content.shown}, first row: {fields(table.first_rows[0])}, but the header names {len(header)} columns"
             )
-        # The first column has a name, or none.
+        # The header may lack a name of the first column.
         samples = header[len(header) - (table.n_fields - 1) :]
         if is_gene_table(header):
             n_known = next((i for i, name in enumerate(header) if name not in _GENE_COLUMNS), len(header))
@@ -77,7 +77,7 @@ def read_transposed(
         check_names_apart(variables, content.shown, first=1, what="row")
         frame = pd.DataFrame(values, index=pd.Index(samples, name="sample"), columns=pd.Index(variables))
         written = WrittenNumbers(content.shown, decimal=decimal, guessed=".", comma_separates=table.separator == ",")
-        return written.read_in(frame, [name for name in variables if name not in unread], None)
+        return written.read_in(frame, unread)
 
 
 def _values(table: TextTable, decimal: str) -> tuple[np.ndarray[Any, Any], list[str]]:

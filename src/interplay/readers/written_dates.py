@@ -1,6 +1,6 @@
-"""How the dates of a text column are written, and the numbers they stand for: days since 1970.
+"""Dates of a text column → days since 1970.
 
-A column is judged by all its values, as numbers are: 03/04/2020 is in March or in April, which 25/04/2020 decides.
+All values of a column decide its format, as for numbers: 03/04/2020 is in March or in April, and 25/04/2020 decides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED_MONTH = re.compile(
     rf"(?P<day>\d{{1,2}})(?P<sign>[- /.]?)(?P<name>[a-z]{{3,9}})\.?(?P=sign)(?P<year>\d{{4}}){_TIME}", re.IGNORECASE
 )
 
-#: What looks like a date or a time, of whatever kind: a column of such texts is no column of labels.
+#: Texts that look like a date or time of any format: a column of them does not hold labels.
 _LOOKS_LIKE_ONE = re.compile(
     r"\d{4}[-/]\d{1,2}|\d{1,4}([-/.])(?:\d{1,2}|[a-z]{3})\1\d{1,4}(?:[T ].*)?"
     r"|\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[ap]m)?",
@@ -30,11 +30,11 @@ _LOOKS_LIKE_ONE = re.compile(
 
 
 class AmbiguousDatesError(ValueError):
-    """Dates that are as well days before months as months before days."""
+    """Dates that fit both day before month and month before day."""
 
 
 def read_dates(texts: Sequence[str]) -> list[float] | None:
-    """Return the days since 1970 that tidy texts stand for, or None if they are no dates, or not all of one kind.
+    """Return tidy texts as days since 1970, or None unless all are dates of one format.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def read_dates(texts: Sequence[str]) -> list[float] | None:
 
 
 def look_like_dates(texts: Sequence[str]) -> bool:
-    """Say whether most of these texts look like dates or times, whether or not they can be read."""
+    """Say whether most texts look like dates or times, readable or not."""
     return sum(_LOOKS_LIKE_ONE.fullmatch(text) is not None for text in texts) > len(texts) / 2
 
 
@@ -73,7 +73,7 @@ def _days_by(way: re.Pattern[str], texts: Sequence[str]) -> list[float] | None:
 
 
 def _day(part: Callable[[str], str | None]) -> float | None:
-    """Return the days since 1970 of the parts of a date; None if there is no such day."""
+    """Return the days since 1970 from the parts of a date; None if the day does not exist."""
     name = part("name")
     month = int(part("month") or 0) if name is None else _month_of(name)
     try:
@@ -89,7 +89,7 @@ def _day(part: Callable[[str], str | None]) -> float | None:
 
 
 def _seconds_of(zone: str | None) -> int:
-    """Return by how much a time zone is before Greenwich."""
+    """Return the offset of a time zone from UTC, in seconds."""
     if zone is None or zone == "Z":
         return 0
     digits = zone[1:].replace(":", "")

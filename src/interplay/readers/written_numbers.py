@@ -1,7 +1,7 @@
-"""Text columns of a file → numbers, dates or labels, with what is not plain said in one line for each kind.
+"""Text columns of a file → numbers, dates or labels, with one line of warning for each kind of doubt.
 
-Which sign is the decimal one, and which sets off thousands, is decided by all values of a column (`TextColumn`), or by
-the other columns of the file.
+The decimal sign and the separator of thousands are decided by all values of a column (`TextColumn`), or by the other
+columns of the file.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from interplay.study.number_texts import POINT, NumberFormat
 if TYPE_CHECKING:
     import pandas as pd
 
-#: So many columns get a line of their own; the rest are listed in one.
+#: This many columns get a line of their own; the other columns share one line.
 _COLUMNS_NAMED = 5
 
-#: More columns than this are not put into a frame one by one.
+#: More columns than this are not assigned to a frame one by one, which is slow.
 _MANY_COLUMNS = 50
 
 #: Numbers with which people mark missing values, in columns whose other values are far from them.
@@ -38,11 +38,11 @@ class WrittenNumbers:
     Attributes
     ----------
     file : str
-        What to call it.
+        Name of the file in messages.
     decimal : str or None
-        The decimal sign, where the user has said it.
+        The decimal sign, if the user gives it.
     guessed : str
-        The decimal sign with which pandas has read the numbers it knew.
+        The decimal sign that pandas was given.
     comma_separates : bool
         Whether commas separate the fields; numbers with a comma are then in quotes.
     """
@@ -53,14 +53,18 @@ class WrittenNumbers:
     comma_separates: bool
 
     def read_in(
-        self, frame: pd.DataFrame, names: list[str], as_texts: Callable[[list[str]], pd.DataFrame] | None
+        self,
+        frame: pd.DataFrame,
+        unread: Collection[str],
+        as_texts: Callable[[list[str]], pd.DataFrame] | None = None,
     ) -> pd.DataFrame:
-        """Turn the columns `names` of `frame` that are numbers or dates into numbers; say what may be meant otherwise.
+        """Turn columns of `frame` with numbers or dates into numbers, and warn of doubtful columns.
 
-        The sign that pandas was given was a guess: what it may have misread is read again by `as_texts`, unless numbers
-        came as such (None). The index of the frame says where its rows are in the file. What is taken for labels
-        although something speaks against it becomes a categorical column: it has been said, and is not said again.
+        Columns `unread` stay as they are. The decimal sign that pandas was given is a guess: `as_texts` reads columns
+        again that pandas may have misread (None for files with typed cells). The index of the frame is the line or row
+        in the file. Doubtful labels become a categorical column, so that no later step warns of them again.
         """
+        names = [name for name in frame.columns if name not in unread]
         is_text = set(frame.select_dtypes(exclude=["number", "bool", "category"]).columns)
         is_float = set(frame.select_dtypes(include=["float"]).columns)
         columns = [TextColumn(frame[name], name, self.decimal) for name in names if name in is_text]
@@ -100,17 +104,17 @@ class WrittenNumbers:
 
     @staticmethod
     def _signs_shown(columns: Iterable[TextColumn]) -> set[str]:
-        """Return the decimal signs of the columns that decide it themselves."""
+        """Return the decimal signs of the columns whose values decide their format."""
         return {column.way.decimal for column in columns if column.way is not None and column.has_signs}
 
     def _by_other_columns(self, column: TextColumn, signs: set[str]) -> NumberFormat:
-        """Decide about a column that cannot decide it itself, with a warning, or refuse the file.
+        """Choose the format of a column whose values leave it open, with a warning, or refuse the file.
 
-        `signs` are the decimal signs that other columns show: one file is written in one way.
+        `signs` are the decimal signs of the other columns: a file has one format of numbers.
         """
         by_sign = {way.decimal: way for way in column.fitting}
         if POINT in column.fitting and "," not in signs:
-            return POINT  # as everywhere, unless the file shows another use
+            return POINT  # the usual format, unless other columns have decimal commas
         (sign,) = signs if len(signs) == 1 else ("",)
         if sign in by_sign:
             because = f"because other columns have decimal {_SIGNS[sign]}s"
@@ -124,7 +128,7 @@ class WrittenNumbers:
             )
         way = by_sign[sign]
         use = "the separator of thousands" if way.thousands else "the decimal sign"
-        _warn(
+        warn(
             f"column {shown(column.name)}: in {column.examples()} the {_SIGNS[way.thousands or way.decimal]} is taken "
             f"as {use}, {because}: if that is wrong, use decimal=',' or decimal='.'"
         )
@@ -135,10 +139,10 @@ _SIGNS = {",": "comma", ".": "point"}
 
 
 def _replaced(frame: pd.DataFrame, columns: dict[str, pd.Series[Any]]) -> pd.DataFrame:
-    """Return a frame with these columns in the place of those of the same names."""
+    """Return a frame with some columns replaced, by name."""
     import pandas as pd
 
-    if len(columns) > _MANY_COLUMNS:  # one by one, each would have pandas look at all the others
+    if len(columns) > _MANY_COLUMNS:  # each single assignment takes time for all other columns
         return pd.DataFrame({name: columns[name] if name in columns else frame[name] for name in frame.columns})
     for name, column in columns.items():
         frame[name] = column
@@ -147,7 +151,7 @@ def _replaced(frame: pd.DataFrame, columns: dict[str, pd.Series[Any]]) -> pd.Dat
 
 @dataclass
 class _Notes:
-    """What was made of the columns of a file, to be told in a few lines however many they are."""
+    """Warnings about the columns of a file, gathered into a few lines."""
 
     missing: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
@@ -175,24 +179,20 @@ class _Notes:
 
     def tell(self) -> None:
         if self.missing:
-            _warn(f"read as missing values: {_listed(self.missing)}")
+            warn(f"read as missing values: {first_listed(self.missing)}")
         if self.numbers:
-            _warn(f"read as numbers: column {_listed(self.numbers)}")
+            warn(f"read as numbers: column {first_listed(self.numbers)}")
         for name, doubt in self.labels[:_COLUMNS_NAMED]:
-            _warn(f"column {shown(name)} is taken as labels {doubt}")
+            warn(f"column {shown(name)} is taken as labels {doubt}")
         more = [shown(name) for name, _ in self.labels[_COLUMNS_NAMED:]]
         if more:
-            _warn(f"{len(more)} more columns are taken as labels for similar reasons: {_listed(more)}")
+            warn(f"{len(more)} more columns are taken as labels for similar reasons: {first_listed(more)}")
 
 
-def _listed(entries: list[str]) -> str:
-    """Write the first few entries of a list, and how many more there are."""
+def first_listed(entries: list[str]) -> str:
+    """Return the first few entries of a list, and the number of the others."""
     more = len(entries) - _COLUMNS_NAMED
     return ", ".join(entries[:_COLUMNS_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _warn(message: str) -> None:
-    warn(message)
 
 
 def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
@@ -200,7 +200,7 @@ def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
     numbers = frame.select_dtypes(include=["number"])
     if numbers.empty:
         return
-    # Most columns end here, all at once: neither their least nor their greatest number is one of these.
+    # Most columns are done here, all at once: neither their minimum nor their maximum is a sentinel.
     ends = np.stack([numbers.min().to_numpy(dtype=float), numbers.max().to_numpy(dtype=float)])
     suspected = set(numbers.columns[np.flatnonzero(np.isin(ends, _SENTINELS).any(axis=0))]) & set(names)
     found = []
@@ -217,7 +217,7 @@ def _warn_of_sentinels(frame: pd.DataFrame, names: Collection[str]) -> None:
                 span = f"{others.min():g} to {others.max():g}"
                 found.append(f"{sentinel} in column {shown(name)} ({count} values, the others are {span})")
     if found:
-        _warn(f"may stand for missing values: {_listed(found)}: if so, use na_values=[{found[0].split()[0]!r}]")
+        warn(f"may stand for missing values: {first_listed(found)}: if so, use na_values=[{found[0].split()[0]!r}]")
 
 
 def _has_large(values: np.ndarray[Any, Any]) -> bool:
@@ -231,7 +231,7 @@ def _is_whole(texts: pd.Series[Any]) -> bool:
 
 
 def _shows_its_sign(values: np.ndarray[Any, Any]) -> bool:
-    """Say whether numbers, read with some decimal sign, leave no doubt that it is one."""
+    """Say whether numbers prove the decimal sign with which they were read."""
     finite = values[np.isfinite(values)]
     return not may_have_groups(values) and bool((finite % 1 != 0).any())
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from interplay.base.checks import shown
 
-#: What a table may unpack to: this, or so many times the size of the file if that is more.
+#: Largest size of an unpacked table, in bytes, or as a multiple of the size of the file if that is more.
 _MAX_BYTES = 1 << 30
 _MAX_RATIO = 100
 
@@ -41,13 +41,13 @@ def unpacked(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise ValueError(f"{name} is protected by a password: unpack it yourself") from None
         try:
             yield target
-        except ValueError as error:  # the table is known by where it is in the zip
+        except ValueError as error:  # messages name the place of the table in the zip file
             inside = os.path.join(os.fspath(path), target.name)
             raise type(error)(str(error).replace(os.fspath(target), inside)) from None
 
 
 def _only_entry(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """Return the entry that is a file of the user's; those that a system adds are none."""
+    """Return the only entry, without the files that operating systems add."""
     entries = [
         entry
         for entry in archive.infolist()

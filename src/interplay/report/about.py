@@ -1,21 +1,18 @@
-"""What a result is about: outcome, file, samples, date; and the command or call that repeats it.
+"""Facts about a result: outcome, file, samples, date; and the command or call that repeats it.
 
-Outcome, source and date may be missing or of another tool: loading a result does not check all of them.
+Outcome, source and date may be missing or come from another tool: loading a result does not check all of them.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import printable
 
 if TYPE_CHECKING:
-    from interplay.results.interactions import Interactions
-    from interplay.results.selection import Selection
-
-    Result: TypeAlias = Selection | Interactions
+    from interplay.results.result import Result
 
 
 def target_of(selection: Result) -> str:
@@ -44,7 +41,7 @@ def date_of(selection: Result) -> str:
 
 
 def facts(selection: Result) -> list[tuple[str, str]]:
-    """Return what stands under the headline: names and values."""
+    """Return the facts under the headline, as names and values."""
     provenance, dropped = selection.provenance, dropped_columns(selection)
     left_out = provenance["samples_left_out"]
     samples = f"{provenance['n_samples']:,}" + (f" ({left_out:,} left out)" if left_out else "")
@@ -60,24 +57,24 @@ def facts(selection: Result) -> list[tuple[str, str]]:
 
 
 def repeat(selection: Result) -> str:
-    """Return what repeats the run: the command, if it was one, else the call; for a replication, that of its search."""
+    """Return the command that repeats the run, or else the call; for a replication, those of its search."""
     return _text(_source(_of_search(selection)).get("command")) or _call(selection)
 
 
 def _of_search(selection: Result) -> dict[str, Any]:
-    """Return the record of the search: that of a replication is of the new samples."""
+    """Return the provenance of the search; a replication keeps it beside its own provenance."""
     provenance: dict[str, Any] = selection.provenance
     first: dict[str, Any] = provenance.get("found in", provenance)
     return first
 
 
 def _call(selection: Result) -> str:
-    """Return the call that repeats the run; of a long list only the beginning."""
+    """Return the call that repeats the run; long lists are cut off."""
     provenance, settings = _of_search(selection), dict(selection.settings)
     settings["p_adjust"] = provenance.get("p_adjust", settings["p_adjust"])  # a replication may have another
-    function, then = ("select", "") if hasattr(selection, "is_relevant") else ("interactions", "")
-    if function == "interactions" and "n_contrast" in settings:  # tests of a selection's tuples have its settings
-        function, then = "select", ".interactions()"
+    function, then = "select" if "n_contrast" in settings else "interactions", ""
+    if function == "select" and not hasattr(selection, "is_relevant"):  # tests of a selection's tuples
+        then = ".interactions()"
         settings = {name: value for name, value in settings.items() if name not in ("top", "max_p")}
     lines = "".join(
         f"    {name}={shown_value(value) if isinstance(value, list) else repr(value)},\n"
@@ -88,7 +85,7 @@ def _call(selection: Result) -> str:
 
 
 def _data_arguments(provenance: dict[str, Any], *, with_positions: bool) -> str:
-    """Return the arguments that are data, as they stand in a call."""
+    """Return the arguments of a call that are data."""
     given = [name for name in ("strata", "groups", "covariates") if provenance.get(name, {})]
     if not provenance.get("groups", {}).get("n_groups"):  # permutations alone
         given = [name for name in given if name != "groups"]
@@ -98,7 +95,7 @@ def _data_arguments(provenance: dict[str, Any], *, with_positions: bool) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """Return a setting as it would be written, but not pages of it."""
+    """Return a setting as Python code, or its first 499 characters."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 500 else text[:499] + "…"
 

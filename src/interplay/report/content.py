@@ -1,7 +1,7 @@
-"""Selection → what the tables and pictures of the report show, as plain lists and numbers for JSON.
+"""Selection → content of the tables and pictures of the report, as plain lists and numbers for JSON.
 
-Variables come in order of significance. Rows and names are referred to by their place in ``names``: the first are
-those of the table's rows, the rest names of partners that have no row.
+Variables come in order of significance. Rows and names are referred to by their place in ``names``: first come the
+names of the table's rows, then the names of partners that have no row.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 #: The report holds as many of the most significant variables as fit this many bytes (about 30,000 of short names).
 MAX_TABLE_BYTES = 3_000_000
-#: And cells of as many tuples as have this many numbers in all.
+#: The report holds cells of tuples up to this many numbers in total.
 MAX_CELL_NUMBERS = 150_000
 
 MAX_CORRELATED = 60
 MAX_IN_NETWORK = 60
 MAX_CURVE_POINTS = 400
-#: Fits are shown for so many comparisons of classes, with fewer points where these are many.
+#: Null fits are shown for this many comparisons of classes; many fits share a total number of points.
 MAX_FITS = 200
 MAX_POINTS_OF_ALL_FITS = 20_000
 MAX_NAME_LENGTH = 200
 
 
 class ReportNames:
-    """Names of variables by their place in the report; names without a row are added when they are met."""
+    """Names of variables by their place in the report; the name of a partner without a row is added on first use."""
 
     def __init__(self, selection: Selection, rows: list[int]) -> None:
         self._names = selection.names
@@ -85,11 +85,11 @@ def report_content(selection: Selection) -> dict[str, Any]:
         "groups": _groups(selection, names),
         "network": _network(selection, names),
     }
-    return {"names": names.shown, **content}  # the last, when all names have been met
+    return {"names": names.shown, **content}  # names are complete only now
 
 
 def number(value: float, digits: int = 8) -> float | int | None:
-    """Round to significant digits; None for what JSON has no number for."""
+    """Round to significant digits; return None for infinities and NaN, which JSON lacks."""
     if not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
@@ -97,7 +97,7 @@ def number(value: float, digits: int = 8) -> float | int | None:
 
 
 def numbers(values: npt.ArrayLike, digits: int = 8) -> list[float | int | None]:
-    """Round all of them."""
+    """Round all values to significant digits."""
     return [number(value, digits) for value in np.asarray(values, dtype=np.float64).ravel().tolist()]
 
 
@@ -121,7 +121,7 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
     best = selection.best_run[rows]
     partners = [[names.place_of(u) for u in selection.best_tuple(v).tolist() if u != v] for v in rows]
     verdicts = [selection.verdicts[v] for v in rows]
-    # Of a variable that is not relevant, nobody asks what its partner is.
+    # Verdicts are shown for relevant variables with partners only.
     has_verdict = [selection.is_relevant[v] and len(mates) > 0 for v, mates in zip(rows, partners, strict=True)]
     cautions = selection.cautions
     return {
@@ -146,7 +146,7 @@ def _table(selection: Selection, rows: list[int], names: ReportNames) -> dict[st
 
 
 def _part(selection: Selection, verdict: Verdict, n_members: int) -> list[str]:
-    """Name the members that interact, where these are not all."""
+    """Name the members that interact, if only some members do."""
     return [selection.names[v] for v in verdict.members] if len(verdict.members) < n_members else []
 
 
@@ -168,7 +168,7 @@ def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
 
 
 def _curves(selection: Selection, counts: TupleCounts) -> dict[str, Any]:
-    """Return the curves of survival in the cells of a tuple, if there are any."""
+    """Return the survival curves of the cells of a tuple, if the result has them."""
     for curves in selection.survival_curves:
         if curves.is_of(counts.members, counts.run, counts.discretization):
             steps = [slice(start, end) for start, end in pairwise(curves.start.tolist())]
@@ -198,7 +198,7 @@ def _retests(selection: Selection, rows: list[int]) -> list[dict[str, Any]]:
 
 
 def _contrast(selection: Selection) -> dict[str, Any]:
-    # Gains of tuples of several sizes are not comparable: those of the largest are drawn.
+    # Gains of tuples of different sizes are not comparable: gains of the largest tuples are drawn.
     runs = [run for run in selection.runs if run.dimensions == selection.dimensions[-1]]
     gain = np.sort(np.concatenate([run.gains.contrast_gain for run in runs]))[::-1]
     gain = gain[np.isfinite(gain)]
@@ -211,7 +211,7 @@ def _points_per_fit(selection: Selection) -> int:
 
 
 def _fits(selection: Selection) -> list[tuple[str, NullFit]]:
-    """Return the null fits, and what each is of: a comparison of classes, a test, or both."""
+    """Return the null fits with their labels: a comparison of classes, a test, or both."""
     if not selection.tests:
         return [(run.decision, run.null_fit) for run in selection.runs]
     several = len(selection.comparisons) > 1
@@ -224,7 +224,7 @@ def _fits(selection: Selection) -> list[tuple[str, NullFit]]:
 
 def _null_fit(label: str, fit: NullFit, n_points: int) -> dict[str, Any]:
     expected, observed, low, high = fit.qq_points()
-    # Few p-values are small, and these matter most: they stay, of the others some do.
+    # Small p-values are few and matter most: all of them are kept, larger ones are thinned out.
     chosen = _thinned(len(expected), n_points)
     return {
         "decision": _cut(label),
@@ -259,7 +259,7 @@ def _correlation(selection: Selection, names: ReportNames) -> dict[str, Any]:
 
 
 def _groups(selection: Selection, names: ReportNames) -> list[list[int]]:
-    """Return the groups of two and more that say the same."""
+    """Return the groups of two or more redundant variables."""
     if len(selection.correlation) != len(selection.ranked):
         return []
     number_of = dict(zip(selection.relevant, selection.ranked.tolist(), strict=True))
@@ -283,7 +283,7 @@ def _network(selection: Selection, names: ReportNames) -> dict[str, Any]:
 
 
 def _thinned(n: int, n_points: int = MAX_CURVE_POINTS) -> npt.NDArray[np.intp]:
-    """Choose places of a long sorted list: all of the first, then ever fewer."""
+    """Choose places of a long sorted list: all of the first ones, and fewer and fewer of the later ones."""
     if n <= n_points:
         return np.arange(n)
     return np.unique(np.geomspace(1, n, n_points).round().astype(np.intp)) - 1

@@ -1,27 +1,23 @@
-"""Interactions → one self-contained HTML file: what was found, the tuples cell by cell, how it was done."""
+"""Interactions → one self-contained HTML page: the table of tuples, their cells, methods and settings."""
 
 from __future__ import annotations
 
-import html
-import os
-from string import Template
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
-from interplay.files.whole_file import whole_file
 from interplay.plots.why import share_around
-from interplay.report.about import facts, repeat
-from interplay.report.page import csp_hash, facts_list, flat, page_file, rows_of
+from interplay.report.page import filled_page
 from interplay.results.interaction_table import cell_in_words
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
     from interplay.results.interactions import Interactions
 
-#: Rows of the table, and tuples that are shown cell by cell.
+#: Largest number of rows of the table, and of tuples that are shown cell by cell.
 _MAX_ROWS = 500
 _MAX_TUPLES = 12
 
@@ -30,34 +26,22 @@ _N_SHADES = 9
 
 _RIGHT = ' class="number"'
 
-#: More cells would not be read.
+#: Tuples with more cells are not shown cell by cell: nobody would read them.
 _MAX_CELLS = 64
-
-
-def write_interactions(result: Interactions, path: str | os.PathLike[str]) -> None:
-    """Write the report to `path`, whole or not at all."""
-    page = interactions_page(result)
-    with whole_file(path) as file:
-        file.write(page.encode("utf-8", errors="replace"))
 
 
 def interactions_page(result: Interactions) -> str:
     """Return the whole report as HTML."""
-    style = page_file("report.css") + page_file("interactions.css")
-    return Template(page_file("interactions.html")).substitute(
-        style_hash=csp_hash(style),
-        style=style,
-        headline=_text(result.headline()),
-        facts=facts_list(facts(result)),
-        details=_text(result.details()),
-        notes="\n".join(f'<p class="note">{_text(note)}</p>' for note in result.notes()),
+    return filled_page(
+        "interactions.html",
+        result,
+        styles=["report.css", "interactions.css"],
+        headline=escape(result.headline()),
+        details=escape(result.details()),
+        notes="\n".join(f'<p class="note">{escape(note)}</p>' for note in result.notes()),
         table=_table(result),
         tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
-        methods=_text(methods_words(result)),
-        settings=rows_of(result.settings.items()),
-        provenance=rows_of(flat(result.provenance)),
-        repeat=_text(repeat(result)),
-        version=_text(str(result.provenance["versions"]["interplay"])),
+        methods=escape(methods_words(result)),
     )
 
 
@@ -110,7 +94,7 @@ def _table(result: Interactions) -> str:
     first = [] if result.first is None else ["p, first", *(["log odds, first"] if has_odds else [])]
     names = ["members", "G²", "df", "p", "p adjusted", "", "method", *effect, *first]
     on_left = ("members", "", "method", "where")
-    head = "".join(f'<th scope="col"{_RIGHT * (name not in on_left)}>{_text(name)}</th>' for name in names)
+    head = "".join(f'<th scope="col"{_RIGHT * (name not in on_left)}>{escape(name)}</th>' for name in names)
     rows = "\n".join(_row(result, row, has_odds) for row in range(min(len(result), _MAX_ROWS)))
     more = len(result) - _MAX_ROWS
     rest = f'<p class="note">The table of the result has {more:,} more tuples.</p>' if more > 0 else ""
@@ -125,10 +109,7 @@ def _row(result: Interactions, row: int, has_odds: bool) -> str:
         else '<span class="badge no">not significant</span>'
     )
     if has_odds:
-        effect = [
-            _number(tested.log_or[row]),
-            f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}",
-        ]
+        effect = [_number(tested.log_or[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]
     else:
         effect = [_number(tested.residual[row]), cell_in_words(result, row)]
     cells = [
@@ -149,7 +130,7 @@ def _row(result: Interactions, row: int, has_odds: bool) -> str:
 
 
 def _tuple_card(result: Interactions, row: int) -> str:
-    """Show the cells of a tuple, and what its members tell by themselves."""
+    """Return a figure of the cells of a tuple, with the gains of its members alone and given the others."""
     try:
         counts = result.counts_of(row)
     except ValueError:
@@ -162,28 +143,28 @@ def _tuple_card(result: Interactions, row: int) -> str:
         f"{name} {tested.gain_alone[row, place]:.3g} alone, {tested.gain[row, place]:.3g} given the others"
         for place, name in enumerate(members)
     )
-    caption = f"<h3>{_text(' × '.join(members))}</h3><p>{_text(f'Gains in bits × samples: {alone}.')}</p>"
+    caption = f"<h3>{escape(' × '.join(members))}</h3><p>{escape(f'Gains in bits × samples: {alone}.')}</p>"
     return f'<figure class="card"><figcaption>{caption}</figcaption>{_grid(result, counts, members)}</figure>'
 
 
 def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
-    """Lay the cells out: the last member to the right, all others downwards."""
+    """Return the cells as a table: levels of the last member in columns, of all others in rows."""
     labels = result.outcome.labels
     shape = counts.counts.shape[:-1]
     overall = counts.counts.reshape(-1, len(labels)).sum(axis=0)
-    columns = "".join(f'<th scope="col">{_text(name)}</th>' for name in counts.level_names[-1])
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in counts.level_names[-1])
     lines = []
     for index in np.ndindex(*shape[:-1]):
-        heads = "".join(f'<th scope="row">{_text(counts.level_names[i][level])}</th>' for i, level in enumerate(index))
+        heads = "".join(f'<th scope="row">{escape(counts.level_names[i][level])}</th>' for i, level in enumerate(index))
         cells = "".join(_cell(counts.counts[(*index, last)], overall) for last in range(shape[-1]))
         lines.append(f"<tr>{heads}{cells}</tr>")
-    tops = "".join(f'<th scope="col">{_text(name)}</th>' for name in members[:-1])
+    tops = "".join(f'<th scope="col">{escape(name)}</th>' for name in members[:-1])
     what = f"share of {printable(labels[1])}" if len(labels) == 2 else "samples of " + ", ".join(map(printable, labels))
     head = (
-        f'<tr>{tops}<th scope="colgroup" colspan="{shape[-1]}">{_text(members[-1])}</th></tr>'
+        f'<tr>{tops}<th scope="colgroup" colspan="{shape[-1]}">{escape(members[-1])}</th></tr>'
         f"<tr>{'<td></td>' * (len(shape) - 1)}{columns}</tr>"
     )
-    return f'<table class="cells"><thead>{head}</thead><tbody>{"".join(lines)}</tbody></table><p>{_text(what)}</p>'
+    return f'<table class="cells"><thead>{head}</thead><tbody>{"".join(lines)}</tbody></table><p>{escape(what)}</p>'
 
 
 def _cell(counts: IntArray, overall: IntArray) -> str:
@@ -198,12 +179,8 @@ def _cell(counts: IntArray, overall: IntArray) -> str:
 
 
 def _td(text: str, *, names: bool = False) -> str:
-    return f'<td class="{"names" if names else "number"}">{_text(text)}</td>'
+    return f'<td class="{"names" if names else "number"}">{escape(text)}</td>'
 
 
 def _number(value: float) -> str:
     return "–" if not np.isfinite(value) else f"{value:.3g}"
-
-
-def _text(text: str) -> str:
-    return html.escape(text)

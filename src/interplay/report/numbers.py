@@ -1,4 +1,4 @@
-"""Numbers and names as the report writes them, in Python; the scripts of the page write them alike (base.js)."""
+"""Numbers and names as the report writes them; base.js writes p-values in the same way."""
 
 from __future__ import annotations
 
@@ -17,25 +17,12 @@ def p_text(p: float) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def gain_text(gain: float) -> str:
-    """Return a gain as the scripts of the page write it.
-
-    Examples
-    --------
-    >>> gain_text(0.01234), gain_text(12.345), gain_text(1234.5), gain_text(-2.5)
-    ('0.0123', '12.3', '1234', '−2.5')
-    """
-    size = abs(gain)
-    text = f"{size:.2e}" if size >= 1e5 else f"{size:.0f}" if size >= 100 else "0" if size < 0.001 else f"{size:.3g}"
-    return f"−{text}" if gain < 0 and text != "0" else text
-
-
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def short(name: str, length: int = 60) -> str:
-    """Return a name that does not break a sentence."""
+    """Return a name on one line, cut to `length` characters."""
     line = " ".join(name.split()) or "(blank)"
     return line if len(line) <= length else line[: length - 1] + "…"

@@ -1,25 +1,28 @@
-"""Words, content, style and scripts → the text of the page."""
+"""Sentences, content, style and scripts → the HTML of a page, and its file."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
+from html import escape
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from interplay.files.whole_file import whole_file
 from interplay.report.about import facts, repeat, shown_value
 from interplay.report.content import report_content
 from interplay.report.study_words import references
 from interplay.report.words import REFERENCES, headline, methods_paragraph, summary_sentences
 
 if TYPE_CHECKING:
+    from interplay.results.result import Result
     from interplay.results.selection import Selection
 
-#: In this order: each may use what stands before it.
+#: In this order: a script may use the scripts before it.
 _SCRIPTS = (
     "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "why.js",
     "survival.js", "details.js", "table.js", "main.js",
@@ -36,65 +39,89 @@ _ABOUT_TUPLES = (
 
 def report_page(selection: Selection) -> str:
     """Return the whole report as HTML."""
-    style = page_file("report.css")
-    # One function around all of them: nothing leaks into the page's global names.
-    script = "(() => {\n'use strict';\n" + "\n".join(page_file(name) for name in _SCRIPTS) + "\n})();\n"
-    return Template(page_file("report.html")).substitute(
-        style_hash=csp_hash(style),
-        script_hash=csp_hash(script),
-        style=style,
+    # One function around all scripts: nothing leaks into the page's global names.
+    script = "(() => {\n'use strict';\n" + "\n".join(_page_file(name) for name in _SCRIPTS) + "\n})();\n"
+    return filled_page(
+        "report.html",
+        selection,
+        styles=["report.css"],
         script=script,
-        headline=html.escape(headline(selection)),
+        headline=escape(headline(selection)),
         about=_ABOUT_ALONE if selection.dimensions == (1,) else _ABOUT_TUPLES,
-        facts=facts_list(facts(selection)),
-        summary="\n".join(f"<p>{html.escape(sentence)}</p>" for sentence in summary_sentences(selection)),
-        methods=html.escape(methods_paragraph(selection)),
-        references="\n".join(
-            f"<li>{html.escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))
-        ),
-        settings=rows_of(selection.settings.items()),
-        provenance=rows_of(flat(selection.provenance)),
-        repeat=html.escape(repeat(selection)),
-        version=html.escape(str(selection.provenance["versions"]["interplay"])),
+        summary="\n".join(f"<p>{escape(sentence)}</p>" for sentence in summary_sentences(selection)),
+        methods=escape(methods_paragraph(selection)),
+        references="\n".join(f"<li>{escape(reference)}</li>" for reference in (*REFERENCES, *references(selection))),
         data=embedded_json(report_content(selection)),
     )
+
+
+def filled_page(
+    template: str, result: Result, *, styles: Sequence[str], headline: str, script: str = "", **parts: str
+) -> str:
+    """Return a page from a template of the folder page/, its style sheets and its parts as HTML.
+
+    Head, facts, settings, provenance and the call that repeats the run are filled in for all results.
+    """
+    version = escape(str(result.provenance["versions"]["interplay"]))
+    style = "".join(map(_page_file, styles))
+    head = Template(_page_file("head.html")).substitute(
+        script_policy=f"script-src 'sha256-{_csp_hash(script)}'; " if script else "",
+        style_hash=_csp_hash(style),
+        style=style,
+        headline=headline,
+        version=version,
+    )
+    facts_list = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts(result))
+    return Template(_page_file(template)).substitute(
+        head=head,
+        headline=headline,
+        script=script,
+        facts="\n".join(facts_list),
+        settings=_rows_of(result.settings.items()),
+        provenance=_rows_of(_flat(result.provenance)),
+        repeat=escape(repeat(result)),
+        version=version,
+        **parts,
+    )
+
+
+def write_page(page: str, path: str | os.PathLike[str]) -> None:
+    """Write a page to `path`, whole or not at all."""
+    with whole_file(path) as file:
+        # Half a surrogate pair in a name cannot be encoded; it is shown as "?".
+        file.write(page.encode("utf-8", errors="replace"))
 
 
 def embedded_json(content: Any) -> str:
     """Return JSON that is safe inside a script element, whatever the names are.
 
-    HTML looks for ``</script`` and ``<!--`` without knowing about strings. Escaped, the same JSON holds no such thing.
+    HTML looks for ``</script`` and ``<!--`` even inside strings. The same JSON with escapes contains neither.
     """
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def csp_hash(text: str) -> str:
-    """Return what the content security policy calls this text: nothing else is allowed to run."""
+def _csp_hash(text: str) -> str:
+    """Return the hash by which the content security policy allows this script or style, and no other."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def page_file(name: str) -> str:
+def _page_file(name: str) -> str:
     """Return a file of the folder page/."""
     return (files("interplay.report") / "page" / name).read_text(encoding="utf-8")
 
 
-def facts_list(entries: Iterable[tuple[str, str]]) -> str:
-    """Return names and values as entries of a description list."""
-    return "\n".join(f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in entries)
-
-
-def rows_of(entries: Iterable[tuple[str, Any]]) -> str:
+def _rows_of(entries: Iterable[tuple[str, Any]]) -> str:
     """Return names and values as rows of a table."""
     return "\n".join(
-        f'<tr><th scope="row">{html.escape(str(name))}</th><td>{html.escape(shown_value(value))}</td></tr>'
+        f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(shown_value(value))}</td></tr>'
         for name, value in entries
     )
 
 
-def flat(entries: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+def _flat(entries: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     """Return a dict of dicts as names and values."""
     found: list[tuple[str, Any]] = []
     for name, value in entries.items():
-        found += flat(value, f"{prefix}{name} ") if isinstance(value, dict) else [(f"{prefix}{name}", value)]
+        found += _flat(value, f"{prefix}{name} ") if isinstance(value, dict) else [(f"{prefix}{name}", value)]
     return found

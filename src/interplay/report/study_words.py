@@ -1,4 +1,4 @@
-"""What the study's design adds to the sentences: groups, permutations, covariates, censored times."""
+"""Sentences on the design of the study: groups, permutations, covariates, censored times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GENOMIC_CONTROL = "Devlin B., Roeder K. (1999). Genomic control for association 
 
 
 def null_sentence(selection: Selection) -> str:
-    """Say what p-values come from, in the summary; nothing where neither groups nor permutations were used."""
+    """Return a sentence of the summary on the source of p-values; "" without groups and permutations."""
     about = _about(selection)
     fit = selection.runs[0].null_fit
     if fit.is_permuted:
@@ -29,7 +29,7 @@ def null_sentence(selection: Selection) -> str:
 
 
 def null_method(selection: Selection) -> str:
-    """Say the same for a methods section; nothing where neither were used."""
+    """Return sentences of the methods section on the source of p-values; "" without groups and permutations."""
     about, fit = _about(selection), selection.runs[0].null_fit
     if fit.is_permuted:
         return (
@@ -47,23 +47,19 @@ def null_method(selection: Selection) -> str:
 
 
 def errors_sentence(selection: Selection) -> str:
-    """Say what the adjustment keeps, where it is that of permutations."""
-    settings = selection.settings
-    if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
-        return ""
-    return f"Step-down maxT keeps the probability of any false discovery at or below {settings['level']:.3g}."
+    """Return a sentence on the error rate that the adjustment by permutations controls; "" for other adjustments."""
+    kept = f"Step-down maxT keeps the probability of any false discovery at or below {selection.settings['level']:.3g}."
+    return kept if selection.adjustment == "maxT" else ""
 
 
 def adjustment_method(selection: Selection) -> str:
-    """Say which variables are relevant, where permutations have adjusted p-values already."""
-    settings = selection.settings
-    if not selection.runs[0].null_fit.is_permuted or settings["p_adjust"] == "none":
-        return ""
-    return f"Variables with an adjusted p < {settings['level']:g} were considered relevant."
+    """Return a sentence on the level of significance; "" unless permutations adjusted the p-values."""
+    judged = f"Variables with an adjusted p < {selection.settings['level']:g} were considered relevant."
+    return judged if selection.adjustment == "maxT" else ""
 
 
 def retest_sentences(selection: Selection) -> list[str]:
-    """Say what second tests left of the finds, in the summary."""
+    """Return sentences of the summary on the relevant variables that second tests confirm or not."""
     said = []
     for retest in selection.retests:
         failed = [selection.names[v] for v in retest.failed(selection.settings["level"]).tolist()]
@@ -81,7 +77,7 @@ def retest_sentences(selection: Selection) -> list[str]:
 
 
 def retest_methods(selection: Selection) -> list[str]:
-    """Say how finds were tested again, for a methods section."""
+    """Return sentences of the methods section on second tests."""
     said = []
     is_survival = "survival" in selection.provenance
     for retest in selection.retests:
@@ -111,7 +107,7 @@ def _covariates(names: list[str]) -> str:
 
 
 def references(selection: Selection) -> tuple[str, ...]:
-    """Return what is to be cited beside the method itself."""
+    """Return the references beyond those of the method itself."""
     if selection.runs[0].null_fit.is_permuted:
         return (WESTFALL_YOUNG,)
     return (GENOMIC_CONTROL,) if _about(selection).get("n_groups") else ()
@@ -128,7 +124,7 @@ def _number(about: dict[str, object], name: str) -> float:
 
 
 def _permutations(selection: Selection) -> str:
-    """How many of what: "199 permutations of the labels of 20 whole groups"."""
+    """Return the permutations in words: "199 permutations of the labels of 20 whole groups"."""
     about = _about(selection)
     number = len(selection.runs[0].null_fit.permuted_max)
     every = "all " if about.get("all_permutations") and _is_complete(selection) else ""

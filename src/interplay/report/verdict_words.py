@@ -1,4 +1,4 @@
-"""What a tuple of a selection is, in words: an interaction, effects that add up, or not known."""
+"""Verdicts on tuples of a selection in words: interaction, additive effects, unclear or untested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.statistics.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTEST
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
-#: What each verdict means, for a reader who has not seen the manual.
+#: The meaning of each verdict, for a reader who has not seen the manual.
 MEANINGS = {
     INTERACTION: "together these variables have an effect beyond the sum of their separate effects",
     ADDITIVE: "each of these variables has an effect by itself, and no interaction between them was found",
@@ -50,7 +50,7 @@ def verdict_sentence(verdict: Verdict, part: Sequence[str] = ()) -> str:
 def partner_sentence(selection: Selection) -> str:
     """Say how many of the relevant variables interact with their partners, and name the clearest case."""
     of_relevant = selection.table.iloc[selection.ranked].to_dict("records")
-    rows = [row for row in of_relevant if row["partners"]]  # what shows alone has none
+    rows = [row for row in of_relevant if row["partners"]]  # variables found alone have no partners
     by_verdict = {word: [row for row in rows if row["verdict"] == word] for word in MEANINGS}
     n = len(of_relevant)
     found = [] if len(rows) == n else [_shown_alone(n - len(rows), n)]

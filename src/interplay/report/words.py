@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,7 @@ def headline(selection: Selection) -> str:
 
 
 def summary_sentences(selection: Selection) -> list[str]:
-    """Return what a reader should know first, one thought each."""
+    """Return the sentences of the summary, one thought each."""
     found = [_what_was_searched(selection), _strata(selection)]
     if len(selection.ranked):
         found += [_found(selection), _synergy(selection), _groups(selection)]
@@ -84,7 +85,7 @@ def methods_paragraph(selection: Selection) -> str:
             "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
             f"{selection.provenance['versions']['interplay']}.",
-            f"{_data_method(selection)}; {_outcome(selection)} had {_classes(selection)}"
+            f"{_data_method(selection)}; {_outcome(selection)} had {_listed(selection.class_sizes, 'classes')}"
             f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
@@ -120,7 +121,7 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
     size = "" if k == 1 else f" ({_n_tuples(selection)})"
     searched = f"The search covered {_looked_at(selection)}{size}{several}"
-    return f"{first}. {searched}, and the outcome has {_classes(selection)}."
+    return f"{first}. {searched}, and the outcome has {_listed(selection.class_sizes, 'classes')}."
 
 
 def _outcome(selection: Selection) -> str:
@@ -181,7 +182,7 @@ def _group_method(selection: Selection) -> list[str]:
 
 
 def _missing_method(selection: Selection) -> list[str]:
-    # Whether there were any is not recorded.
+    # The result does not record whether values were missing.
     done = {"level": "counted as a level of their own", "impute": "drawn at random from the variable's other values"}
     missing = selection.settings["missing"]
     return [f"Missing values, if any, were {done[missing]}."] if missing in done else []
@@ -189,14 +190,16 @@ def _missing_method(selection: Selection) -> list[str]:
 
 def _listed_strata(selection: Selection) -> str:
     sizes = selection.provenance["strata"]
-    if not sizes:
-        return ""
+    return _listed(sizes, "strata") if sizes else ""
+
+
+def _listed(sizes: Mapping[str, int], noun: str) -> str:
     listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
-    return f"{len(sizes)} strata ({listed}{', …' if len(sizes) > 6 else ''})"
+    return f"{len(sizes)} {noun} ({listed}{', …' if len(sizes) > 6 else ''})"
 
 
 def _found(selection: Selection) -> str:
-    """How the variables were found, where there are several ways."""
+    """Return a sentence on the arms that found the variables, if several arms were combined."""
     if not selection.tests:
         return ""
     how = Counter(selection.found[v] for v in selection.ranked)
@@ -234,7 +237,7 @@ def _nothing_found(selection: Selection) -> str:
     return f"{first} {_found_alone(selection) or _too_few_samples(selection) or _NO_PROOF}"
 
 
-#: Nothing in the data says what else to try.
+#: Advice if the data suggest none.
 _NO_PROOF = (
     "This does not prove that no variable matters: an effect may be too small for this number of samples, or need "
     "larger tuples than those that were searched."
@@ -242,10 +245,8 @@ _NO_PROOF = (
 
 
 def _found_alone(selection: Selection) -> str:
-    """Name the variable that is significant by itself, where the search in tuples did not find it."""
-    if selection.dimensions[0] == 1:
-        return ""
-    if selection.provenance["strata"]:
+    """Name a variable that is significant alone, although the search in tuples did not find it."""
+    if selection.dimensions[0] == 1 or selection.provenance["strata"]:
         return ""
     log_p = np.min([run.log_p_alone for run in selection.runs], axis=0)
     log_p += math.log(len(selection.runs) * len(selection.names))
@@ -260,7 +261,7 @@ def _found_alone(selection: Selection) -> str:
 
 
 def _too_few_samples(selection: Selection) -> str:
-    if selection.dimensions[-1] == 1 or selection.tests:  # alone, p-values are exact however few samples there are
+    if selection.dimensions[-1] == 1 or selection.tests:  # single variables have exact tests
         return ""
     run = min(selection.runs, key=lambda run: int(run.class_sizes.min()))
     note = note_on_sparse_tuples(run.class_labels, run.class_sizes, run.gains.df, dimensions=run.dimensions)
@@ -338,11 +339,8 @@ def _arms_method(selection: Selection) -> list[str]:
 
 def _comparisons_method(selection: Selection) -> list[str]:
     n_runs = len(selection.comparisons)
-    return (
-        [f"The p-value of a variable is its smallest p-value times {n_runs}, the number of comparisons."]
-        if n_runs > 1
-        else []
-    )
+    said = f"The p-value of a variable is its smallest p-value times {n_runs}, the number of comparisons."
+    return [said] if n_runs > 1 else []
 
 
 def _fit_method(selection: Selection, fit: NullFit) -> str:
@@ -383,12 +381,6 @@ def _adjustment_method(selection: Selection) -> str:
     return f"{_capital(adjusted)}, and variables with an adjusted p < {s['level']:g} were considered relevant."
 
 
-def _classes(selection: Selection) -> str:
-    sizes = selection.class_sizes
-    listed = ", ".join(f"{short(label, 30)}: {size:,}" for label, size in list(sizes.items())[:6])
-    return f"{len(sizes)} classes ({listed}{', …' if len(sizes) > 6 else ''})"
-
-
 def _n_tuples(selection: Selection) -> str:
     k, d = selection.dimensions[-1], selection.settings["discretizations"]
     number = sum(math.comb(len(selection.names), size) for size in selection.dimensions if size > 1 or k == 1)
@@ -398,7 +390,7 @@ def _n_tuples(selection: Selection) -> str:
 
 
 def _looked_at(selection: Selection) -> str:
-    """The tuples that were searched, of all sizes."""
+    """Return the sizes of tuples that were searched, in words."""
     listed = ["each variable alone" if k == 1 else f"all {tuples_in_words(k)}" for k in selection.dimensions]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 

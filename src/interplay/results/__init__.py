@@ -1,21 +1,21 @@
-"""What users hold in their hands: it holds and shows, and computes nothing.
+"""Results of the calls: they hold and show, and compute nothing.
 
 ::
 
+    result.py                  Result: the common part of Selection and Interactions
     selection.py               Selection: table, summary, plots, report
     run.py                     Run: one search of a selection and its null fit
-    one_size.py                Selection → what tuples of one size say by themselves
+    one_size.py                one size of tuples of a Selection → a Selection of its own, or Interactions
     selection_table.py         Selection → tables of its variables, contrast variables and tuples
     selection_summary.py       Selection → a few lines of text
     synergy_table.py           tuples that explain relevant variables → a table, a graph
     interactions.py            Interactions: tuples that interact; table, summary, plots, report
     interaction_table.py       tests → columns with names, a graph
     interaction_summary.py     Interactions → a few lines of text
-    selection_interactions.py  a Selection → the tests of its tuples, as Interactions
-    replication.py             found tuples and new samples → tests in these
+    replication.py             listed tuples and new samples → tests in the new samples
     provenance.py              when, by which engine and versions a result was made; of shards, summed
-    sample_words.py            samples, classes, strata and cuts of a result → words
+    summary_words.py           parts of a summary that both share: samples, classes, strata, cuts, table
     table_file.py              a table of results → a csv, tsv, json or Parquet file
     saved.py                   Selection or Interactions ↔ one file
-    loaded.py                  what was read from a file → whether it holds together
+    loaded.py                  content of a file → whether it is a consistent result
 """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
-from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
+from interplay.results import summary_words as words
 from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE
 
 if TYPE_CHECKING:
@@ -17,15 +16,12 @@ if TYPE_CHECKING:
 
     from interplay.results.interactions import Interactions
 
-#: Rows of a result that is printed.
-_ROWS_SHOWN = 20
-
-#: From so many samples on, levels cut from numbers whose effects add up can have an interaction of their own.
+#: From this number of samples on, levels cut from numbers with additive effects can show a significant interaction.
 _CUTS_INTERACT_FROM = 12_000
 
 
 def headline(found: Interactions) -> str:
-    """Return what was found, in one sentence."""
+    """Return the number of interactions that were found, in one sentence."""
     s = found.settings
     part = f"part {s['shard']}: " if s.get("shard") else ""
     n_significant, tuples = int(found.is_significant.sum()), tuples_in_words(found.dimensions)
@@ -42,20 +38,20 @@ def headline(found: Interactions) -> str:
 def details(found: Interactions) -> str:
     """Return samples, classes and levels in one sentence."""
     s, n_samples = found.settings, sum(found.class_sizes.values())
-    # Where nothing is listed, it is not known whether there were numbers to cut.
+    # A result without tuples does not say whether any variable was a number that had to be cut.
     may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
     return (
-        f"{samples_in_words(n_samples, found.provenance)}; {classes_in_words(found.class_sizes)}; "
+        f"{words.samples_in_words(n_samples, found.provenance)}; {words.classes_in_words(found.class_sizes)}; "
         + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
-        + strata_in_words(found.provenance)
+        + words.strata_in_words(found.provenance)
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
-        + (f"{cuts_in_words(s)}; " if may_be_cut else "")
+        + (f"{words.cuts_in_words(s)}; " if may_be_cut else "")
         + f"seed {s['random_state']}"
     )
 
 
 def permutations_in_words(groups: Mapping[str, Any]) -> str:
-    """Say what p-values come from, where samples belong to groups; `groups` as the provenance has them."""
+    """Say which permutations the p-values come from; `groups` is the entry of the provenance."""
     done, planned = groups.get("permutations_done"), groups.get("n_permutations")
     early = "" if done == planned else f" (stopped after {done}, which show that nothing is significant)"
     every = "all " if groups.get("all_permutations") else ""
@@ -63,7 +59,7 @@ def permutations_in_words(groups: Mapping[str, Any]) -> str:
 
 
 def notes(found: Interactions) -> list[str]:
-    """Return what a reader should know of these numbers, in sentences."""
+    """Return cautions on how to read the numbers, in sentences."""
     candidates = [_on_selection(found), _on_sparse_tuples(found), _on_covariates(found), _on_cuts(found)]
     return [note for note in candidates if note]
 
@@ -111,10 +107,7 @@ def summary_text(found: Interactions) -> str:
     """Return the result in words."""
     lines = [found.headline(), found.details()]
     if len(found):
-        shown_rows = _shown_rows(found)
-        lines += ["", shown_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")]
-        if len(found) > len(shown_rows):
-            lines.append(f"… and {len(found) - len(shown_rows)} more in .table")
+        lines += words.rows_as_text(_shown_rows(found), len(found))
     elif found.first is None and "searched_up_to_p" in found.provenance:
         lines.append(
             f"No p-value is below {found.provenance['searched_up_to_p']:.2g}, the largest that could be significant "
@@ -130,12 +123,8 @@ def summary_text(found: Interactions) -> str:
 
 
 def summary_html(found: Interactions) -> str:
-    """Return it for notebooks, with the table."""
-    rows = _shown_rows(found).to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(found) else ""
-    more = len(found) - _ROWS_SHOWN
-    rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
-    said = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in found.notes())
-    return f"<p><b>{html.escape(found.headline())}</b><br>{html.escape(found.details())}</p>{rows}{rest}{said}"
+    """Return the same for notebooks."""
+    return words.summary_as_html(found.headline(), found.details(), _shown_rows(found), len(found), found.notes())
 
 
 def _shown_rows(found: Interactions) -> pd.DataFrame:
@@ -144,5 +133,5 @@ def _shown_rows(found: Interactions) -> pd.DataFrame:
     first = [] if found.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
     again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
     columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
-    rows = found.table.head(_ROWS_SHOWN)[columns]
+    rows = found.table.head(words.ROWS_SHOWN)[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

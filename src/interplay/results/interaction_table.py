@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,12 +36,8 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
         "cell": [cell_in_words(result, row) for row in rows],
         "n_samples": tested.n_samples,
     }
-    for place in range(result.dimensions):
-        columns[f"gain_{place + 1}"] = tested.gain[:, place]
-    for place in range(result.dimensions):
-        columns[f"alone_{place + 1}"] = tested.gain_alone[:, place]
-    for place in range(result.dimensions):
-        columns[f"log_or_{place + 1}"] = tested.log_or_alone[:, place]
+    for name, values in (("gain", tested.gain), ("alone", tested.gain_alone), ("log_or", tested.log_or_alone)):
+        columns |= {f"{name}_{place + 1}": values[:, place] for place in range(result.dimensions)}
     if result.settings["discretizations"] > 1:
         columns["discretization"] = tested.discretization
     return columns
@@ -50,19 +47,13 @@ def first_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of a replication about the samples in which the tuples were found."""
     first, tested = result.first, result.tested
     assert first is not None
-    return {
-        "first_chi2": first.chi2,
-        "first_p_value": first.p_value,
-        "first_p_adjusted": first.p_adjusted,
-        "first_log_or": first.log_or,
-        "first_ci_low": first.ci_low,
-        "first_ci_high": first.ci_high,
-        "same_direction": _same_direction(first, tested),
-    }
+    names = ("chi2", "p_value", "p_adjusted", "log_or", "ci_low", "ci_high")
+    columns = {f"first_{name}": getattr(first, name) for name in names}
+    return columns | {"same_direction": _same_direction(first, tested)}
 
 
 def cell_in_words(result: Interactions, row: int) -> str:
-    """Say where the largest residual of a tuple is: "a ≤ 0.3, b = 2: ill"; "" where there is none."""
+    """Name the cell and class of a tuple's largest residual: "a ≤ 0.3, b = 2: ill"; "" if it has no residual."""
     tested = result.tested
     if np.isnan(tested.residual[row]):
         return ""
@@ -87,7 +78,7 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
     graph = nx.Graph()
     tested = result.tested
     rows = np.flatnonzero(result.is_significant) if only_significant else np.arange(len(tested))
-    for row in rows.tolist():  # smallest p-value first: it stays
+    for row in rows.tolist():  # smallest p-value first: its edge stays
         members = result.members_of(row)
         about = {
             "members": members,
@@ -96,21 +87,14 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
             "p_adjusted": float(tested.p_adjusted[row]),
             "log_or": float(tested.log_or[row]),
         }
-        for i, one in enumerate(members):
-            for other in members[i + 1 :]:
-                if not graph.has_edge(one, other):
-                    graph.add_edge(one, other, **about)
+        for one, other in combinations(members, 2):
+            if not graph.has_edge(one, other):
+                graph.add_edge(one, other, **about)
     return graph
 
 
 def _same_direction(first: TestedTuples, tested: TestedTuples) -> list[bool | None]:
-    """Say of each tuple whether the effect has the same sign, or the residual where it was largest first."""
-    same: list[bool | None] = []
-    for row in range(len(tested)):
-        if np.isfinite(first.log_or[row]) and np.isfinite(tested.log_or[row]):
-            same.append(bool(first.log_or[row] * tested.log_or[row] > 0))
-        elif np.isfinite(first.residual[row]) and np.isfinite(tested.residual[row]):  # of the same cell
-            same.append(bool(first.residual[row] * tested.residual[row] > 0))
-        else:
-            same.append(None)
-    return same
+    """Say of each tuple whether its log odds ratios, or else its residuals in one cell, have the same sign; or None."""
+    by_odds, by_residual = first.log_or * tested.log_or, first.residual * tested.residual
+    product = np.where(np.isfinite(by_odds), by_odds, by_residual)
+    return [bool(value > 0) if np.isfinite(value) else None for value in product]

@@ -1,8 +1,7 @@
-"""Interactions: which tuples interact, with all that is needed to read, check, keep and repeat it."""
+"""Interactions: the result of interactions(), with settings and provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -24,7 +23,8 @@ from interplay.results.interaction_summary import (
     summary_html,
     summary_text,
 )
-from interplay.results.interaction_table import first_columns, interaction_columns
+from interplay.results.interaction_table import first_columns, interaction_columns, interaction_graph
+from interplay.results.result import Result
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interactions:
+class Interactions(Result):
     """The result of `interactions`: tuples with an effect on the outcome beyond the sum of the effects of their parts.
 
     Attributes
@@ -99,7 +99,7 @@ class Interactions:
 
     @property
     def _groups(self) -> dict[str, Any]:
-        """What is known of groups; results without groups say nothing."""
+        """The entry on groups in the provenance; empty for results without groups."""
         return dict(self.provenance.get("groups", {}))
 
     @property
@@ -136,7 +136,7 @@ class Interactions:
         were found, residual is that of the cell in which it was largest there, and same_direction says whether the log
         odds ratio, or that residual, has the same sign in both.
         """
-        return self._table.copy()  # to be sorted, cut and added to without harm
+        return self._table.copy()  # a copy, which users may change
 
     @cached_property
     def _table(self) -> pd.DataFrame:
@@ -157,7 +157,7 @@ class Interactions:
 
     def members_of(self, row: int) -> tuple[str, ...]:
         """Return the names of the members of the tuple in a row of the table."""
-        return tuple(self.names[v] for v in self.tested.tuples[row].tolist())
+        return self.names_of(self.tested.tuples[row])
 
     def cuts_of(self, variable: int) -> VariableCuts:
         """Return how a variable, given by its number, was cut into levels."""
@@ -196,8 +196,6 @@ class Interactions:
         only_significant : bool
             Leave out listed tuples that are not significant.
         """
-        from interplay.results.interaction_table import interaction_graph
-
         return interaction_graph(self, only_significant=only_significant)
 
     @property
@@ -241,27 +239,6 @@ class Interactions:
 
         return replicate(self, X, y, strata=strata, p_adjust=p_adjust)
 
-    def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Interactions:
-        """Return the same result with the source of its data, for the report and the saved file.
-
-        Parameters
-        ----------
-        file : str or None
-            The file that was read.
-        dropped : list of str
-            Columns of the file that were left out.
-        command : str
-            The command that repeats the run.
-        """
-        source = {"file": file, "dropped": list(dropped), "command": command}
-        return replace(self, provenance=self.provenance | {"source": source})
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
-        from interplay.results.saved import save_result
-
-        save_result(self, path)
-
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: what was found, the tuples cell by cell, notes, settings.
 
@@ -274,9 +251,10 @@ class Interactions:
         >>> report.read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """
-        from interplay.report.interaction_page import write_interactions
+        from interplay.report.interaction_page import interactions_page
+        from interplay.report.page import write_page
 
-        write_interactions(self, path)
+        write_page(interactions_page(self), path)
 
     def notes(self) -> list[str]:
         """Return what a reader should know of these numbers, in sentences."""
@@ -297,9 +275,6 @@ class Interactions:
     def summary(self) -> str:
         """Return the result in words."""
         return summary_text(self)
-
-    def __repr__(self) -> str:
-        return self.summary()
 
     def _repr_html_(self) -> str:
         return summary_html(self)

@@ -1,4 +1,4 @@
-"""Whether a result that was read from a file holds together, beyond types and shapes, so that using it cannot fail."""
+"""Checks that a result from a file is consistent, beyond types and shapes, so that its methods cannot fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
 from interplay.study.outcome import DECISION_CHOICES
 
-#: What tables, reports, summaries and replications look up.
+#: Settings that tables, reports, summaries and replications use.
 _SETTINGS: dict[str, Any] = {
     "divisions": Annotated[int, Check(low=1)],
     "discretizations": Annotated[int, Check(low=1)],
@@ -44,12 +44,12 @@ PROVENANCE = {
     "groups": dict[str, Any],
     "versions": dict[str, str],
 }
-#: What is said in words of permutations of groups.
+#: Entries on permutations of groups that summaries and reports use.
 _GROUPS = {"n_groups": int, "n_permutations": int, "permutations_done": int, "smallest_p": float, "exchanged": str}
 
 
 def is_selection(selection: Selection) -> bool:
-    """Say whether settings are there, and variables, runs and tests belong together."""
+    """Say whether all settings exist, and variables, runs and tests are consistent."""
     n_runs, provenance = len(selection.runs), selection.provenance
     return (
         have_types(selection.settings, _OF_SELECTION)
@@ -69,7 +69,7 @@ def is_selection(selection: Selection) -> bool:
 
 
 def is_interactions(result: Interactions) -> bool:
-    """Say whether settings are there, and tuples, levels and classes belong together."""
+    """Say whether all settings exist, and tuples, levels and classes are consistent."""
     tested, n_classes = result.tested, len(result.outcome.labels)
     cut = {cuts.variable for cuts in result.cuts}
     return (
@@ -88,7 +88,7 @@ def is_interactions(result: Interactions) -> bool:
 
 
 def _are_of_dimensions(selection: Selection) -> bool:
-    """Say whether runs and tests are of the dimensions that the settings name."""
+    """Say whether runs and tests have the dimensions that the settings name."""
     named = selection.settings["dimensions"]
     searched = {run.dimensions for run in selection.runs}
     if isinstance(named, int):
@@ -110,7 +110,7 @@ def _has_classes(counts: TupleCounts, n_classes: int) -> bool:
 
 
 def _are_places(result: Interactions, n_classes: int) -> bool:
-    """Say whether cells, classes and strata of residuals are there."""
+    """Say whether the cells, classes and strata of residuals exist."""
     tested = result.tested
     n_levels = np.zeros(len(result.names), dtype=np.int64)
     n_levels[[cuts.variable for cuts in result.cuts]] = [cuts.n_levels() for cuts in result.cuts]

@@ -1,13 +1,16 @@
-"""A selection from tuples of several sizes → what those of one size say by themselves."""
+"""One size of tuples of a Selection → a Selection of its own, or Interactions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.results.run import smallest_log_p
+from interplay.base.checks import check_int
+from interplay.results.interactions import Interactions
+from interplay.results.run import chosen_run, smallest_log_p
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def one_size(selection: Selection, dimensions: int) -> Selection:
-    """Judge the searches of one size of tuples by themselves."""
+    """Return p-values and relevant variables of the searches of one size of tuples; see `Selection.of_dimension`."""
     kept = [number for number, run in enumerate(selection.runs) if run.dimensions == dimensions]
     place = {number: i for i, number in enumerate(kept)}
     runs = tuple(selection.runs[number] for number in kept)
@@ -44,4 +47,39 @@ def one_size(selection: Selection, dimensions: int) -> Selection:
             replace(counts, run=place[counts.run]) for counts in selection.tuple_counts if counts.run in place
         ),
         tests=(),
+    )
+
+
+def selection_interactions(selection: Selection, dimensions: int | None, run: int | str | None) -> Interactions:
+    """See `Selection.interactions`."""
+    sizes = [k for k in selection.dimensions if k > 1]
+    if not sizes:
+        raise ValueError("interactions need tuples: run select with dimensions=2 or more")
+    size = sizes[0] if dimensions is None else check_int("dimensions", dimensions, low=2, high=sizes[-1])
+    searched = next(k for k in sizes if k >= size)
+    numbers = [number for number, one in enumerate(selection.runs) if one.dimensions == searched]
+    number = numbers[chosen_run(run, [selection.runs[each].decision for each in numbers])]
+    chosen = selection.runs[number]
+    if not chosen.tested or chosen.outcome is None:
+        raise ValueError(
+            "the tuples of this selection were not tested (merged from parts without X, or within groups): give X to "
+            "merge_parts, or run select() without groups"
+        )
+    tested = chosen.tested[size - 2]
+    s = {name: value for name, value in selection.settings.items() if name != "arms"} | {"dimensions": size}
+    kept = [counts for counts in selection.tuple_counts if counts.run == number]
+    members = {tuple(row): int(d) for row, d in zip(tested.tuples.tolist(), tested.discretization, strict=True)}
+    return Interactions(
+        names=selection.names,
+        tested=tested.by_p_value(),
+        n_tests=comb(len(selection.names), size) * len(selection.comparisons) * (sizes[-1] - 1),
+        outcome=chosen.outcome,
+        class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
+        cuts=chosen.cuts,
+        counts=tuple(
+            replace(one, run=0) for one in kept if members.get(tuple(one.members.tolist())) == one.discretization
+        ),
+        settings={**s, "top": None, "max_p": None},
+        provenance=selection.provenance,
+        is_exhaustive=False,
     )

@@ -1,4 +1,4 @@
-"""The provenance of a result: when, by which engine, with which versions it was made, so that it can be repeated."""
+"""The provenance of a result: date, engine and versions, with which the run can be repeated."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: _installed(name) for name in names}}
 
 
-@cache  # read from a file, which takes as long as a small search
+@cache  # the version is read from a file, which takes as long as a small search
 def _installed(name: str) -> str:
     return version(name)

@@ -1,4 +1,4 @@
-"""Tuples that were found, and new samples → tests of these tuples in them, cut as they were first."""
+"""Listed tuples and new samples → tests of the tuples in the new samples, at the thresholds of the first ones."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _test_all(
 
 
 def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:
-    """Return the residual of the cell in which it was largest first: whether that is so again is the question."""
+    """Return the new residual of the cell whose residual was the largest in the first samples."""
     found = first.tested
     if np.isnan(found.residual[row]):
         return {}

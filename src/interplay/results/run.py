@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray, MaxGains
+from interplay.base.checks import check_choice, check_int
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.cuts import OutcomeCuts, VariableCuts
 from interplay.files.types import Check
@@ -25,7 +26,7 @@ class RunGains:
     Attributes
     ----------
     decision : str
-        What was told apart: "all classes", "a vs b", "a vs rest".
+        The comparison of classes: "all classes", "a vs b", "a vs rest".
     class_labels : list of str
     class_sizes : (n_classes,) int64
     contrast_sources : (n_contrast,) int64
@@ -43,7 +44,7 @@ class RunGains:
     alone: MaxGains
 
     def is_consistent(self) -> bool:
-        """Say whether gains are of the contrast variables: a file may say anything."""
+        """Say whether there is a gain for every variable and contrast variable, which a file may violate."""
         return len(self.gains.gain_by_group) == self.gains.n_vars + len(self.contrast_sources)
 
     @property
@@ -56,7 +57,7 @@ class RunGains:
 class Run(RunGains):
     """One search and its null fit.
 
-    A selection has one for each size of tuples and each comparison of classes; of the latter there are several only for
+    A selection has a run for each size of tuples and each comparison of classes. Several comparisons are made only with
     ``multiclass="ovo"`` or ``"ovr"``.
 
     Attributes
@@ -67,9 +68,9 @@ class Run(RunGains):
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
     tested : tuple of TestedTuples
-        Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. They are
-        adjusted for all tuples, all sizes having an equal share of the error rate. Nothing in 1D, and where they were
-        not made.
+        Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. p-values
+        are adjusted for all tuples, and all sizes have an equal share of the error rate. Empty in 1D, and if tests
+        were not made.
     cuts : tuple of VariableCuts
         How the members of these tuples were cut into levels.
     outcome : OutcomeCuts or None
@@ -88,7 +89,7 @@ class Run(RunGains):
         return cls(**{each.name: getattr(searched, each.name) for each in fields(RunGains)}, null_fit=null_fit)
 
     def is_consistent(self) -> bool:
-        """Say whether all is of the same variables and dimensions: a file may say anything."""
+        """Say whether all fields have the same variables and dimensions, which a file may violate."""
         fit, found, n_vars = self.null_fit, self.explanations, self.gains.n_vars
         cut = {cuts.variable for cuts in self.cuts}
         return (
@@ -102,7 +103,7 @@ class Run(RunGains):
 
     @cached_property
     def gain_alone(self) -> FloatArray:
-        """Gains in 1D, (n_vars,). Kept, since `MaxGains.gain` looks through all variables every time."""
+        """Gains in 1D, (n_vars,). Cached, since `MaxGains.gain` goes through all variables on every access."""
         return self.alone.gain
 
     @property
@@ -114,12 +115,21 @@ class Run(RunGains):
     def log_p_alone(self) -> FloatArray:
         """Natural logarithm of the χ² tail of each variable's gain alone.
 
-        To advise by, not to select by: 1D has an exact test.
+        It serves advice, not selection: 1D has an exact test.
         """
         return log_chi2_tail(2 * np.log(2) * np.maximum(self.gain_alone, 0.0), self.df_alone)
 
 
 def smallest_log_p(runs: Sequence[Run]) -> FloatArray:
-    """Return ln p of each variable over comparisons of classes: the smallest p times their number; of one, plain p."""
+    """Return ln p of each variable over comparisons of classes: its smallest p times the number of comparisons."""
     log_p = np.min([run.null_fit.log_p_values() for run in runs], axis=0) + np.log(len(runs))
     return np.asarray(np.minimum(log_p, 0.0))
+
+
+def chosen_run(run: int | str | None, labels: Sequence[str]) -> int:
+    """Return the number of the run that the argument `run` gives, by number or label; one run needs no argument."""
+    if run is None and len(labels) > 1:
+        raise ValueError(f"run is needed, as there are {len(labels)} comparisons: give a number, or one of {labels}")
+    if isinstance(run, str):
+        return labels.index(check_choice("run", run, labels))
+    return 0 if run is None else check_int("run", run, low=0, high=len(labels) - 1)

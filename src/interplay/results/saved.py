@@ -12,6 +12,7 @@ from interplay.codes.tuple_counts import TupleCounts
 from interplay.files.archive import FileFormat, is_archive_of, read_archive, write_archive
 from interplay.results.interactions import Interactions
 from interplay.results.loaded import is_interactions, is_selection
+from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.results.synergy_table import Explanations
@@ -45,13 +46,13 @@ _INTERACTIONS = FileFormat(
 )
 
 
-def save_result(result: Selection | Interactions, path: str | os.PathLike[str]) -> None:
+def save_result(result: Result, path: str | os.PathLike[str]) -> None:
     """Write a result to `path`, whole or not at all."""
     write_archive(path, _SELECTION if isinstance(result, Selection) else _INTERACTIONS, result)
 
 
 def is_saved_interactions(path: str | os.PathLike[str]) -> bool:
-    """Say whether a file holds Interactions, as far as it says so itself."""
+    """Say whether a file declares that it holds Interactions; its content is not checked."""
     return is_archive_of(path, _INTERACTIONS)
 
 

@@ -1,9 +1,8 @@
-"""Selection: what select() found, with all that is needed to read, check, keep and repeat it."""
+"""Selection: the result of select(), with settings and provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +11,11 @@ import numpy as np
 
 from interplay.base.arguments import NEW_SAMPLES, described_by
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, MaxGains
-from interplay.base.checks import shown
+from interplay.base.checks import check_int, shown
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.files.types import Check
-from interplay.results.one_size import one_size
+from interplay.results.one_size import one_size, selection_interactions
+from interplay.results.result import Result
 from interplay.results.run import Run
 from interplay.results.selection_summary import summary_html, summary_text
 from interplay.results.selection_table import annotate, contrast_table, selection_table, tuples_table
@@ -42,8 +42,13 @@ if TYPE_CHECKING:
     from interplay.results.interactions import Interactions
 
 
+def _p_of_arm(arm: str, doc: str) -> property:
+    """Return the property of a Selection that gives the p-values of one arm."""
+    return property(lambda selection: selection.p_of_arm(arm), doc=doc)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection:
+class Selection(Result):
     """The result of `select`: which variables are informative about the outcome, and how.
 
     Attributes
@@ -160,30 +165,14 @@ class Selection:
         weights = weighted_arms(self.tests)[1].T if self.tests else np.empty((len(self.names), 0))
         return pd.DataFrame(weights, index=self.names, columns=list(self.arms))
 
-    @property
-    def p_alone(self) -> FloatArray:
-        """p-values of variables by themselves: a shift between classes, a U shape, any difference between levels."""
-        return self.p_of_arm("alone")
-
-    @property
-    def p_given(self) -> FloatArray:
-        """p-values of variables given the other variables that are strong by themselves."""
-        return self.p_of_arm("given")
-
-    @property
-    def p_pairs(self) -> FloatArray:
-        """p-values of variables in pairs."""
-        return self.p_of_arm("pairs")
-
-    @property
-    def p_triples(self) -> FloatArray:
-        """p-values of variables in triples."""
-        return self.p_of_arm("triples")
-
-    @property
-    def p_quadruples(self) -> FloatArray:
-        """p-values of variables in quadruples."""
-        return self.p_of_arm("quadruples")
+    p_alone = _p_of_arm(
+        "alone",
+        "p-values of variables by themselves: a shift between classes, a U shape, any difference between levels.",
+    )
+    p_given = _p_of_arm("given", "p-values of variables given the other variables that are strong by themselves.")
+    p_pairs = _p_of_arm("pairs", "p-values of variables in pairs.")
+    p_triples = _p_of_arm("triples", "p-values of variables in triples.")
+    p_quadruples = _p_of_arm("quadruples", "p-values of variables in quadruples.")
 
     @cached_property
     def found(self) -> list[str]:
@@ -227,14 +216,14 @@ class Selection:
         """Number of the run in which each variable has its smallest p-value, or in which it shows most clearly."""
         if not self.tests:
             return np.asarray(np.argmin([run.null_fit.log_p_values() for run in self.runs], axis=0))
-        # Comparison by comparison, the dimensions of each in ascending order.
+        # Runs are ordered by comparison, and within a comparison by dimensions.
         place_of = np.array([self.dimensions.index(test.dimensions) for test in self.tests])
         comparison = np.stack([test.comparison for test in self.tests])[self._strongest, np.arange(len(self.names))]
         return np.asarray(comparison * len(self.dimensions) + place_of[self._strongest])
 
     @cached_property
     def _strongest(self) -> IntArray:
-        """Number of the test that says most about each variable."""
+        """Number of the test with the strongest evidence for each variable."""
         return strongest_test(self)
 
     def best_tuple(self, number: int) -> IntArray:
@@ -245,11 +234,11 @@ class Selection:
 
     @cached_property
     def _tuples_by_run(self) -> list[IntArray]:
-        """Best tuples in each run. Kept, since `MaxGains.tuples` looks through all variables every time."""
+        """Best tuples in each run. Cached, since `MaxGains.tuples` goes through all variables on every access."""
         return [run.gains.tuples for run in self.runs]
 
     def best_tuples(self, variables: IntArray, dimensions: int) -> IntArray:
-        """Return the best tuples of variables whose best tuples have up to so many members; −1 where one lacks."""
+        """Return the best tuples of variables, as rows of `dimensions` members; −1 fills the rows of smaller tuples."""
         tuples = np.full((len(variables), dimensions), -1, dtype=np.int64)
         for row, v in zip(tuples, variables.tolist(), strict=True):
             members = self.best_tuple(v)
@@ -277,7 +266,7 @@ class Selection:
         there, or, of a variable found alone, of the tuple in which it matters beyond that; gain is the variable's
         largest in tuples of that size.
         """
-        return self._table.copy()  # to be sorted, cut and added to without harm
+        return self._table.copy()  # a copy, which users may change
 
     @cached_property
     def _table(self) -> pd.DataFrame:
@@ -316,8 +305,6 @@ class Selection:
         >>> interplay.select(X, y, random_state=0).interactions().significant
         [('x3', 'x11')]
         """
-        from interplay.results.selection_interactions import selection_interactions
-
         return selection_interactions(self, dimensions, run)
 
     @described_by(NEW_SAMPLES)
@@ -454,27 +441,6 @@ class Selection:
         """
         annotate(self, adata, prefix=prefix)
 
-    def with_source(self, *, file: str | None, dropped: Sequence[str] = (), command: str = "") -> Selection:
-        """Return the same result with the source of its data, for the report and the saved file.
-
-        Parameters
-        ----------
-        file : str or None
-            The file that was read.
-        dropped : list of str
-            Columns of the file that were left out.
-        command : str
-            The command that repeats the run.
-        """
-        source = {"file": file, "dropped": list(dropped), "command": command}
-        return replace(self, provenance=self.provenance | {"source": source})
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole result to one file, a zip of JSON and .npy; `interplay.load` reads it back."""
-        from interplay.results.saved import save_result
-
-        save_result(self, path)
-
     def to_html(self, path: str | PathLike[str]) -> None:
         """Write a report to one HTML file: summary, table, pictures, settings, methods. It needs no network.
 
@@ -487,16 +453,13 @@ class Selection:
         >>> report.read_text(encoding="utf-8")[:15]
         '<!doctype html>'
         """
-        from interplay.report import write_report
+        from interplay.report.page import report_page, write_page
 
-        write_report(self, path)
+        write_page(report_page(self), path)
 
     def summary(self) -> str:
         """Return the result in words."""
         return summary_text(self)
-
-    def __repr__(self) -> str:
-        return self.summary()
 
     def _repr_html_(self) -> str:
         return summary_html(self)
@@ -504,7 +467,7 @@ class Selection:
     @property
     def class_sizes(self) -> dict[str, int]:
         """Samples of each class, whatever classes were compared with each other."""
-        # One against the rest: the rest stands first, and is no class.
+        # With one class against the rest, the first label is the rest, which is not a class.
         first = 1 if self.settings["multiclass"] == "ovr" and len(self.comparisons) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
@@ -512,7 +475,7 @@ class Selection:
         return sizes
 
     def label_of(self, run: Run) -> str:
-        """Return what tells a run from others: the classes it compares, the size of its tuples, or both."""
+        """Return the label of a run: the classes it compares, the size of its tuples, or both."""
         if not self.tests:
             return run.decision
         return f"{run.dimensions}D" if len(self.comparisons) == 1 else f"{run.decision}, {run.dimensions}D"
@@ -526,13 +489,7 @@ class Selection:
             raise ValueError(f"there is one set of gains per run: use .runs[i].gains (runs: {listed})")
         return self.runs[0]
 
-    def names_of(self, members: IntArray) -> tuple[str, ...]:
-        """Return the names of variables by their numbers; −1 stands for none."""
-        return tuple(self.names[m] for m in members.tolist() if m >= 0)
-
     def _number_of(self, variable: str | int) -> int:
-        from interplay.base.checks import check_int
-
         if isinstance(variable, str):
             if variable not in self.names:
                 raise ValueError(

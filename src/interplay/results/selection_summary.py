@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from interplay.base.text import printable
-from interplay.results.sample_words import classes_in_words, cuts_in_words, samples_in_words, strata_in_words
+from interplay.results import summary_words as words
 from interplay.statistics.few_samples import note_on_sparse_tuples
 
 if TYPE_CHECKING:
     from interplay.results.selection import Selection
 
-#: Variables, and cautions, of a result that is printed.
-_ROWS_SHOWN, _CAUTIONS_SHOWN = 20, 10
+_CAUTIONS_SHOWN = 10
 
 
 def summary_text(selection: Selection) -> str:
@@ -30,7 +28,7 @@ def summary_text(selection: Selection) -> str:
 
 
 def _headings(selection: Selection) -> list[str]:
-    """What was found, and by which search, a line each."""
+    """Return a line on the relevant variables and a line on samples, classes and settings."""
     s = selection.settings
     n_comparisons = len(selection.comparisons)
     runs = "" if n_comparisons == 1 else f" in {n_comparisons} comparisons of classes"
@@ -38,9 +36,9 @@ def _headings(selection: Selection) -> list[str]:
     found = f"{len(selection.ranked)} of {len(selection.names)} variables relevant"
     return [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
-        f"{samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
-        f"{classes_in_words(selection.class_sizes)}; {strata_in_words(selection.provenance)}"
-        + (f"{cuts_in_words(s)}; " if selection.provenance.get("n_cut", 1) else "")
+        f"{words.samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
+        f"{words.classes_in_words(selection.class_sizes)}; {words.strata_in_words(selection.provenance)}"
+        + (f"{words.cuts_in_words(s)}; " if selection.provenance.get("n_cut", 1) else "")
         + f"{_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")
         + f"seed {s['random_state']}",
@@ -48,8 +46,8 @@ def _headings(selection: Selection) -> list[str]:
 
 
 def _relevant_variables(selection: Selection) -> list[str]:
-    """A table of the most significant variables, and how many more there are."""
-    top = selection.ranked[:_ROWS_SHOWN]
+    """Return a table of the most significant variables, and the number of the others."""
+    top = selection.ranked[: words.ROWS_SHOWN]
     if not len(top):
         return []
     how = ["found"] if selection.tests else []
@@ -60,13 +58,11 @@ def _relevant_variables(selection: Selection) -> list[str]:
         variable=[printable(name) for name in shown["variable"]],
         partners=[", ".join(map(printable, names)) for names in shown["partners"]],
     )
-    n_more = len(selection.ranked) - len(top)
-    more = [f"… and {n_more} more in .table"] if n_more else []
-    return ["", shown.to_string(index=False, float_format=lambda x: f"{x:.4g}"), *more]
+    return words.rows_as_text(shown, len(selection.ranked))
 
 
 def _on_sparse_tuples(selection: Selection) -> list[str]:
-    """Why nothing was found, if samples were too few for the smallest tuples."""
+    """Return the reason why no variable was found, if samples were too few for the smallest tuples."""
     of_tuples = [run for run in selection.runs if run.dimensions > 1]
     if len(selection.ranked) or not of_tuples:
         return []
@@ -81,7 +77,7 @@ def _cautions_in_words(selection: Selection) -> list[str]:
     cautions = selection.cautions
     if not cautions:
         return []
-    listed = [f"{printable(name)}: {words}" for name, words in list(cautions.items())[:_CAUTIONS_SHOWN]]
+    listed = [f"{printable(name)}: {reason}" for name, reason in list(cautions.items())[:_CAUTIONS_SHOWN]]
     n_more = len(cautions) - len(listed)
     return [
         "",
@@ -92,17 +88,14 @@ def _cautions_in_words(selection: Selection) -> list[str]:
 
 
 def summary_html(selection: Selection) -> str:
-    """Return it for notebooks, with the table."""
-    heading, details, *_ = summary_text(selection).splitlines()
-    shown = selection.table.iloc[selection.ranked[:_ROWS_SHOWN]].drop(columns=["relevant"])
-    more = len(selection.ranked) - len(shown)
-    rest = f"<p>… and {more} more in <code>.table</code></p>" if more > 0 else ""
-    rows = shown.to_html(index=False, float_format=lambda x: f"{x:.4g}", escape=True) if len(shown) else ""
-    return f"<p><b>{html.escape(heading)}</b><br>{html.escape(details)}</p>{rows}{rest}"
+    """Return headings and table for notebooks."""
+    heading, details = _headings(selection)
+    shown = selection.table.iloc[selection.ranked[: words.ROWS_SHOWN]].drop(columns=["relevant"])
+    return words.summary_as_html(heading, details, shown, len(selection.ranked))
 
 
 def _retests_in_words(selection: Selection) -> list[str]:
-    """What second tests left of the finds, a line each."""
+    """Return a line for each second test: which relevant variables remain significant."""
     lines = []
     for retest in selection.retests:
         failed = [printable(selection.names[v]) for v in retest.failed(selection.settings["level"])]
@@ -120,7 +113,7 @@ def _retests_in_words(selection: Selection) -> list[str]:
 
 
 def _null_in_words(selection: Selection) -> str:
-    """What p-values come from, in a few words."""
+    """Name the source of p-values: permutations or contrast variables."""
     fit = selection.runs[0].null_fit
     n_groups = selection.provenance["groups"].get("n_groups")
     of_groups = f" of {n_groups} groups" if n_groups else ""

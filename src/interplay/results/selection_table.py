@@ -57,7 +57,7 @@ def selection_table(selection: Selection) -> pd.DataFrame:
 
 
 def _partners(selection: Selection) -> list[tuple[str, ...]]:
-    """The other members of the best tuple of each variable."""
+    """Return the other members of the best tuple of each variable."""
     best = (selection.best_tuple(v) for v in range(len(selection.names)))
     return [selection.names_of(members[members != v]) for v, members in enumerate(best)]
 
@@ -127,7 +127,7 @@ def annotate(selection: Selection, adata: Any, *, prefix: str) -> None:
     table = table.reindex([str(name) for name in adata.var_names])
     for name in table.columns[table.columns.str.match("relevant|holds_")]:
         table[name] = table[name].eq(True)
-    for words in table.columns.intersection(["partners", "found", "caution"]):  # which an .h5ad file holds as text
+    for words in table.columns.intersection(["partners", "found", "caution"]):  # an .h5ad file needs text without gaps
         table[words] = table[words].fillna("")
     if "verdict" in table:
         table["verdict"] = table["verdict"].fillna(UNTESTED)

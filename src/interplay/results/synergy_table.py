@@ -1,4 +1,4 @@
-"""Tuples that explain relevant variables → a table, a graph."""
+"""Tuples that explain relevant variables → a table or a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Explanations:
-    """The best tuples of each relevant variable, those of each variable together, best first.
+    """The best tuples of each relevant variable: rows are grouped by variable, and sorted by gain within a variable.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Explanations:
     variable : (n_rows,) int64
         The relevant variable.
     gain : (n_rows,) float64
-        Of the variable in the tuple; the maximum over the discretisations.
+        Gain of the variable in the tuple; the maximum over the discretisations.
     sub_gain : (n_rows,) float64
         The largest gain of the variable in any smaller tuple made of some of these members.
     df : (n_rows,) int64
@@ -54,7 +54,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
     several = len(selection.comparisons) > 1
     rows: list[dict[str, Any]] = []
     for number, run in enumerate(selection.runs):
-        if run.dimensions == 1:  # beside larger ones
+        if run.dimensions == 1:  # a search of single variables beside larger tuples
             continue
         found = run.explanations
         if found is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import encodable
 from interplay.files.whole_file import whole_file
-from interplay.readers.feather import import_pyarrow
+from interplay.readers.parquet import import_pyarrow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ def write_table(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
 
 
 def check_table_ending(path: str | os.PathLike[str]) -> str:
-    """Return the kind of file that `path` names, "csv" for example, or say which there are."""
+    """Return the format that the ending of `path` names, for example "csv"; refuse unknown endings."""
     ending = Path(path).suffix.lower()
     if ending not in TABLE_ENDINGS:
         raise ValueError(f"{os.fspath(path)!r} must end in one of {', '.join(TABLE_ENDINGS)} to hold a table")
@@ -64,7 +64,7 @@ def _encodable(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has a word for; it has none for infinities and NaN."""
+    """Return a value that JSON can express: None for infinities and NaN."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

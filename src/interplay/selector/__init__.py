@@ -3,8 +3,8 @@
 ::
 
     selector.py    MDFSSelector
-    input.py       what fit() is given → what select() takes
-    kept.py        what select() found → what is kept, and why the rest is not
+    input.py       arguments of fit() → arguments of select()
+    kept.py        Selection → variables that are kept, and the reasons for leaving out the others
     callbacks.py   scikit-learn's callbacks, where the installed version has them
 """
 

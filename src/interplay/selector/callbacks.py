@@ -15,34 +15,34 @@ except ImportError:  # scikit-learn < 1.9
 
 
 class NoCallbacks:
-    """What takes the place of scikit-learn's mixin: an estimator that knows no callbacks."""
+    """Replacement of scikit-learn's mixin in versions without callbacks."""
 
 
 CallbackSupport: Any = NoCallbacks if _callback is None else _callback.CallbackSupportMixin
 
 
-#: A search is told to callbacks as this many tasks, one after the other.
+#: Callbacks see a search as this many consecutive tasks.
 N_TASKS = 100
 
 
 def with_callbacks(method: Method) -> Method:
-    """Have a `fit` take down its callbacks when it is done, however it ends."""
+    """Make `fit` end its callbacks, also after an error."""
     if _callback is None:
         return method
     decorated = _callback.with_callbacks(method)
 
     @wraps(decorated)
     def called(*args: Any, **kwargs: Any) -> Any:
-        # A frame of this package outside scikit-learn's, for warnings: these name the line that called the package.
+        # Warnings name the line that called this package: its outermost frame must enclose scikit-learn's frame.
         return decorated(*args, **kwargs)
 
     return cast(Method, called)
 
 
 class FitTasks:
-    """Tells an estimator's callbacks how far its fit has come, as `N_TASKS` tasks of equal size.
+    """Reports the progress of a fit to the callbacks of an estimator, as `N_TASKS` tasks of equal size.
 
-    A callback's wish to stop is not heeded: half a search gives no p-values.
+    Requests to stop are ignored: an unfinished search has no p-values.
     """
 
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
@@ -54,14 +54,14 @@ class FitTasks:
         self._begin_task()
 
     def show(self, done: float) -> None:
-        """Say which share of the search is done, 0 to 1."""
+        """Report the share of the search that is done, 0 to 1."""
         while self._n_done < min(int(done * N_TASKS), N_TASKS):
             self._task.call_on_fit_task_end(**self._told)
             self._n_done += 1
             self._begin_task()
 
     def end(self) -> None:
-        """Say that all is done."""
+        """Report the end of the fit."""
         self.show(1.0)
         self._all.call_on_fit_task_end(**self._told)
 
@@ -71,5 +71,5 @@ class FitTasks:
 
 
 def fit_tasks(estimator: Any, X: Any, y: Any) -> FitTasks | None:
-    """Return what to tell the callbacks through, if there are any to tell."""
+    """Return the tasks of a fit, or None if the estimator has no callbacks."""
     return FitTasks(estimator, X, y) if getattr(estimator, "_skl_callbacks", None) else None

@@ -1,4 +1,4 @@
-"""What MDFSSelector.fit() is given → what select() takes, with scikit-learn's rules on top of ours."""
+"""Arguments of MDFSSelector.fit() → arguments of select(), checked by scikit-learn's rules and by ours."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from interplay.codes.coder import BLOCK_BYTES, MIN_BLOCK_COLUMNS
 from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
 from interplay.study.columns import ColumnKind
-from interplay.study.groups import Groups, make_groups
+from interplay.study.groups import Groups
 from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
 from interplay.study.row_subset import RowSubset
-from interplay.study.strata import Strata, make_strata
+from interplay.study.strata import Strata
 from interplay.study.table import Table
 
 
@@ -31,27 +31,15 @@ def collected(X: Any) -> Any:
 
 
 def refuse_name(argument: str, given: Any) -> None:
-    """Refuse the name of a column: what `fit` saw, `transform` must see, so none may be taken out of X."""
+    """Refuse the name of a column of X: `transform` must see all columns that `fit` saw."""
     if isinstance(given, str):
         raise TypeError(
             f"{argument} must hold one value per sample, not the text {shown(given)}: give the column itself"
         )
 
 
-def checked_strata(strata: Any, table: Table) -> Strata | None:
-    """Return the strata."""
-    refuse_name("strata", strata)
-    return make_strata(strata, n_samples=table.n_samples)
-
-
-def checked_groups(groups: Any, table: Table) -> Groups | None:
-    """Return the groups."""
-    refuse_name("groups", groups)
-    return make_groups(groups, n_samples=table.n_samples)
-
-
 def is_frame(X: Any) -> bool:
-    """Say whether X is a dataframe, of whatever library."""
+    """Say whether X is a dataframe of any library."""
     import narwhals.stable.v2 as nw
 
     return bool(nw.dependencies.is_into_dataframe(X))
@@ -75,7 +63,7 @@ def with_own_types(X: Any) -> Any:
         return X
     try:
         holds_text = np.asarray(X).dtype.kind in "UST"
-    except ValueError:  # rows of different lengths, of which check_array says more
+    except ValueError:  # rows of different lengths, which check_array refuses with a message
         return X
     return np.array(X, dtype=object) if holds_text else X
 
@@ -83,10 +71,10 @@ def with_own_types(X: Any) -> Any:
 def without_rare_classes(
     table: Table, y: Any, strata: Strata | None, groups: Groups | None, decision: str
 ) -> tuple[Table, Any, Strata | None, Groups | None]:
-    """Leave out the samples of classes too small for `select`, which refuses them.
+    """Leave out the samples of classes that are too small for `select`.
 
-    A class of one sample may be a mistake in the data, but here it may as well be what cross-validation left of a
-    small one, and a fit of many must not fail for that.
+    `select` refuses a class of one sample as a likely mistake in the data. Here cross-validation may have left one
+    sample of a small class, and one of many fits must not fail for it.
     """
     column = decision_column(y)
     values = column.read()
@@ -94,7 +82,7 @@ def without_rare_classes(
     if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
         return table, y, strata, groups
     if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return table, y, strata, groups  # select refuses it
+        return table, y, strata, groups  # select refuses such an outcome
     codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
     is_rare = sizes < MIN_CLASS_SIZE
     if not is_rare.any() or (~is_rare).sum() < 2:
@@ -111,7 +99,7 @@ def without_rare_classes(
 
 
 def refuse_fit_params(fit_params: dict[str, Any]) -> None:
-    """Refuse what fit() does not take; weights with the reason."""
+    """Refuse unknown arguments of fit(); weights with a reason."""
     given = [name for name, value in fit_params.items() if not (name == "sample_weight" and value is None)]
     if "sample_weight" in given:
         raise TypeError(
@@ -122,7 +110,7 @@ def refuse_fit_params(fit_params: dict[str, Any]) -> None:
 
 
 def refuse_tables_of_files(X: Any) -> None:
-    """Refuse tables that transform() could not return some columns of."""
+    """Refuse tables of which transform() cannot return a subset of columns."""
     if isinstance(X, Table) or is_anndata(X):
         advice = "use interplay.select, or give a matrix or frame (of an AnnData, .X or .to_df())"
         raise TypeError(f"X must be an array or frame, of which transform() can return columns: {advice}")

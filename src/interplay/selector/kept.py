@@ -13,13 +13,13 @@ from interplay.statistics.association import Associations
 from interplay.statistics.p_values import significance_order
 from interplay.study.table import Table
 
-#: An association of 1 may come out a little smaller.
+#: An association of 1 may be computed as slightly less.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class KeptVariables:
-    """What a selector keeps.
+    """The variables that a selector keeps.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class KeptVariables:
     same_as: dict[int, tuple[int, float]]
 
     def left_out(self, result: Selection) -> dict[str, str]:
-        """Return why each variable is left out, by name."""
+        """Return the reason for which each variable is left out, by name."""
         reasons = {}
         for v in np.flatnonzero(~self.support).tolist():
             if not result.is_relevant[v]:
@@ -51,9 +51,8 @@ def kept_variables(
 ) -> KeptVariables:
     """Keep the relevant variables, the most significant first, within these bounds.
 
-    Of variables whose association is at least `redundancy` the most significant is kept. Where fewer than
-    `min_features` are left, the most significant of the others follow: those that are not relevant before those that
-    say the same as one that is kept.
+    Of variables whose association is at least `redundancy`, the most significant is kept. If fewer than `min_features`
+    remain, the most significant of the other variables are added: irrelevant variables before redundant ones.
     """
     most = table.n_vars if max_features is None else max_features
     chosen: list[int] = []

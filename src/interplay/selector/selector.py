@@ -23,8 +23,6 @@ from interplay.selection.call import select
 from interplay.selector.callbacks import CallbackSupport, fit_tasks, with_callbacks
 from interplay.selector.input import (
     checked_array,
-    checked_groups,
-    checked_strata,
     collected,
     is_frame,
     refuse_fit_params,
@@ -37,9 +35,11 @@ from interplay.selector.input import (
 from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.study.groups import make_groups
 from interplay.study.named_columns import refuse_decision_in_table
 from interplay.study.outcome import DECISION_CHOICES
 from interplay.study.sample_labels import warn_of_another_order
+from interplay.study.strata import make_strata
 from interplay.study.survival import split_survival
 from interplay.study.table import Table, as_table
 
@@ -120,8 +120,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
     whose columns keep their types.
 
     If no variable is relevant, `transform` warns and returns a table without columns, unless `min_features` is at least
-    1. A class with a single sample is
-    left out with a warning, because cross-validation may leave such a class in a fold; `select` refuses it.
+    1. A class with a single sample is left out with a warning, because cross-validation may leave such a class in a
+    fold; `select` refuses it.
 
     Examples
     --------
@@ -197,32 +197,12 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         n_jobs: int | None = None,
         progress: Progress = None,
     ) -> None:
-        self.dimensions = dimensions
-        self.divisions = divisions
-        self.discretizations = discretizations
-        self.range_ = range_
-        self.pseudocount = pseudocount
-        self.n_contrast = n_contrast
-        self.p_adjust = p_adjust
-        self.level = level
-        self.null_fit = null_fit
-        self.arms = arms
-        self.decision = decision
-        self.decision_divisions = decision_divisions
-        self.multiclass = multiclass
-        self.permutations = permutations
-        self.n_permutations = n_permutations
-        self.discrete = discrete
-        self.missing = missing
-        self.min_features = min_features
-        self.max_features = max_features
-        self.redundancy = redundancy
-        self.random_state = random_state
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.progress = progress
+        arguments = dict(locals())
+        del arguments["self"]
+        for name, value in arguments.items():
+            setattr(self, name, value)
 
-    # What fit() finds.
+    # Set by fit().
     result_: Selection
     support_: BoolArray
     gains_: FloatArray
@@ -260,7 +240,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self._validate_params()
         refuse_fit_params(fit_params)
         refuse_tables_of_files(X)
-        refuse_name("y", y)
+        for name, given in (("y", y), ("strata", strata), ("groups", groups)):
+            refuse_name(name, given)
         X = collected(X)
         table = self._checked_table(X, y)
         refuse_decision_in_table(table, y)
@@ -271,7 +252,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         tasks = fit_tasks(self, X, y)
         if tasks is not None:
             settings["progress"] = tasks.show
-        within, together = checked_strata(strata, table), checked_groups(groups, table)
+        within = make_strata(strata, n_samples=table.n_samples)
+        together = make_groups(groups, n_samples=table.n_samples)
         if split_survival(y) is None:
             table, y, within, together = without_rare_classes(table, y, within, together, self.decision)
         result = select(table, y, strata=within, groups=together, **settings)
@@ -281,7 +263,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         self.result_ = result
         self._kept = kept_variables(result, table, **bounds)
         self.support_ = self._kept.support
-        # The table knows which of several runs counts for each variable, but takes long to make for a million of them.
+        # The table has the gain in the best of several runs, but takes long to make for a million variables.
         self.gains_ = result.gains.gain if len(result.runs) == 1 else result.table["gain"].to_numpy()
         self.p_values_ = result.p_value
         return self
@@ -318,7 +300,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
 
     def _checked_table(self, X: Any, y: Any) -> Table:
         """Check X as scikit-learn does, but leave frames as they are: their columns differ in kind."""
-        frame = as_table(X) if is_frame(X) else None  # says more of what is wrong with a frame
+        frame = as_table(X) if is_frame(X) else None  # its messages on frames are more precise
         # Sets n_features_in_ and feature_names_in_; refuses y=None.
         validate_data(self, X, y, skip_check_array=True)
         must_be_finite = self.missing == "error"
@@ -349,7 +331,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             )
 
     def _repr_html_inner(self) -> str:
-        """The diagram of parameters; once fitted, what was found as well."""
+        """Return the diagram of parameters and, once fitted, the summary of the result."""
         diagram: str = super()._repr_html_inner()
         return diagram + self.result_._repr_html_() if self.__sklearn_is_fitted__() else diagram
 
@@ -360,7 +342,7 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         return bundle
 
     def __sklearn_is_fitted__(self) -> bool:
-        # By default any attribute that ends in an underscore tells, and range_ is one.
+        # By default any attribute that ends in an underscore marks a fitted estimator, and range_ ends in one.
         return hasattr(self, "result_")
 
     def __sklearn_tags__(self) -> Any:

@@ -1,11 +1,18 @@
-"""Samples, classes, strata and cuts of a result → words, the same for a Selection and for Interactions."""
+"""Parts of a summary that Selection and Interactions share: samples, classes, strata, cuts, the table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import html
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from interplay.base.text import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Rows of the table that a summary shows.
+ROWS_SHOWN = 20
 
 #: More classes than these are counted, not all listed.
 _LISTED_CLASSES = 6
@@ -61,3 +68,23 @@ def cuts_in_words(settings: Mapping[str, Any]) -> str:
     """
     n_ways = settings["discretizations"]
     return f"numbers cut into {settings['divisions'] + 1} levels" + (f", in {n_ways} ways" if n_ways > 1 else "")
+
+
+def rows_as_text(rows: pd.DataFrame, n_all: int) -> list[str]:
+    """Return the shown rows of a table of `n_all` rows as lines, and a line on the others."""
+    more = [f"… and {n_all - len(rows)} more in .table"] if n_all > len(rows) else []
+    return ["", rows.to_string(index=False, float_format=_four_digits), *more] if len(rows) else []
+
+
+def summary_as_html(headline: str, details: str, rows: pd.DataFrame, n_all: int, notes: Iterable[str] = ()) -> str:
+    """Return a summary for notebooks, with the shown rows of a table of `n_all` rows."""
+    parts = [f"<p><b>{html.escape(headline)}</b><br>{html.escape(details)}</p>"]
+    if len(rows):
+        parts.append(rows.to_html(index=False, float_format=_four_digits, escape=True))
+    if n_all > len(rows):
+        parts.append(f"<p>… and {n_all - len(rows)} more in <code>.table</code></p>")
+    return "".join([*parts, *(f"<p><small>{html.escape(note)}</small></p>" for note in notes)])
+
+
+def _four_digits(value: float) -> str:
+    return f"{value:.4g}"
