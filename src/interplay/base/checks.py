@@ -80,7 +80,7 @@ def check_list(name: str, values: Any, *, of: str = "names or numbers of columns
 
 
 def check_encodable(what: str, texts: Iterable[Any]) -> None:
-    """Refuse half a surrogate pair: no file can hold such a text, and pandas, from 3 on, cannot either."""
+    """Refuse half a surrogate pair: no file can hold it, and pandas, from 3 on, cannot either."""
     for text in texts:
         if isinstance(text, str) and not text.isascii():
             try:

@@ -1,4 +1,4 @@
-"""Settings + comparisons → codes and bit planes, each made once for all that reads them."""
+"""Settings + comparisons → codes and bit planes, each made once for all readers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.study.table import Table
 if TYPE_CHECKING:
     from interplay.search.settings import SearchSettings
 
-#: Planes, and codes for relabelings, of all discretisations are kept up to this size; beyond it, the latest planes.
+#: Planes, and codes for relabelings, of all discretisations are kept up to this size; beyond it, the latest planes are.
 _MAX_KEPT_BYTES = 1 << 30
 
 
@@ -57,7 +57,7 @@ def contrast_coder(
     """Survey contrast variables of a table: each like its source where that is known, else as the settings say."""
     if sources is not None:
         discrete: Discrete = coder.is_discrete[np.asarray(sources)]
-    else:  # a list of columns of X does not speak of other columns
+    else:  # a list of columns of X does not apply to other columns
         discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
     with naming_contrast():
         return coder_for(
@@ -186,15 +186,15 @@ def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threa
 class CodedStudy:
     """The comparisons of a study, each surveyed when it is first asked for.
 
-    Only the latest is kept. That is the one there is, unless each pair of classes is compared: pairs have tables of
-    their own, and all their codes together could take more memory than the data.
+    Only the latest comparison is kept. Where each pair of classes is compared, pairs have tables of their own, and all
+    their codes together could take more memory than the data.
     """
 
     def __init__(self, settings: SearchSettings, *, n_threads: int) -> None:
         self.n_threads = n_threads
         self._settings = settings
         self._latest: CodedComparison | None = None
-        self._columns: IntArray | None = None  # those that the latest is for; None for all
+        self._columns: IntArray | None = None  # surveyed for the latest; None for all
 
     def of(self, comparison: Comparison, columns: IntArray | None = None) -> CodedComparison:
         """Return a coded comparison, for these `columns` at least: only they are surveyed if it has to be made."""

@@ -37,7 +37,7 @@ __all__ = ["Coder", "discretize", "make_coder", "resolve_range", "suggest_range"
 
 Values = npt.NDArray[Any]
 
-#: What users may give to say which columns are discrete.
+#: The argument `discrete`: a word, a list of columns, or a mask.
 Discrete = str | Sequence[Any] | BoolArray
 
 MISSING_CHOICES = ("error", "level", "impute")
@@ -47,7 +47,7 @@ MISSING_CHOICES = ("error", "level", "impute")
 BLOCK_BYTES = 2**21
 MIN_BLOCK_COLUMNS = 8
 
-#: Variables read at once, and how many others may lie between two of them.
+#: Upper limits of the variables read at once, and of the distance between two neighbours among them.
 _READ_AT_ONCE = 64
 _NEAR = 4
 
@@ -137,7 +137,7 @@ class Coder:
         return DiscreteCodes(codes, self.n_levels[variables])
 
     def cut_values(self, d: int, rows: slice) -> CutValues | None:
-        """Return values and thresholds, if all of these variables have as many, at least one, and none is missing.
+        """Return values and thresholds, if variables have equally many thresholds, at least one, and no missing values.
 
         Either all are discretised by rank, or all are discrete, as genotypes are.
         """
@@ -193,7 +193,7 @@ class CodesByBlock:
         return codes
 
     def read_cut(self, rows: slice) -> CutValues | None:
-        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
+        """Return values and thresholds instead of codes; None where codes follow from more than these."""
         return self.coder.cut_values(self.discretization, rows)
 
 
@@ -211,7 +211,7 @@ def make_coder(
     block_columns: int | None = None,
     columns: IntArray | None = None,
 ) -> Coder:
-    """Look once at every column of `table`, or at some of them, and return what makes their codes.
+    """Survey every column of `table`, or some of them, and return the coder that makes their codes.
 
     Parameters
     ----------
@@ -223,8 +223,8 @@ def make_coder(
         max(3, divisions + 1) distinct values. A list holds names or numbers of columns, to which bool, categorical
         and text columns are added. A mask of n_vars bools is taken at its word.
     missing : "error", "level" or "impute"
-        What to do with missing values: refuse them, give them a level of their own, or draw each from the observed
-        values of its column.
+        Treatment of missing values: refuse them, give them a level of their own, or draw each from the observed values
+        of its column.
     first_variable : int
         Number of the first column in the streams of random numbers: for contrast variables, the number of real ones.
     n_jobs : int
@@ -232,7 +232,7 @@ def make_coder(
     block_columns : int, optional
         Columns handled at a time. Changes no result.
     columns : (n,) int64, optional
-        Look at these columns only, one by one: the coder is then for their codes alone, the same as otherwise.
+        Survey these columns only, one by one: the coder then makes their codes alone, the same codes as otherwise.
     """
     divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
     discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)

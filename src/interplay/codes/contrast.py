@@ -1,4 +1,4 @@
-"""Contrast variables: permuted copies of columns, which can say nothing about the decision."""
+"""Contrast variables: permuted copies of columns, which carry no information about the decision."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Values = npt.NDArray[Any]
 class GroupOrders:
     """Random orders in which each group gets the values of another, or of itself, in random order.
 
-    Only groups with samples in the same strata change places, and values stay in their stratum. Of unequal sizes, a
-    group of n samples gets n of the other's values without repetition where there are enough, else each of them
-    equally often up to one.
+    Only groups with samples in the same strata change places, and values stay in their stratum. Where sizes differ, a
+    group of n samples gets n of the other's values without repetition if there are enough. Otherwise each value is used
+    equally often, up to one.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any 
 
 @contextmanager
 def naming_contrast() -> Iterator[None]:
-    """Say in errors about contrast variables that it is these which are meant."""
+    """Let errors about contrast variables begin with the argument that holds them."""
     try:
         yield
     except (ValueError, TypeError) as error:

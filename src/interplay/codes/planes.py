@@ -12,7 +12,7 @@ from interplay import _core
 from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
 from interplay.base.jobs import map_in_threads
 
-#: Up to this many classes, bits are made of values straight away; with more it is quicker to put codes in their order.
+#: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8
 
 
@@ -47,7 +47,7 @@ def make_bit_planes(
 
 
 def planes_to_come(n_levels: IntArray, classes: DecisionClasses, *, n_vars: int) -> BitPlanes:
-    """Return how planes of variables with so many levels, two at least, will lie: none of their words is there."""
+    """Return the layout of planes before they are packed, without words; `n_levels` are two at least."""
     class_word_start = _class_word_start(classes.sizes)
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),

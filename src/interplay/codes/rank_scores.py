@@ -1,7 +1,7 @@
 """Columns → scores of their samples: mid-ranks, scaled to −1 … 1, within strata where there are any.
 
-A score depends on the order of a column's values alone. Missing values have the score 0, which says nothing. Labels
-have no order: with more than two of them a column has no scores (NaN).
+A score depends on the order of a column's values alone. Missing values have the score 0, which carries no information.
+Labels have no order: with more than two of them a column has no scores (NaN).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RankScores:
     Attributes
     ----------
     coder : Coder
-        What knows the columns: their values, or, for few-valued ones, their levels.
+        Gives the values of the columns, or, for columns of few values, their levels.
     strata : (n_samples,) int64, optional
         Ranks are taken within strata.
     """
@@ -70,7 +70,7 @@ class RankScores:
             scores = np.nan_to_num(scores)
         if self.strata is not None or (self.coder.missing == "level" and self.coder.n_missing[rows].any()):
             return normal_scores(scores)
-        # Mid-ranks of so many samples have few values: to look them up is quicker than to compute them.
+        # Mid-ranks of n samples have at most 2n − 1 values: a lookup is faster than computing each quantile.
         possible = normal_scores(np.arange(1, 2 * n) / n - 1)
         places = scores + 1
         places *= n
@@ -150,7 +150,7 @@ def _mid_rank_scores(values: npt.NDArray[np.generic]) -> FloatArray:
         n_missing = np.isnan(values).sum(axis=1)
         for row in np.flatnonzero(n_missing):
             is_missing = np.isnan(values[row])
-            n_seen = n - int(n_missing[row])  # they are last in order: the ranks of the others are as without them
+            n_seen = n - int(n_missing[row])  # missing values come last: the ranks of the others are as without them
             scores[row] = np.where(is_missing, 0.0, (scores[row] + 1) * n / max(n_seen, 1) - 1)
     return scores
 

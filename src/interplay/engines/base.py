@@ -1,4 +1,4 @@
-"""What an engine is: the one protocol that every search and cluster task speaks."""
+"""The protocol of engines, which every search and cluster task uses."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class TileShape:
 
     @classmethod
     def of(cls, shape: TileShape | Mapping[str, Any]) -> TileShape:
-        """Return a shape that an engine of somebody else's may give as a dict."""
+        """Return a shape, which a user's engine may give as a dict."""
         return shape if isinstance(shape, TileShape) else cls(**shape)
 
 
-#: What suits the processor.
+#: The shape that suits the processor.
 USUAL_TILES = TileShape()
 
 
@@ -82,7 +82,7 @@ class Engine(ABC):
         planes : BitPlanes
         tiles : TupleTiles
         sink : Sink
-            Says what is asked for (`Maxima`, `Screen`, `Listing`), and takes the finds.
+            States the question (`Maxima`, `Screen`, `Listing`), and takes the finds.
         pseudocount : float
         on_progress : callable, optional
             Called now and then with the number of tuples done since the call began.
@@ -97,14 +97,14 @@ class Engine(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the entries about the engine in the record of a run."""
 
     def tile_shape(self, dimensions: int) -> TileShape:
-        """Return how tuples of so many members should be cut for this engine."""
+        """Return the shape of tiles that suits this engine, for tuples of this size."""
         return USUAL_TILES
 
     def begin(self, planes: BitPlanes, tiles: TupleTiles, *, kind: str, pseudocount: float) -> None:  # noqa: B027
-        """Start, in the background, what takes time before a search of this kind; the planes have no words yet.
+        """Start slow preparations of a search of this kind in the background; the planes have no words yet.
 
         Called before columns are coded. Nothing depends on it, and a search may come without it or not at all.
         """
@@ -121,8 +121,8 @@ class Engine(ABC):
     ) -> Iterator[DoneChunk]:
         """Search the tiles in chunks of about `seconds`; yield each when it is done, and the sink has its finds.
 
-        What one chunk finds is known to the next, so that cutting up costs no pruning. A sink of rows has those of the
-        chunk that was yielded last.
+        Each chunk knows the finds of the chunks before, so that cutting costs no pruning. A sink of rows has the rows
+        of the chunk that was yielded last.
         """
         before = summed(tiles.n_tuples)
         # Without a limit all tiles are one chunk, whatever they cost.

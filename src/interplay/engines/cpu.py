@@ -19,7 +19,7 @@ from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Si
 
 logger = logging.getLogger(__name__)
 
-#: What is logged about a search, at DEBUG.
+#: Messages about a search, logged at DEBUG.
 BOUND_CHOICE = "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d"
 SEARCHED_BY = "%dD: tiles and tuples by searcher: %s"
 
@@ -36,7 +36,7 @@ def simd_levels() -> list[str]:
 
 
 def default_simd_level() -> str:
-    """Return the best level, or what ``INTERPLAY_SIMD_LEVEL`` asks for."""
+    """Return the best instruction set, or the one that ``INTERPLAY_SIMD_LEVEL`` names."""
     wanted = os.environ.get("INTERPLAY_SIMD_LEVEL") or "auto"
     levels = simd_levels()
     if wanted == "auto":
@@ -88,7 +88,7 @@ class CpuEngine(Engine):
         on_progress: OnProgress | None = None,
         searched: SearcherCounts | None = None,
     ) -> None:
-        """Search the tiles into the sink; who lists tuples is not counted."""
+        """Search the tiles into the sink; searchers that list tuples are not counted."""
         searched_by = np.zeros(len(tiles), dtype=np.uint8)
         how: dict[str, Any] = {"pseudocount": pseudocount, "on_tick": on_progress}
         match sink:
@@ -155,7 +155,7 @@ class CpuEngine(Engine):
     def _job(
         self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False
     ) -> tuple[_core.Planes, _core.Tiles, _core.Job]:
-        """Return what to search, and how, as the compiled core takes it; it checks them."""
+        """Return planes, tiles and job as the compiled core takes, and checks, them."""
         return (
             core_planes(planes),
             core_tiles(tiles, planes.n_levels, planes.n_vars),
@@ -163,7 +163,7 @@ class CpuEngine(Engine):
         )
 
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the entries about the engine in the record of a run."""
         return {"name": self.name, "threads": self.n_threads, "simd_level": self.simd_level or default_simd_level()}
 
 

@@ -104,7 +104,7 @@ class DaskEngine(Engine):
         return ChunkTasks(self.client, data, tiles, sink, self.task_seconds).run(on_progress)
 
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the entries about the engine in the record of a run."""
         threads: dict[str, int] = {}
         with suppress(Exception):  # a cluster that is closed when all is done takes no result with it
             threads = Connection(self.client).ask(self.client.nthreads)

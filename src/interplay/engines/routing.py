@@ -1,6 +1,6 @@
-"""Tiles → which of the processor's searchers takes each, and about what it costs: as the compiled core decides it.
+"""Tiles → the processor's searcher that takes each, and its estimated cost: as the compiled core decides it.
 
-Nothing here, and nothing else in Python, knows by which rule.
+The rule stands in the compiled core alone.
 """
 
 from __future__ import annotations

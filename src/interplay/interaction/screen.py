@@ -34,7 +34,7 @@ PSEUDOCOUNT = 1e-6
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9
 
-#: More degrees of freedom are asked for what these are asked for, which is less.
+#: Thresholds are computed up to this number of degrees of freedom; beyond it the last one is used, which is lower.
 _MAX_DF = 100_000
 
 #: Tuples that one screen may list.

@@ -11,5 +11,5 @@
     checkpoint.py    a search in progress    → a file from which the same call goes on
     permutations.py  a search + relabelings  → maxima of each relabeling
 
-Engines search the tiles into a sink; this package decides which tiles, in which order, and what is kept.
+Engines search the tiles into a sink; this package decides which tiles, in which order, and which finds are kept.
 """

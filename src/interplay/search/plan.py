@@ -38,7 +38,7 @@ def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> d
 
 
 def least_work(table: Table, settings: SearchSettings) -> SearchWork:
-    """Return how much there is to do at least: of two levels, before anybody looks at the columns."""
+    """Return a lower bound of the work, with two levels of each variable: columns are not surveyed yet."""
     return SearchWork.of(
         np.full(table.n_vars, 2),
         n_vars=table.n_vars,

@@ -1,4 +1,4 @@
-"""What a search and a selection are given, checked before any long work: settings, contrast, variables asked for."""
+"""Settings of searches and selections, contrast variables, variables asked for: checked before any long work."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _AUTO_CONTRAST_BOUNDS = (300, 1000)
 #: never a time, so that the result does not depend on the machine.
 MAX_PERMUTED_TUPLES = 10**12
 
-#: A slip beyond this.
+#: A larger number is a slip.
 MAX_PERMUTATIONS = 10**7
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """What decides the gains, checked, with the seed and the range made definite."""
+    """The settings that decide the gains, checked, with a definite seed and range."""
 
     dimensions: int
     divisions: int
@@ -53,9 +53,9 @@ class SearchSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Take from a file's values, or from more settings than these, what is asked for here.
+        """Take these settings from the values of a file, or from a larger set of settings.
 
-        What has a default may be missing: `to_dict` leaves it out where it is not used.
+        Settings with a default may be missing: `to_dict` leaves them out where they are not used.
         """
         needed = [field.name for field in fields(cls) if field.name in values or field.default is MISSING]
         return cls(**{name: values[name] for name in needed})
@@ -63,7 +63,7 @@ class SearchSettings:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values by the names of the arguments, for users and files.
 
-        Without those that are not used, which are as they are by default.
+        Settings that are not used, which have their defaults, are left out.
         """
         unused = {field.name for field in fields(self) if field.default is not MISSING and self._is_default(field)}
         return {name: value for name, value in vars(self).items() if name not in unused}
@@ -74,12 +74,12 @@ class SearchSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionSettings(SearchSettings):
-    """What decides a selection: the settings of its searches, and how their gains are judged.
+    """The settings that decide a selection: those of its searches, and how their gains are judged.
 
-    `decision` is what the decision was found to be; how many contrast variables there are is definite. `permutations`
-    says, if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
-    several sizes of tuples are searched in one call, `all_dimensions` are these, `dimensions` is the largest, and
-    `arms` are the tests that are combined; of one size they are None.
+    `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `permutations` says, if there
+    are groups or where it was asked for, whether p-values come from permutations; else it is None. Where several sizes
+    of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms` are the tests
+    that are combined; with one size both are None.
     """
 
     n_contrast: int
@@ -96,7 +96,7 @@ class SelectionSettings(SearchSettings):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Take them from what `to_dict` gave, or a file has kept of that."""
+        """Take the settings from the values of `to_dict`, which a file may have kept."""
         if isinstance(values["dimensions"], int):
             return super().of(values)
         several = tuple(values["dimensions"])
@@ -111,7 +111,7 @@ class SelectionSettings(SearchSettings):
 
     @property
     def searched(self) -> tuple[int, ...]:
-        """The sizes of tuples to search; of several, variables alone always: synergies are what is beyond them."""
+        """The sizes of tuples to search; several always include variables alone: synergies are measured beyond them."""
         if self.all_dimensions is None or self.arms is None:
             return (self.dimensions,)
         return (1, *(k for k in self.all_dimensions if k > 1 and arm_of_tuples(k) in self.arms))
@@ -289,7 +289,7 @@ def check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tabl
 
 
 def _check_discrete(discrete: Discrete, table: Table) -> Discrete:
-    """Return it to be used and recorded, once it is known to fit the table: parts of the table say less."""
+    """Return `discrete` to be used and recorded, checked against the whole table: a part of it has fewer columns."""
     listed = discrete if isinstance(discrete, str) else check_list("discrete", discrete)
     forced_kinds(listed, table)
     return listed

@@ -12,8 +12,8 @@ from interplay.engines.routing import tiles_too_large
 #: A tile should take no longer: threads and machines finish together, and little is lost where a search is cut short.
 _MAX_TILE_SECONDS = 5.0
 
-#: What to try where the usual tiles take longer, or their blocks are too large, from large to small. The variables that
-#: fill lanes are the last to become fewer.
+#: Shapes to try where the usual tiles take longer, or their blocks are too large, from large to small. The variables
+#: that fill lanes are the last to become fewer.
 _SMALLER = (
     TileShape(block_size=16, middle_size=64),
     TileShape(block_size=16, middle_size=16),
@@ -27,10 +27,9 @@ _SMALLER = (
 
 
 def cut_for_processor(cut: Callable[..., TupleTiles], **rows: Any) -> tuple[TileShape, TupleTiles]:
-    """Cut into tiles of the usual shape, or of the first that suits the searchers; return the shape, too.
+    """Cut into tiles of the usual shape, or of the first shape that suits the searchers; return the shape, too.
 
-    Where none does, the one that comes nearest: blocks may have to be larger than asked for, lest there be too many
-    tiles.
+    Where no shape suits, the nearest is taken: blocks become larger than asked for where tiles would be too many.
 
     Parameters
     ----------

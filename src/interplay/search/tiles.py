@@ -14,13 +14,13 @@ import numpy.typing as npt
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, TupleTiles
 from interplay.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
 
-#: Variables per small block, by dimensions: enough of them that what is computed once per block pays, few enough that
-#: counts of sub-tuples stay in cache and that there are tiles for many threads.
+#: Variables per small block, by dimensions: enough that work done once per block pays, few enough that counts of
+#: sub-tuples stay in cache and that there are tiles for many threads.
 _BLOCK_SIZE = {1: 256, 2: 64, 3: 64, 4: 32}
 _BLOCK_SIZE_BEYOND = 16
 
-#: In 5D and with two levels, larger ones pay where they leave one or two blocks beside the last: more prefixes share
-#: what is computed, and so few variables need no tiles for many threads.
+#: In 5D and with two levels, larger blocks pay where they leave one or two beside the last: more prefixes share work,
+#: and a table of few variables needs no tiles for many threads.
 _LARGE_BLOCK_SIZE = 26
 
 #: Blocks grow where there would be more tiles than this: they are listed in memory.
@@ -116,7 +116,7 @@ def _cut_into_tiles(
         wanted = asked_for
 
     real = np.flatnonzero(kept)
-    # Blocks never mix what tiles tell apart: first whether asked for, then the number of levels.
+    # Blocks never mix variables that tiles distinguish: first by whether asked for, then by the number of levels.
     real = real[np.lexsort((real, n_levels[real], ~wanted[real]))]
     contrast = np.arange(n_vars, len(n_levels))
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
@@ -146,7 +146,7 @@ def _cut_into_tiles(
     middle_start = _cut(lane_start, middle, even)
     runs = middle_start
     if even and n_members > 3 and len(real) > TRIPLE_BLOCK:
-        # Their triples are searched together: they would be the last few of very many prefixes.
+        # Triples of the last variables are searched together: they would be the last few of very many prefixes.
         runs = np.union1d(runs, len(real) - TRIPLE_BLOCK)
     block_start = _cut(runs, size, even)
     order = np.concatenate([real, contrast])
@@ -228,7 +228,7 @@ def _cut(runs: IntArray, size: int, even: bool) -> IntArray:
 
 
 def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
-    """Starts of lane blocks, like `_cut`; instead of even ones, full ones, and a first one with what is left over.
+    """Starts of lane blocks, like `_cut`; instead of even blocks, full ones, and a first one with the rest.
 
     Most prefixes have come so far in the order that the first block is behind them: it may be small. A variable of c
     levels takes c − 1 lanes, in groups of 16 variables; blocks hold whole registers of them.

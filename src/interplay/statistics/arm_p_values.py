@@ -1,4 +1,4 @@
-"""What the tests of several dimensions say about each variable, and how each variable was found."""
+"""p-values of tests of several dimensions → p-values of arms and variables, and how each variable was found."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ArmPValues:
 
     @property
     def is_beyond_alone(self) -> bool:
-        """Whether it leaves out what the variable tells alone."""
+        """Whether the test leaves out the effect of the variable alone."""
         return self.name.startswith(("synergy", "product"))
 
 

@@ -42,7 +42,7 @@ class Associations:
             self._ranks.append(_ranks(values))
 
     def strongest(self, variable: int) -> tuple[int, float]:
-        """Return the kept variable that says most of the same as this one, and how much; −1 and 0 if none is kept."""
+        """Return the kept variable with the strongest association, and its strength; −1 and 0 if none is kept."""
         values = self._read(variable)
         if self._is_label(variable):
             levels = _levels(values)

@@ -22,7 +22,7 @@ def combined_log_p(log_p: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:
         Natural logarithms of the p-values; NaN where a test does not apply to a variable, whose other tests then share
         its weight.
     weights : (n_tests,) or (n_tests, n_vars) array_like
-        Not negative; what they sum up to does not matter.
+        Not negative; their sum does not matter.
 
     Returns
     -------

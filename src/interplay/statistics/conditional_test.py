@@ -1,7 +1,7 @@
-"""Counts of variables by level, class and stratum → p-values of their gains, given the sizes of all of these.
+"""Counts of variables by level, class and stratum → p-values of their gains, given the margins.
 
-The test is conditional: how many samples there are of each level and of each class in a stratum is taken as it is, and
-chance shares them out. Its statistic is the gain.
+The test is conditional: the numbers of samples of each level and of each class in a stratum (the margins) are taken as
+given, and chance distributes the samples. Its statistic is the gain.
 
 - Two levels, two classes, no strata: exact (`exact_test`).
 - Other tables: exact, by listing every table with these margins, where a cell expects few samples or p is small; χ²
@@ -36,10 +36,10 @@ MIN_EXPECTED_FOR_CHI2 = 10.0
 #: p-values below them as it should.
 MIN_P_FOR_CHI2 = 0.01
 
-#: So many tables with the same margins are listed, without strata and in a stratum.
+#: Upper limits of the tables with the same margins that are listed, without strata and in a stratum.
 MAX_TABLES, MAX_TABLES_OF_STRATUM = 100_000, 20_000
 
-#: What is in memory at once: distributions of the gain in a stratum, and how often each variable has each of them.
+#: Upper limits of numbers in memory: distributions of the gain in a stratum, and their counts by variable.
 MAX_NULLS, MAX_POWERS = 4000, 16_000_000
 
 _CHI2_PER_BIT = 2 * np.log(2)
@@ -67,7 +67,7 @@ def conditional_log_p(counts: IntArray, *, pseudocount: float) -> FloatArray:
     added = class_pseudocounts(counts[0].sum(axis=(0, 2)), pseudocount)
     tables = np.moveaxis(counts, 3, 1)  # variable, stratum, level, class
     of_classes = tables[0].sum(axis=1)
-    tables = tables[:, (of_classes > 0).sum(axis=1) > 1]  # a stratum of one class says nothing
+    tables = tables[:, (of_classes > 0).sum(axis=1) > 1]  # a stratum of one class carries no information
     if tables.shape[1] == 1 and tables.shape[2:] == (2, 2):
         return log_p_of_two_by_two(tables[:, 0], added)
     log_p, is_sparse = _by_chi2(tables, added, pseudocount)
@@ -108,7 +108,7 @@ def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_spa
         null: GainNull | GammaNull | None = listed_null(*given, max_tables=MAX_TABLES)
         if null is None and is_sparse[group[0]]:
             null = matched_null(*given)
-        if null is not None:  # else χ² stays: gains of so many tables, none of them sparse, have no visible steps
+        if null is not None:  # else χ² stays: the gains of very many tables, none of them sparse, have no visible steps
             log_p[group] = null.log_p(gains[group])
     return log_p
 

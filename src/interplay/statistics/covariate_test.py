@@ -1,4 +1,4 @@
-"""Classes, cells of a tuple, covariates → does the tuple tell something that covariates do not?"""
+"""Classes, cells of a tuple, covariates → is the tuple informative beyond the covariates?"""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _DEPENDENT = 1e-10
 
 
 def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, design: FloatArray) -> tuple[float, int]:
-    """Compare two models of the classes by their likelihoods: covariates with all cells, and with those of a part.
+    """Compare two models of the classes by their likelihoods: covariates with all cells, and with cells of a part.
 
-    The logistic (two classes) or multinomial model of statsmodels. With part cells that are all the same, this is what
-    the cells tell beyond covariates; with cells of all members of a tuple but one, what this one adds.
+    The logistic (two classes) or multinomial model of statsmodels. With one part cell for all samples, this tests the
+    cells beyond covariates; with cells of all members of a tuple but one, it tests the contribution of this member.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def covariate_interaction_test(
 def hazard_test(
     time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray, design: FloatArray
 ) -> tuple[float, int]:
-    """Return the same for times that may be censored: the partial likelihoods of Cox's proportional hazards.
+    """Compare the models for times that may be censored: by the partial likelihoods of Cox's proportional hazards.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _independent(columns: FloatArray) -> FloatArray:
     products = scaled.T @ scaled
     kept: list[int] = []
     for j in range(len(products)):
-        # What the column has beyond those before it: its squared distance from the space they span.
+        # The squared distance of the column from the space spanned by the columns kept before it.
         of_kept = np.linalg.solve(products[np.ix_(kept, kept)], products[kept, j]) if kept else np.empty(0)
         if products[j, j] - products[kept, j] @ of_kept > _DEPENDENT:
             kept.append(j)

@@ -1,8 +1,7 @@
 """Counts of a variable of two levels in two classes → the exact p-value of its gain.
 
-Under chance, with the sizes of levels and classes as they are, such a table is hypergeometric. Its gains take few
-values, far apart where samples are few, and χ², which knows no steps, may then give p-values that are several times too
-small.
+Under chance, with the sizes of levels and classes as they are, the table is hypergeometric. Its gains take few values,
+far apart where samples are few. χ², which has no steps, may then give p-values that are several times too small.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntA
         (0, n_samples - second_class - level_size + possible),
         (1, second_class - possible),
     )
-    # But for what is the same in all tables, the gain is a sum over the cells.
+    # Up to a constant that all tables share, the gain is a sum over the cells.
     gains = np.sum([terms.gain[q][count] for q, count in cells], axis=0)
     log_chance = -np.sum([terms.log_factorial[count] for _, count in cells], axis=0)
     margins = (level_size, n_samples - level_size, second_class, n_samples - second_class)

@@ -4,9 +4,9 @@ Where five variables of a table show alone, a sixth most likely does too. With t
 found (Bonferroni, 0.05). Each variable is then judged with weights that are drawn towards the arms of *the others* that
 were found: (1 − s)·fixed + s·shares of the arms among these, s = n/(n + 1) for n of them.
 
-What this does to errors: if with the fixed weights nothing is found, nothing changes, so that on noise the chance of
-a find is what it was. A variable has no part in its own weights. If it is irrelevant, they are decided by others, of
-which it is independent, and any weights that are fixed before a p-value is seen leave it valid.
+Effect on errors: if nothing is found with the fixed weights, nothing changes, so that on noise the family-wise error
+stays the same. A variable has no part in its own weights. The weights of an irrelevant variable are decided by others,
+of which it is independent, and any weights that are fixed before a p-value is seen leave it valid.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from interplay.statistics.score_test import Moments
 #: p-values above this stay approximate: no adjusted p-value that they lead to is of interest.
 _MAX_P_LISTED = 0.05
 
-#: So many tables with the same margins are listed.
+#: Upper limit of the tables with the same margins that are listed.
 _MAX_TABLES = 50_000
 
 
@@ -98,7 +98,7 @@ def _listed_null(level_sizes: IntArray, class_size: int, scores: FloatArray) -> 
 
     kept = level_sizes > 0
     sizes, scores = level_sizes[kept], scores[kept]
-    order = np.argsort(sizes)  # the largest is what the others leave
+    order = np.argsort(sizes)  # the largest level gets the samples that the others leave
     sizes, scores = sizes[order], scores[order]
     n = int(sizes.sum())
     log_factorial = gammaln(np.arange(n + 1) + 1.0)

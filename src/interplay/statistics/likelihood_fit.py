@@ -32,7 +32,7 @@ MAX_FREE_SHAPE = 20.0
 #: between clusters but between kinds of variables.
 _WIDE_GAP, _TOO_WIDE_GAP = 8.0, 2.0
 
-#: Where such a gap is looked for, in multiples of the number of uncensored values.
+#: Range in which a wide gap is looked for, in multiples of the number of uncensored values.
 _GAP_FROM, _GAP_TO = 0.6, 1.4
 
 
@@ -94,7 +94,7 @@ def _fit_weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> Likelihood
 
 
 def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
-    """Fit the same, and keep what is known about the shape.
+    """Fit a Weibull tail, and keep the posterior of its shape.
 
     Columns of two levels and few samples give gains that come in clusters, which stand for all values down to the next
     cluster. If the point of censoring fell somewhere in a cluster, the shape would be off by as much as the clusters
@@ -176,7 +176,7 @@ LIKELIHOOD_FITS = {
         "by maximum likelihood in the upper tail (the lowest fifth of the tail probabilities)",
     ),
     "predictive": LikelihoodMethod(
-        # The lowest quarter has nearly the shape of what lies beyond; the median has not.
+        # The lowest quarter has nearly the shape of the tail beyond; the lower half has not.
         lambda n: n // 4,
         _fit_predictive,
         "by Bayesian averaging of Weibull tails over the lowest quarter of its tail probabilities",

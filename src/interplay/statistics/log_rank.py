@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 
-#: Directions in which the difference between cells varies less than this share of the most are no directions.
+#: Eigenvalues of the covariance below this share of the largest one count as 0.
 _SINGULAR = 1e-9
 
 
@@ -56,7 +56,7 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
 def log_rank_beyond(
     time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray
 ) -> tuple[float, int]:
-    """Return what cells tell about times beyond a part of them: log-rank tests within each cell of the part, summed."""
+    """Return the log-rank statistic of cells beyond a part of them: tests within each cell of the part, summed."""
     chi2, df = 0.0, 0
     for part in np.unique(part_cells):
         members = part_cells == part

@@ -20,7 +20,7 @@ from interplay.base.arrays import FloatArray, IntArray
 #: Gains that are equal but for rounding count as equal: relative to the sums whose difference a gain is.
 _ROUNDING = 1e-13
 
-#: Up to so many gains are compared with all tables one by one.
+#: Up to this many gains are compared with all tables one by one.
 _FEW = 8
 
 #: Tables drawn where there are too many to list. The standard error of the variance is then 1 to 2 %.
@@ -28,7 +28,7 @@ N_DRAWN = 20_000
 
 
 def class_pseudocounts(class_sizes: IntArray, pseudocount: float) -> FloatArray:
-    """Return what is added to every cell, by class: `pseudocount` for the rarest one, in proportion for the others."""
+    """Return the pseudocounts of a cell by class: `pseudocount` for the rarest class, in proportion for the others."""
     return np.asarray(pseudocount * class_sizes / max(int(class_sizes.min()), 1), dtype=np.float64)
 
 
@@ -74,7 +74,7 @@ def rounding_of(n_samples: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class CellTerms:
-    """What a cell adds to the gain of a table and takes from its chance, by the number of its samples.
+    """Contributions of a cell to the gain of a table and to the logarithm of its probability, by the cell's samples.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class CellTerms:
 
 @dataclass(frozen=True, eq=False)
 class GainNull:
-    """What gains the tables with some margins have under chance.
+    """Null distribution of the gain: all tables with given margins, and their probabilities.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class GainNull:
 
 @dataclass(frozen=True, eq=False)
 class GammaNull:
-    """The same where there are too many tables: a gamma distribution of the same mean and variance."""
+    """Null distribution of the gain where tables are too many: a gamma distribution of the same mean and variance."""
 
     shape: float
     scale: float
@@ -139,7 +139,7 @@ class GammaNull:
 
 
 def listed_null(level_sizes: IntArray, class_sizes: IntArray, added: FloatArray, *, max_tables: int) -> GainNull | None:
-    """Return what gains tables with these margins, none of which is 0, have under chance; None if they are too many."""
+    """Return the null distribution of the gain given margins, none of which is 0; None if tables are too many."""
     listed = _all_tables(np.sort(level_sizes), class_sizes, added, max_tables=max_tables)
     return None if listed is None else GainNull(*listed, rounding_of(int(level_sizes.sum())))
 
@@ -156,8 +156,8 @@ def _all_tables(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return gains and logarithms of chances of all tables with these margins; None if there are more than allowed.
 
-    Cells are filled one after the other, and of all beginnings of tables there are so far, only what is left of each
-    class, and the sums over the cells so far, are kept.
+    Cells are filled one after the other. Of each partial table, only the samples left of each class and the sums over
+    its cells are kept.
     """
     terms = CellTerms.of(int(level_sizes.sum()), added)
     of_cell, log_factorial = terms.gain, terms.log_factorial
@@ -167,7 +167,7 @@ def _all_tables(
     log_chance = np.array([log_factorial[level_sizes].sum() + log_factorial[class_sizes].sum() - log_factorial[-1]])
     left = [np.array([size]) for size in class_sizes.tolist()]
     for size in level_sizes[:-1].tolist():
-        open_ = np.full(len(gain), size)  # what is not yet shared out of this level
+        open_ = np.full(len(gain), size)  # samples of this level that are in no cell yet
         for q in range(len(left) - 1):
             lowest = np.maximum(0, open_ - sum(left[q + 1 :]))
             n_choices = np.minimum(open_, left[q]) - lowest + 1

@@ -1,4 +1,4 @@
-"""NullFit: what chance alone gives, as a distribution that turns gains into p-values."""
+"""NullFit: the distribution of gains under chance, which turns gains into p-values."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class NullFit:
 
     @property
     def label(self) -> str:
-        """What p-values come from, in a word or two."""
+        """Source of the p-values, in a word or two."""
         if self.is_permuted:
             return f"{len(self.permuted_max)} permutations"
         if self.is_exact:
@@ -168,7 +168,7 @@ class NullFit:
 
     @property
     def posterior(self) -> ShapePosterior | None:
-        """What is known about the shape, where p-values are averaged over it."""
+        """Posterior of the shape, where p-values are averaged over it."""
         if not self.shapes.size:
             return None
         delta, log_sum, weight = self.shapes
@@ -233,7 +233,7 @@ class NullFit:
 
     @property
     def title(self) -> str:
-        """What a picture of it is called."""
+        """Title of a picture of the fit."""
         if self.is_permuted:
             return self.label
         return f"Null fit: {self.fit}" if not self.is_exact else "Exact conditional test"

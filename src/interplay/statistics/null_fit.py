@@ -248,7 +248,7 @@ def _fit(
     search_points: int,
     max_delta: float,
 ) -> tuple[str, FittedNull | None]:
-    """Return the name of the fit that was made, and what it says.
+    """Return the name of the fit that was made, and its parameters.
 
     None stands for "union", asked for or fallen back on: nothing is fitted, so nothing can be fitted badly.
     """

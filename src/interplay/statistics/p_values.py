@@ -1,7 +1,7 @@
 """Gains and the parameters of a null fit → p-values, adjusted p-values, order of significance.
 
-Nothing here subtracts from 1 what is close to 1: a p-value of 1e-200 comes out as 1e-200, and where even the smallest
-double is too large (below 1e-308) the logarithms still tell the variables apart.
+No number close to 1 is subtracted from 1 here: a p-value of 1e-200 comes out as 1e-200, and where even the smallest
+double is too large (below 1e-308) the logarithms still distinguish the variables.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def with_df(name: str, statistic: FloatArray, df: float | npt.ArrayLike) -> tupl
 
 
 def with_gain(statistic: FloatArray, df: float | FloatArray) -> tuple[FloatArray, float | FloatArray]:
-    """Keep what can be fitted: a gain, and at least one degree of freedom."""
+    """Keep the variables that can be fitted: those with a gain and at least one degree of freedom."""
     kept = statistic > 0
     return statistic[kept], df[kept] if isinstance(df, np.ndarray) else df
 
 
 def hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
-    """Return −ln(1 − V): what the exponential null models are about. Exact for V near 0 and near 1."""
+    """Return −ln(1 − V), the variable of the exponential null models. Exact for V near 0 and near 1."""
     return -log_chi2_cdf(statistic, df)
 
 

@@ -53,12 +53,12 @@ class Reference:
 
     @property
     def in_words(self) -> str:
-        """What messages call them."""
+        """Name of the variables in messages."""
         return "contrast variables" if self.is_contrast else "variables"
 
 
 class FittedNull(NamedTuple):
-    """What a fit says; the defaults are those of a null distribution that needs no fit.
+    """Parameters of a fit; the defaults are those of a null distribution that needs no fit.
 
     The fitted variables are those of a window: `n_irrelevant` of them, above the `n_ignored` with the lowest gains.
     """
@@ -97,7 +97,7 @@ def fit_reference(
     search_points: int,
     max_delta: float,
 ) -> FittedNull:
-    """Find the irrelevant variables by the search of "lsq", then fit to them what was asked for."""
+    """Find the irrelevant variables by the search of "lsq", then fit the wanted distribution to them."""
     lsq = fit_lsq(
         chi2_tail(reference.statistic, reference.df),
         mode=mode,
@@ -128,10 +128,10 @@ def fit_reference(
 
 
 def is_one_heavy_tail(reference: Reference, found: FittedNull) -> bool:
-    """Say whether nothing speaks against one heavy tail, whose shape most of the values then tell more precisely.
+    """Say whether the values may have one heavy tail: most of them then show its shape more precisely.
 
-    Against it speak tuples of several degrees of freedom, which are several distributions, values that come in
-    clusters, and a shape that is above 1 by more than two standard errors.
+    Several degrees of freedom are evidence against it, because they are several distributions; so are values that come
+    in clusters, and a shape that is above 1 by more than two standard errors.
     """
     return (
         not isinstance(reference.df, np.ndarray) and not found.half_gap and found.delta <= 1.0 + 2.0 * found.delta_error

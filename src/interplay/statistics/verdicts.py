@@ -1,4 +1,4 @@
-"""What a tuple of a selection is: an interaction, effects that add up, or not known."""
+"""Tests of tuples → verdicts: an interaction, effects that add up, or not known."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 #: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
 INTERACTION = "interaction"
-#: No interaction was found, and every member is relevant and tells something by itself: their effects add up.
+#: No interaction was found, and every member is relevant and has an effect by itself: the effects add up.
 ADDITIVE = "additive"
-#: No interaction was found, but not every member tells something by itself: a partner by chance, or an interaction too
+#: No interaction was found, but not every member has an effect by itself: a partner by chance, or an interaction too
 #: weak to be shown.
 UNCLEAR = "unclear"
 #: Not tested: cells were not kept, or there were too many tuples.
@@ -128,7 +128,7 @@ def _verdict(word: str, tested: TestedTuples, row: int, members: tuple[int, ...]
 
 
 def _words(selection: Selection, tested: TestedTuples) -> list[str]:
-    """Say of tuples what they are if they do not interact."""
+    """Return the verdicts on tuples that do not interact."""
     log_p_alone = log_chi2_tail(2 * math.log(2) * tested.gain_alone, np.maximum(tested.df_alone, 1))
     matters = (tested.df_alone > 0) & (log_p_alone < math.log(selection.settings["level"]))
     matters &= selection.is_relevant[tested.tuples]

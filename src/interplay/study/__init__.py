@@ -1,4 +1,4 @@
-"""Table, outcome and all else that is known of the samples → Study: the data of a call, checked once.
+"""Table, outcome, strata, groups, covariates → Study: the data of a call, checked once.
 
 ::
 

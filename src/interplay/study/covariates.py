@@ -1,4 +1,4 @@
-"""Covariates: what is known of each sample beside the variables (age, sex, components) → columns of a model."""
+"""Covariates, the properties of samples beside the variables (age, sex, components) → columns of a model."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Covariates:
     Attributes
     ----------
     names : list of str
-        What the user calls each covariate.
+        The user's names of the covariates.
     design : (n_samples, n_columns) float64
-        Numbers, with mean 0 and standard deviation 1; of labels, one column of 0 and 1 for each but the first.
+        Numbers, with mean 0 and standard deviation 1; for labels, one column of 0 and 1 for each label but the first.
     """
 
     names: list[str]

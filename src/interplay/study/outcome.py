@@ -85,7 +85,7 @@ def one_class(n_samples: int) -> DecisionClasses:
 
 
 def decision_column(y: Any, argument: str = "y") -> Column:
-    """Return `y` (or what else `argument` names) as one column."""
+    """Return `y`, or another argument with one value per sample, as one column."""
     if isinstance(y, Column):
         return y
     if y is None:

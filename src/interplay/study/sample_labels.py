@@ -10,7 +10,7 @@ from interplay.base.user_warnings import warn
 
 
 def warn_of_another_order(X: Any, **others: Any) -> None:
-    """Warn of what has the labels of X in another order, by the names of the arguments: values are paired by position.
+    """Warn of arguments with the labels of X in another order: values are paired by position.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""X, y and what else is known of the samples → Study: the data of a call, checked once, read by every later step."""
+"""X, y, strata, groups, covariates → Study: the data of a call, checked once, read by every later step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from interplay.study.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Samples, their variables, their outcome, and what else is known of them.
+    """Samples with their variables, outcome, strata, groups and covariates.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Study:
     survival : Survival, optional
         The times, where the outcome is made of times.
     target : str or None
-        What the outcome is called: the column that was named, or the name of a pandas or polars Series.
+        Name of the outcome: the column that was named, or the name of a pandas or polars Series.
     named : tuple of str
         Columns that the call names for another purpose than as variables.
     """

@@ -15,10 +15,10 @@ from interplay.study.columns import ColumnKind
 from interplay.study.outcome import decision_classes, decision_column
 from interplay.study.table import Table
 
-#: Fewer events say nothing about what they depend on.
+#: Fewer events carry no information about the variables.
 MIN_EVENTS = 5
 
-#: What the two classes are called where residuals are cut once.
+#: Names of the two classes where residuals are cut once.
 RISKS = ["lower risk", "higher risk"]
 
 _TIME = re.compile(
@@ -52,7 +52,7 @@ class Survival:
         return Survival(self.time[rows], self.event[rows])
 
     def residuals(self) -> FloatArray:
-        """Return martingale residuals of the null model: 1 or 0 events seen, minus those expected by then.
+        """Return martingale residuals of the null model: events seen, 1 or 0, minus events expected by then.
 
         Expected is the Nelson–Aalen estimate of the cumulative hazard at the time of each sample.
 

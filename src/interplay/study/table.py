@@ -57,8 +57,8 @@ class Table(ABC):
     dtype : numpy.dtype
         Of every block.
     sample_columns : mapping
-        What else is known of each sample, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata`
-        may name them.
+        Further properties of the samples, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata` may
+        name them.
     index : pandas Index or None
         Labels of the samples, such as the lines of a file that they come from.
     samples_left_out : int
@@ -68,7 +68,7 @@ class Table(ABC):
     sample_columns: Mapping[str, Any] = MappingProxyType({})
     index: Any = None
     samples_left_out: int = 0
-    #: What the file or object that holds the table calls its samples, if it does.
+    #: Names of the samples in the file or object that holds the table, if it has any.
     sample_names: Any = None
 
     def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
@@ -98,12 +98,12 @@ class Table(ABC):
         """
 
     def level_names(self, number: int) -> list[str] | None:
-        """Return what the user calls the levels of a bool, categorical or text variable; None for numbers."""
+        """Return the names of the levels of a bool, categorical or text variable; None for numbers."""
         levels = self.column(number).levels
         return None if levels is None else [str(level) for level in levels]
 
     def column(self, v: int) -> Column:
-        """Return variable `v` with what its levels are called, where they are known."""
+        """Return variable `v` with the names of its levels, where they are known."""
 
         def read() -> Values:
             values: Values = self.columns(slice(v, v + 1))[0]
@@ -126,7 +126,7 @@ class Table(ABC):
         return numbers
 
     def place(self, sample: int) -> str:
-        """Say where a sample is, as who has made the table counts: by a line of a file, a label, or its number."""
+        """Say where a sample is in the terms of the table's source: by a line of a file, a label, or its number."""
         index = self.index
         if index is None:
             return f"sample {sample}"
@@ -135,7 +135,7 @@ class Table(ABC):
 
     @property
     def doubts(self) -> dict[str, LabelDoubt]:
-        """Why the labels of text variables may be none, by the names of those in doubt."""
+        """Reasons to doubt that text variables hold labels, by the names of the variables in doubt."""
         return {}
 
     def block(self, start: int, stop: int) -> Values:
@@ -165,7 +165,7 @@ def doubts_of(columns: Iterable[tuple[str, Column]]) -> dict[str, LabelDoubt]:
 
 
 def _transposed(values: Values, dtype: np.dtype[Any]) -> Values:
-    """Return `values`, transposed, as a C-contiguous array of `dtype`: the same memory where that is what it is."""
+    """Return `values`, transposed, as a C-contiguous array of `dtype`: the same memory where possible."""
     if values.dtype == dtype and values.flags.f_contiguous:
         return values.T
     by_column = np.empty(values.shape[::-1], dtype=dtype)
@@ -197,12 +197,12 @@ class ColumnTable(Table):
         return values
 
     def column(self, v: int) -> Column:
-        """Return variable `v` with what its levels are called."""
+        """Return variable `v` with the names of its levels."""
         return self._columns[v]
 
     @property
     def doubts(self) -> dict[str, LabelDoubt]:
-        """Why the labels of text variables may be none, by the names of those in doubt."""
+        """Reasons to doubt that text variables hold labels, by the names of the variables in doubt."""
         return doubts_of(zip(self.names, self._columns, strict=True))
 
 
@@ -248,7 +248,7 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         table.samples_left_out = left_out if isinstance(left_out, int) else 0
         return table
 
-    if isinstance(getattr(X, "column_names", None), list):  # pyarrow, the other one that allows repeated names
+    if isinstance(getattr(X, "column_names", None), list):  # pyarrow, which allows repeated names as pandas does
         _names(X.column_names, len(X.column_names))
 
     import narwhals.stable.v2 as nw
@@ -397,7 +397,7 @@ def _check_not_empty(n_samples: int, n_vars: int) -> None:
 
 
 def _is_sparse(X: Any) -> bool:
-    """Say whether X is sparse, without importing scipy.sparse: whoever made a sparse X has done so."""
+    """Say whether X is sparse, without importing scipy.sparse: a program with a sparse X has imported it."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 

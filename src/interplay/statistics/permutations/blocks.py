@@ -147,7 +147,7 @@ def _sorted_rows(rows: IntArray) -> list[tuple[int, ...]]:
 
 
 def multinomial(counts: Iterable[int]) -> float:
-    """Return the number of orders of so many equal things of each kind; infinite beyond `MANY`.
+    """Return the number of distinct orders of items, given the number of equal items of each kind; inf beyond `MANY`.
 
     Examples
     --------

@@ -17,7 +17,7 @@ class StepDown:
 
     With variables in descending order of their statistics, ``p_v = (1 + #{b: max of the statistics of v and all after
     it ≥ that of v}) / (B + 1)``, and never less than that of the variable before. The probability of any false
-    rejection is at most the significance level, whatever the variables have to do with each other.
+    rejection (family-wise error) is at most the significance level, under any dependence between the variables.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class StepDown:
         return self._by_variable((1 + self._n_reached_alone) / (self.n_seen + 1))
 
     def cannot_reach(self, level: float, n_planned: int) -> bool:
-        """Say whether no adjusted p can be below `level` any more, with so many relabelings planned in all."""
+        """Say whether no adjusted p can be below `level` any more, with `n_planned` relabelings in all."""
         return len(self._order) == 0 or bool((1 + self._n_reached[0]) / (n_planned + 1) >= level)
 
     def _by_variable(self, in_order: FloatArray) -> FloatArray:
