@@ -34,7 +34,7 @@ def make_bit_planes(
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
-    planes = planes_to_come(n_levels, classes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
+    planes = planes_to_come(n_levels, classes.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
     words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
     layout = (_sample_order(classes), classes.sizes, planes.class_word_start)
 
@@ -46,15 +46,15 @@ def make_bit_planes(
     return replace(planes, words=words)
 
 
-def planes_to_come(n_levels: IntArray, classes: DecisionClasses, *, n_vars: int) -> BitPlanes:
+def planes_to_come(n_levels: IntArray, class_sizes: IntArray, *, n_vars: int) -> BitPlanes:
     """Return the layout of planes before they are packed, without words; `n_levels` are two at least."""
-    class_word_start = _class_word_start(classes.sizes)
+    class_word_start = _class_word_start(class_sizes)
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
         plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
         n_levels=n_levels,
         class_word_start=class_word_start,
-        class_sizes=classes.sizes,
+        class_sizes=class_sizes,
         n_vars=n_vars,
     )
 

@@ -7,16 +7,16 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import comb
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, IntArray, TupleTiles
 from interplay.base.checks import shown
 from interplay.base.jobs import n_cores, resolve_n_jobs
-from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
+from interplay.engines.base import USUAL_TILES, Engine, SearchOptions, TileShape
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import Listing, Maxima, Screen, Sink
 
 if TYPE_CHECKING:
@@ -173,20 +173,12 @@ class _AdaptedEngine(Engine):
         has_methods = {kind for kind, method in _METHODS.items() if hasattr(given, method)}
         self.kinds = frozenset(getattr(given, "kinds", has_methods))
 
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         # The object may report more than the number of tuples done.
+        on_progress, searched = options.get("on_progress"), options.get("searched")
         told = None if on_progress is None else lambda done, *_: on_progress(done)
         method = getattr(self._given, _METHODS[sink.kind])
-        sink.take(method(planes, tiles, pseudocount=pseudocount, on_progress=told, **sink.asked()))
+        sink.take(method(planes, tiles, pseudocount=options["pseudocount"], on_progress=told, **sink.asked()))
         if searched is not None:  # of the searchers, only the engine is known
             n_done = sink.n_done(tiles)
             add_counts(searched, {self.name: {"tiles": n_done, "tuples": int(tiles.n_tuples[:n_done].sum())}})

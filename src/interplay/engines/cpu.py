@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
 from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
-from interplay.engines.base import Engine, OnProgress, SearchInterrupted
+from interplay.engines.base import Engine, SearchInterrupted, SearchOptions
 from interplay.engines.routing import core_tiles, count_searched
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Sink
 
 logger = logging.getLogger(__name__)
@@ -78,19 +78,11 @@ class CpuEngine(Engine):
     name: str = "cpu"
     kinds = ALL_KINDS
 
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         """Search the tiles into the sink; searchers that list tuples are not counted."""
         searched_by = np.zeros(len(tiles), dtype=np.uint8)
-        how: dict[str, Any] = {"pseudocount": pseudocount, "on_tick": on_progress}
+        searched = options.get("searched")
+        how: dict[str, Any] = {"pseudocount": options["pseudocount"], "on_tick": options.get("on_progress")}
         match sink:
             case Maxima():
                 self._find_maxima(planes, tiles, sink, searched_by=searched_by, **how)
@@ -158,7 +150,7 @@ class CpuEngine(Engine):
         """Return planes, tiles and job as the compiled core takes, and checks, them."""
         return (
             core_planes(planes),
-            core_tiles(tiles, planes.n_levels, planes.n_vars),
+            core_tiles(planes, tiles),
             _core.Job(self.n_threads, self.simd_level or default_simd_level(), self.direct_only or direct_only),
         )
 

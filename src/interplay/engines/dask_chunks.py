@@ -14,7 +14,7 @@ from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_cluster import Cluster
 from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line
 from interplay.engines.dask_tasks import SharedData, TaskResult, search_chunk
-from interplay.engines.routing import costs_over
+from interplay.engines.routing import tile_costs
 from interplay.engines.sinks import Sink
 from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
 
@@ -66,7 +66,7 @@ class ChunkTasks:
         self._data = data
         self._tiles = tiles
         self._sink = sink
-        self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
+        self._before = summed(tile_costs(data.planes, tiles, data.pseudocount))
         self._cluster = Cluster(self._connection)
         self._task_seconds = task_seconds
         self._next_tile = 0
