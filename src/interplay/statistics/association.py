@@ -1,4 +1,4 @@
-"""How much two variables say the same: 0 if nothing, 1 if one follows from the other.
+"""How much two variables say the same, 0 if nothing, 1 if one follows from the other; groups of redundant variables.
 
 Of two numbers it is the absolute rank correlation (Spearman's), of a number and labels the correlation ratio of the
 ranks, of labels Cramér's V. Each is between 0 and 1 and does not depend on the scale.
@@ -6,6 +6,7 @@ ranks, of labels Cramér's V. Each is between 0 and 1 and does not depend on the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.checks import check_real
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table
 
@@ -63,6 +65,25 @@ class Associations:
 
     def _is_label(self, variable: int) -> bool:
         return bool(self.table.kinds[variable] == ColumnKind.LABEL)
+
+
+def clusters(correlation: FloatArray, names: Sequence[str], threshold: float) -> list[list[str]]:
+    """Group variables by their correlations, (n, n); see `Selection.clusters`."""
+    from scipy.sparse.csgraph import connected_components
+
+    threshold = check_real("threshold", threshold, low=0.0, high=1.0)
+    if len(correlation) != len(names):
+        raise ValueError(
+            f"clusters are not available: correlations of {len(names)} variables are not stored, because there are "
+            "more than 3000 or parts were merged without X"
+        )
+    if not names:
+        return []
+    _, label = connected_components(np.abs(correlation) >= threshold - 0.005, directed=False)
+    groups: dict[int, list[str]] = {}
+    for name, group in zip(names, label.tolist(), strict=True):
+        groups.setdefault(group, []).append(name)
+    return list(groups.values())
 
 
 def _ranks(values: npt.NDArray[Any]) -> FloatArray:

@@ -7,35 +7,9 @@ far apart where samples are few. χ², which has no steps, may then give p-value
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.statistics.margin_tables import CellTerms, GainNull, class_pseudocounts, rounding_of
-
-
-def exact_p_value(counts: npt.ArrayLike, *, pseudocount: float = 0.25) -> float:
-    """Return the probability that chance gives a gain at least as large as this table's.
-
-    Parameters
-    ----------
-    counts : (2, 2) array_like of int
-        Samples of each level (rows) in each class (columns).
-    pseudocount : float
-        As in the search.
-
-    Examples
-    --------
-    All ten samples of the rare class have the same level. Chance does that in 2 of 2¹⁰ tables, or a little fewer, as
-    samples are drawn without replacement. χ² says 0.0004.
-
-    >>> round(exact_p_value([[90, 10], [100, 0]]), 4)
-    0.0015
-    """
-    table = np.asarray(counts, dtype=np.int64)
-    if table.shape != (2, 2):
-        raise ValueError(f"counts must be of two levels and two classes, not of shape {table.shape}")
-    added = class_pseudocounts(table.sum(axis=0), pseudocount)
-    return float(np.exp(log_p_of_two_by_two(table[np.newaxis], added)[0]))
+from interplay.statistics.margin_tables import CellTerms, GainNull, rounding_of
 
 
 def log_p_of_two_by_two(counts: IntArray, added: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.files.types import Check
-from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, log_null_p_values, null_p_values, with_df
+from interplay.statistics.p_values import CHI2_PER_UNIT, NullTail, chi2_statistic, with_df
 from interplay.statistics.shape_posterior import ShapePosterior
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class NullFit:
         if self.is_permuted or (gains is None and self.is_exact):
             return np.exp(self.log_p_values(gains, df))
         statistic, df_used = self._arguments(gains, df)
-        return null_p_values(statistic, df_used, **self._parameters)
+        return self._model.p_values(statistic, df_used)
 
     def log_p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return natural logarithms of the p-values: they keep their order where p itself is below 1e-308."""
@@ -160,11 +160,11 @@ class NullFit:
         statistic, df_used = self._arguments(gains, df)
         if self.is_permuted:
             return self._log_permuted_p(-log_chi2_tail(statistic, df_used))
-        return log_null_p_values(statistic, df_used, **self._parameters)
+        return self._model.log_p_values(statistic, df_used)
 
     @property
-    def _parameters(self) -> dict[str, Any]:
-        return {"mode": self.mode, "gamma": self.gamma, "delta": self.delta, "posterior": self.posterior}
+    def _model(self) -> NullTail:
+        return NullTail(self.mode, self.gamma, self.delta, self.posterior)
 
     @property
     def posterior(self) -> ShapePosterior | None:

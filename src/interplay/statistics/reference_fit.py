@@ -13,7 +13,7 @@ from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
 from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, fit_lsq
-from interplay.statistics.p_values import log_hazard, null_p_values, with_gain
+from interplay.statistics.p_values import NullTail, log_hazard, with_gain
 from interplay.statistics.shape_posterior import ShapePosterior
 
 
@@ -78,14 +78,8 @@ class FittedNull(NamedTuple):
 
     def p_values(self, reference: Reference, *, mode: str) -> FloatArray:
         """Return the p-values of the reference variables, in their order."""
-        return null_p_values(
-            reference.statistic,
-            reference.df,
-            mode=mode,
-            gamma=self.gamma,
-            delta=self.delta,
-            posterior=self.posterior,
-        )
+        model = NullTail(mode, self.gamma, self.delta, self.posterior)
+        return model.p_values(reference.statistic, reference.df)
 
 
 def fit_reference(
