@@ -421,6 +421,11 @@ class TupleRows:
         return len(self.value)
 
 
+def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:
+    """Return the number of each value, or of each row or column along `axis`, among the distinct ones, from 0."""
+    return np.unique(values, axis=axis, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
 def _comes_first(a: MaxGains, b: MaxGains) -> BoolArray:
     """Where `a` beats `b`: larger gain, then lower discretisation, then lower tuple."""
     first = a.gain_by_group > b.gain_by_group

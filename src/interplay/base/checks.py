@@ -113,6 +113,15 @@ def reading(path: str | os.PathLike[str], wanted: str, errors: tuple[type[Except
 
 
 @contextmanager
+def naming_argument(name: str) -> Iterator[None]:
+    """Let errors about the content of an argument begin with its name."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+@contextmanager
 def needing(package: str, extra: str, what: str) -> Iterator[None]:
     """Let the import of an optional package that is not there say how to get it; `what` needs it.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,11 @@ class Coder:
     block_columns: int
     n_jobs: int
 
+    @cached_property
+    def has_missing_level(self) -> BoolArray:
+        """Which variables have a level, the last one, for missing values, (n_vars,)."""
+        return np.asarray((self.n_missing > 0) & (self.missing == "level"))
+
     def codes(self, discretization: int, out: CodeArray | None = None) -> DiscreteCodes:
         """Return the codes of one discretisation, 0 ... discretizations - 1.
 
@@ -110,18 +116,14 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self._values(rows)
-        gaps = np.flatnonzero(self.n_missing[rows])
-        if self.missing == "impute" and len(gaps):
-            values = imputed(values, gaps, self.first_variable + rows.start, self.seed)
+        values = self.values(rows)
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
             for v, levels in enumerate(self.level_thresholds[rows], start=rows.start)
         ]
         _count_thresholds_below(values, thresholds, codes)
-        if self.missing == "level":
-            for row in gaps:
-                codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+        for row in np.flatnonzero(self.has_missing_level[rows]):
+            codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
 
     def codes_of(self, d: int, variables: IntArray) -> DiscreteCodes:
         """Return the codes of some variables; neighbours of ascending ones are read together, as files have them."""
@@ -156,14 +158,20 @@ class Coder:
                 return None
             if not thresholds.shape[1]:
                 return None
-        return CutValues(self._values(rows), np.ascontiguousarray(thresholds))
+        return CutValues(self.values(rows), np.ascontiguousarray(thresholds))
 
-    def _values(self, rows: slice) -> Values:
+    def values(self, rows: slice) -> Values:
+        """Return the values of some variables, (n_rows, n_samples), missing ones drawn where they are imputed."""
         first = rows.start // self.block_columns * self.block_columns
-        kept = self.kept_blocks.get(first)
-        if kept is None or rows.stop > first + len(kept):
-            return self.table.block(rows.start, rows.stop)
-        return kept[rows.start - first : rows.stop - first]
+        values = self.kept_blocks.get(first)
+        if values is None or rows.stop > first + len(values):
+            values = self.table.block(rows.start, rows.stop)
+        else:
+            values = values[rows.start - first : rows.stop - first]
+        gaps = np.flatnonzero(self.n_missing[rows])
+        if self.missing == "impute" and len(gaps):
+            return imputed(values, gaps, self.first_variable + rows.start, self.seed)
+        return values
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import MAX_CONTRAST, IntArray
+from interplay.base.arrays import MAX_CONTRAST, IntArray, numbered
 from interplay.base.checks import check_int
 from interplay.base.seeds import Purpose, random_stream, resolve_seed
 from interplay.study.named_columns import take_columns
 from interplay.study.strata import make_strata
+from interplay.study.subsets import as_slice
 from interplay.study.table import Table, Which
 
 Values = npt.NDArray[Any]
@@ -44,7 +43,7 @@ class GroupOrders:
         self._place = np.empty(len(groups), dtype=np.int64)  # of a sample within its cell
         self._place[by_cell] = np.arange(len(groups)) - self._start[self._cell[by_cell]]
         occupied = self._size.reshape(n_groups, n_strata) > 0
-        self._kind = np.unique(occupied, axis=0, return_inverse=True)[1].reshape(-1)
+        self._kind = numbered(occupied, axis=0)
 
     def draw(self, stream: np.random.RandomState) -> IntArray:
         """Return sample numbers, (n_samples,): the sample whose value each sample gets."""
@@ -85,7 +84,7 @@ class ContrastTable(Table):
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         numbers = np.arange(self.n_vars)[which]
-        originals = self._table.columns(_as_slice(self.sources[which]))
+        originals = self._table.columns(as_slice(self.sources[which]))
         permuted = np.empty_like(originals, order="C")
         for row, j in enumerate(numbers):
             stream = random_stream(self._seed, Purpose.CONTRAST_PERMUTATION, int(j))
@@ -160,19 +159,3 @@ def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any 
     groups = make_strata(strata, n_samples=table.n_samples)
     contrast = contrast_table(table, n, seed=seed, strata=None if groups is None else groups.codes)
     return contrast.block(0, n).T, contrast.sources
-
-
-@contextmanager
-def naming_contrast() -> Iterator[None]:
-    """Let errors about contrast variables begin with the argument that holds them."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"contrast: {error}") from None
-
-
-def _as_slice(numbers: IntArray) -> Which:
-    """Return consecutive numbers as a slice, which is read faster; others as they are."""
-    if len(numbers) and bool((np.diff(numbers) == 1).all()):
-        return slice(int(numbers[0]), int(numbers[-1]) + 1)
-    return numbers

@@ -13,7 +13,7 @@ from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.coder import Coder
 from interplay.files.types import Check
-from interplay.study.columns import Column, ColumnKind
+from interplay.study.columns import Column, ColumnKind, check_length
 from interplay.study.outcome import decision_column
 
 #: The code of a sample without a known level: its value is missing, or did not occur before.
@@ -107,8 +107,7 @@ class OutcomeCuts:
         """Return the classes of new samples; classes may be empty, but two at least must have samples."""
         column = decision_column(y)
         values = column.read()
-        if len(values) != n_samples:
-            raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
+        check_length("y", values, n_samples)
         if values.dtype.kind == "f" and np.isnan(values).any():
             raise ValueError(f"y has {int(np.isnan(values).sum())} missing values: leave those samples out")
         if len(self.bounds):
@@ -133,7 +132,7 @@ class OutcomeCuts:
 
 def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
     """Return how a variable of a table was cut."""
-    missing_level = bool(coder.missing == "level" and coder.n_missing[variable])
+    missing_level = bool(coder.has_missing_level[variable])
     levels = coder.level_thresholds[variable]
     if levels is None:
         thresholds = coder.thresholds[variable].astype(np.float64)

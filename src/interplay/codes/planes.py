@@ -48,7 +48,9 @@ def make_bit_planes(
 
 def planes_to_come(n_levels: IntArray, class_sizes: IntArray, *, n_vars: int) -> BitPlanes:
     """Return the layout of planes before they are packed, without words; `n_levels` are two at least."""
-    class_word_start = _class_word_start(class_sizes)
+    # Whole blocks of words for each class, so that no register straddles two classes.
+    n_words = -(-class_sizes // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
+    class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
         plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
@@ -78,9 +80,3 @@ def _sample_order(classes: DecisionClasses) -> IntArray:
     # Short numbers have a radix sort.
     codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
     return np.argsort(codes, kind="stable")
-
-
-def _class_word_start(class_sizes: IntArray) -> IntArray:
-    """Give each class whole blocks of words, so that no register straddles two classes."""
-    blocks = -(-class_sizes // (64 * WORDS_PER_BLOCK))
-    return np.concatenate([[0], np.cumsum(blocks * WORDS_PER_BLOCK)]).astype(np.int64)

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.codes.coder import Coder
-from interplay.codes.survey import imputed
 
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.
 _MAX_SCORES = 1 << 21
@@ -42,8 +41,7 @@ class RankScores:
     @property
     def is_ordered(self) -> BoolArray:
         """Which columns have scores, (n_vars,): numbers, and labels of two levels."""
-        missing_level = (self.coder.n_missing > 0) & (self.coder.missing == "level")
-        return np.asarray(~self.coder.table.is_label | (self.coder.n_levels - missing_level <= 2))
+        return np.asarray(~self.coder.table.is_label | (self.coder.n_levels - self.coder.has_missing_level <= 2))
 
     def blocks(self) -> Iterator[slice]:
         """Cut the columns into blocks to be read one after the other."""
@@ -68,7 +66,7 @@ class RankScores:
         n = scores.shape[1]
         if not self.is_ordered[rows].all():
             scores = np.nan_to_num(scores)
-        if self.strata is not None or (self.coder.missing == "level" and self.coder.n_missing[rows].any()):
+        if self.strata is not None or self.coder.has_missing_level[rows].any():
             return normal_scores(scores)
         # Mid-ranks of n samples have at most 2n − 1 values: a lookup is faster than computing each quantile.
         possible = normal_scores(np.arange(1, 2 * n) / n - 1)
@@ -83,10 +81,7 @@ class RankScores:
         is_discrete, is_ordered = coder.is_discrete[rows], self.is_ordered[rows]
         cut = np.flatnonzero(~is_discrete)
         if len(cut):
-            values = coder.table.block(rows.start, rows.stop)
-            gaps = np.flatnonzero(coder.n_missing[rows])
-            if coder.missing == "impute" and len(gaps):
-                values = imputed(values, gaps, coder.first_variable + rows.start, coder.seed)
+            values = coder.values(rows)
             chosen = values if len(cut) == len(values) else values[cut]
             scores[cut] = mid_rank_scores(chosen, self.strata)
         for row in np.flatnonzero(is_discrete):
@@ -100,7 +95,7 @@ class RankScores:
         self.coder.write_block(0, slice(v, v + 1), codes)
         n_levels = int(self.coder.n_levels[v])
         is_missing = None
-        if self.coder.missing == "level" and self.coder.n_missing[v]:
+        if self.coder.has_missing_level[v]:
             n_levels -= 1
             is_missing = codes[0] == n_levels
         scores = np.zeros(codes.shape[1])

@@ -10,10 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from interplay.base.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
-from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.base.checks import check_choice, check_int, check_list, check_real, naming_argument, shown
 from interplay.base.seeds import resolve_seed
 from interplay.codes.coder import MISSING_CHOICES, Discrete, resolve_range
-from interplay.codes.contrast import naming_contrast
 from interplay.codes.survey import forced_kinds
 from interplay.search.dimensions import resolve_dimensions
 from interplay.statistics.arms import arm_of_tuples
@@ -271,7 +270,7 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
 
 def check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, table: Table) -> Table:
     """Return contrast variables as a table, once they and their sources are known to fit X."""
-    with naming_contrast():
+    with naming_argument("contrast"):
         contrast_table = as_table(contrast)
     if contrast_table.n_samples != table.n_samples:
         raise ValueError(

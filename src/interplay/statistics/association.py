@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 from interplay.base.checks import check_real
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table
@@ -38,7 +38,7 @@ class Associations:
         values = self._read(variable)
         if self._is_label(variable):
             self.labels.append(variable)
-            self._levels.append(_levels(values))
+            self._levels.append(numbered(values))
         else:
             self.numbers.append(variable)
             self._ranks.append(_ranks(values))
@@ -47,7 +47,7 @@ class Associations:
         """Return the kept variable with the strongest association, and its strength; −1 and 0 if none is kept."""
         values = self._read(variable)
         if self._is_label(variable):
-            levels = _levels(values)
+            levels = numbered(values)
             with_numbers = np.array([_correlation_ratio(levels, ranks) for ranks in self._ranks])
             with_labels = np.array([_cramers_v(levels, other) for other in self._levels])
         else:
@@ -97,10 +97,6 @@ def _ranks(values: npt.NDArray[Any]) -> FloatArray:
         ranks[observed] = of_observed - of_observed.mean()
     length = float(np.sqrt(ranks @ ranks))
     return ranks / length if length > 0 else ranks
-
-
-def _levels(values: npt.NDArray[Any]) -> IntArray:
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _correlation_ratio(levels: IntArray, ranks: FloatArray) -> float:

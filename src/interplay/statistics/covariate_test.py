@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 
 #: Columns that others explain up to this share of their squared length are left out.
 _DEPENDENT = 1e-10
@@ -95,7 +95,7 @@ def hazard_test(
 
 
 def _dummies(cells: IntArray) -> FloatArray:
-    numbers = np.unique(cells, return_inverse=True)[1].reshape(-1)
+    numbers = numbered(cells)
     return np.asarray(numbers[:, np.newaxis] == np.arange(int(numbers.max()) + 1), dtype=np.float64)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, IntArray
+from interplay.base.arrays import BoolArray, IntArray, numbered
 from interplay.base.chi_squared import log_chi2_tail
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) ->
     sizes = np.bincount(classes)
     if len(sizes) < 2 or sizes.min() < _MIN_CLASS_SIZE:
         return False
-    codes = np.unique(values, return_inverse=True)[1].reshape(-1)  # all NaN are one value
+    codes = numbered(values)  # all NaN are one value
     n_levels = int(codes.max()) + 1
     if n_levels < 2:
         return False

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 
 #: Eigenvalues of the covariance below this share of the largest one count as 0.
 _SINGULAR = 1e-9
@@ -31,7 +31,7 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
     >>> round(chi2, 3), df
     (0.974, 1)
     """
-    number = np.unique(cells, return_inverse=True)[1].reshape(-1)
+    number = numbered(cells)
     times = np.unique(time[event])
     if number.max() == 0 or len(times) == 0:
         return 0.0, 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, numbered
 from interplay.base.checks import shown
 from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
@@ -76,7 +76,7 @@ def _named_columns(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArr
             column = decision_column(values, name)
             read = column.read()
             if read.dtype.kind != "f" or not np.isnan(read).any():
-                yield name, _numbered(read), "known of its samples"
+                yield name, numbered(read), "known of its samples"
     if table.n_vars > _MAX_NAMED:
         return
     for v, name in enumerate(table.names):
@@ -85,7 +85,7 @@ def _named_columns(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArr
             if table.kinds[v] == ColumnKind.NUMBER and not (values == np.floor(values)).all():
                 continue  # a measurement, or with missing values
             if not (values != values).any():
-                yield name, _numbered(values), "a variable"
+                yield name, numbered(values), "a variable"
 
 
 def _names_groups(name: str) -> bool:
@@ -97,10 +97,6 @@ def _names_groups(name: str) -> bool:
     [True, False, False, True, False]
     """
     return _MAY_NAME.search(name) is not None and _WHOSE.search(_WORD_START.sub("_", name)) is not None
-
-
-def _numbered(values: Any) -> IntArray:
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _is_known(codes: IntArray, strata: Strata | None) -> bool:

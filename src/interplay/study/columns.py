@@ -167,6 +167,12 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | decimal.Decimal) and bool(value != value)
 
 
+def check_length(argument: str, values: Values, n_samples: int) -> None:
+    """Refuse an argument without one value per sample of X."""
+    if len(values) != n_samples:
+        raise ValueError(f"{argument} must have one value per sample of X: {len(values)} values, {n_samples} samples")
+
+
 def _level_numbers(values: Sequence[Any] | Values, levels: list[Any]) -> IntArray:
     """Return each value's number among `levels`, -1 for other values."""
     number_of = {level: number for number, level in enumerate(levels)}

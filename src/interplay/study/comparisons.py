@@ -10,8 +10,8 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, IntArray
 from interplay.study.groups import Groups
-from interplay.study.row_subset import RowSubset
 from interplay.study.strata import Strata, check_strata
+from interplay.study.subsets import RowSubset
 from interplay.study.table import Table
 
 MULTICLASS_CHOICES = ("joint", "ovo", "ovr")

@@ -12,7 +12,14 @@ import numpy.typing as npt
 from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import check_choice, check_encodable, check_int, shown
 from interplay.base.user_warnings import warn
-from interplay.study.columns import Column, ColumnKind, column_from_array, column_from_series, objects_from_masked
+from interplay.study.columns import (
+    Column,
+    ColumnKind,
+    check_length,
+    column_from_array,
+    column_from_series,
+    objects_from_masked,
+)
 from interplay.study.number_texts import stands_for_missing, tidy
 from interplay.study.rank_thresholds import threshold_ranks
 
@@ -60,8 +67,7 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     decision_divisions = check_int("decision_divisions", decision_divisions, low=1, high=255)
     column = decision_column(y)
     values = column.read()
-    if len(values) != n_samples:
-        raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
+    check_length("y", values, n_samples)
     _check_not_missing(values)
     _warn_of_odd_classes(column)
     if decision == "continuous" and column.kind == ColumnKind.LABEL:

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
-from interplay.study.labelled_samples import numbered_labels
+from interplay.study.groups import numbered_labels
 
 
 @dataclass(frozen=True)

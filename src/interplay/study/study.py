@@ -13,8 +13,8 @@ from interplay.study.fingerprint import data_fingerprint
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.outcome import decision_classes, decision_column, one_class
-from interplay.study.row_subset import RowSubset
 from interplay.study.strata import Strata, make_strata
+from interplay.study.subsets import RowSubset
 from interplay.study.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.study.table import Table
 

@@ -11,7 +11,7 @@ import numpy as np
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
-from interplay.study.columns import ColumnKind
+from interplay.study.columns import ColumnKind, check_length
 from interplay.study.outcome import decision_classes, decision_column
 from interplay.study.table import Table
 
@@ -86,8 +86,7 @@ def make_survival(time: Any, event: Any, *, n_samples: int) -> Survival:
     columns = {"time": decision_column(time, "y's time"), "event": decision_column(event, "y's event")}
     values = {name: column.read() for name, column in columns.items()}
     for name, read in values.items():
-        if len(read) != n_samples:
-            raise ValueError(f"y's {name} must have one value per sample of X: {len(read)} values, {n_samples} samples")
+        check_length(f"y's {name}", read, n_samples)
         if read.dtype.kind == "f" and np.isnan(read).any():
             missing = int(np.isnan(read).sum())
             raise ValueError(f"y's {name} has {missing} missing value{'s' * (missing > 1)}: leave those samples out")

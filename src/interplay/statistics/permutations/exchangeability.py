@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, numbered
 from interplay.statistics.permutations.blocks import AlikeGroups, Block, WholeGroups
 
 #: Of more classes than this, no other names are tried: the smallest p-value told is then a little too small.
@@ -145,10 +145,10 @@ def exchangeability(
     varies = np.zeros(n_groups, dtype=bool)
     varies[groups[codes != label[groups]]] = True
     if not varies.any():
-        alike = _numbered_rows(in_stratum > 0)
+        alike = numbered(in_stratum > 0, axis=0)
         whole = [_whole_groups(np.flatnonzero(alike == kind), groups, label) for kind in range(int(alike.max()) + 1)]
         return Exchangeability(codes, "whole groups", n_groups, tuple(whole))
-    alike = _numbered_rows(in_stratum)
+    alike = numbered(in_stratum, axis=0)
     by_place = np.lexsort((stratum, groups))  # samples, group by group, and in it stratum by stratum
     start = np.cumsum(in_stratum.sum(axis=1)) - in_stratum.sum(axis=1)
     blocks = []
@@ -176,8 +176,3 @@ def _whole_groups(members: IntArray, groups: IntArray, label: IntArray) -> Whole
     number[members] = np.arange(len(members))
     samples = np.flatnonzero(number[groups] >= 0)
     return WholeGroups(samples, number[groups[samples]], label[members])
-
-
-def _numbered_rows(rows: IntArray | np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
-    """Return the number of each row's content among all contents."""
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
