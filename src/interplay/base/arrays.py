@@ -265,19 +265,14 @@ class MaxGains:
 
     @classmethod
     def none_yet(cls, planes: BitPlanes, tiles: TupleTiles) -> MaxGains:
-        """Return the neutral element of `merge` for a search."""
-        return cls.empty(planes.n_levels, tiles, n_vars=planes.n_vars, n_classes=len(planes.class_sizes))
-
-    @classmethod
-    def empty(cls, n_levels: IntArray, tiles: TupleTiles, *, n_vars: int, n_classes: int) -> MaxGains:
-        """Return the neutral element before planes are packed, from the levels of all rows, real and contrast."""
-        shape = (len(n_levels), len(tiles.partner_cells))
+        """Return the neutral element of `merge` for a search; the planes need no words."""
+        shape = (planes.n_rows, len(tiles.partner_cells))
         return cls(
             gain_by_group=np.full(shape, -np.inf),
             discretization_by_group=np.full(shape, -1, dtype=np.int64),
             tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
-            df_by_group=(n_classes - 1) * (n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
-            n_vars=n_vars,
+            df_by_group=(len(planes.class_sizes) - 1) * (planes.n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
+            n_vars=planes.n_vars,
         )
 
     def is_consistent(self) -> bool:
@@ -410,12 +405,8 @@ class TupleRows:
     @classmethod
     def joined(cls, parts: Sequence[TupleRows]) -> TupleRows:
         """Return the rows of several lists of tiles, one list after the other."""
-        return cls(
-            tuples=np.concatenate([part.tuples for part in parts]),
-            variable=np.concatenate([part.variable for part in parts]),
-            value=np.concatenate([part.value for part in parts]),
-            rows_of_tile=np.concatenate([part.rows_of_tile for part in parts]),
-        )
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])}
+        return cls(**joined)
 
     def __len__(self) -> int:
         return len(self.value)

@@ -171,11 +171,8 @@ _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 def _in_words(best: BestFinds | None) -> str:
     """Return the best finds, or nothing where they are not known."""
     finds = [] if best is None else best()
-    return "" if not finds else "best so far " + ", ".join(f"{_short(name)} {gain:.4g}" for name, gain in finds)
-
-
-def _short(name: str) -> str:
-    return printable(name, _LONGEST_NAME)
+    listed = ", ".join(f"{printable(name, _LONGEST_NAME)} {gain:.4g}" for name, gain in finds)
+    return f"best so far {listed}" if finds else ""
 
 
 def _stderr_is_terminal() -> bool:

@@ -11,7 +11,7 @@ from interplay.base.arguments import ARGUMENTS, described_by
 from interplay.base.arrays import MAX_CONTRAST, IntArray, numbered
 from interplay.base.checks import check_int
 from interplay.base.seeds import Purpose, random_stream, resolve_seed
-from interplay.study.named_columns import take_columns
+from interplay.study.named_columns import take_named
 from interplay.study.strata import make_strata
 from interplay.study.subsets import as_slice
 from interplay.study.table import Table, Which
@@ -47,8 +47,7 @@ class GroupOrders:
 
     def draw(self, stream: np.random.RandomState) -> IntArray:
         """Return sample numbers, (n_samples,): the sample whose value each sample gets."""
-        moved = np.empty(len(self._kind), dtype=np.int64)
-        moved[np.argsort(self._kind, kind="stable")] = np.lexsort((stream.random_sample(len(moved)), self._kind))
+        moved = _order_within(self._kind, stream)
         shuffled = np.lexsort((stream.random_sample(len(self._cell)), self._cell))
         source = moved[self._groups] * self._n_strata + self._stratum
         return np.asarray(shuffled[self._start[source] + self._place % self._size[source]])
@@ -100,11 +99,14 @@ class ContrastTable(Table):
             return self._group_orders.draw(stream)
         if self._strata is None:
             return np.asarray(stream.permutation(self.n_samples))
-        order = np.empty(self.n_samples, dtype=np.int64)
-        order[np.argsort(self._strata, kind="stable")] = np.lexsort(
-            (stream.random_sample(self.n_samples), self._strata)
-        )
-        return order
+        return _order_within(self._strata, stream)
+
+
+def _order_within(kinds: IntArray, stream: np.random.RandomState) -> IntArray:
+    """Return a random order in which each place gets a number of its own kind."""
+    order = np.empty(len(kinds), dtype=np.int64)
+    order[np.argsort(kinds, kind="stable")] = np.lexsort((stream.random_sample(len(kinds)), kinds))
+    return order
 
 
 def contrast_table(
@@ -155,7 +157,7 @@ def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any 
     """
     n = check_int("n", n, low=1, high=MAX_CONTRAST)
     seed = resolve_seed(random_state)
-    table, _, strata = take_columns(X, None, strata)
+    table, (_, strata) = take_named(X, y=None, strata=strata)
     groups = make_strata(strata, n_samples=table.n_samples)
     contrast = contrast_table(table, n, seed=seed, strata=None if groups is None else groups.codes)
     return contrast.block(0, n).T, contrast.sources

@@ -191,7 +191,7 @@ class Checkpoint:
         """
         state = self._states.setdefault(name, fresh)
         same_tiles = state.layout == fresh.layout and len(state.done) == n_tiles.get(state.at, len(state.done))
-        if not (same_tiles and _of_same_search(state, fresh)):
+        if not (same_tiles and _shapes_found(state) == _shapes_found(fresh)):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
                 "use the version that wrote it, or remove it to start afresh"
@@ -308,11 +308,7 @@ def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) ->
     return ", ".join(dict.fromkeys(differences))
 
 
-def _of_same_search(some: SearchState, other: SearchState) -> bool:
-    """Say whether maxima are of as many variables, groups and members, and lists of as many members."""
-    return _shapes_found(some) == _shapes_found(other)
-
-
 def _shapes_found(state: SearchState) -> tuple[Any, ...]:
+    """Return the shapes of maxima and of the list of tuples, in which states of one search agree."""
     maxima = [(gains.n_vars, gains.tuples_by_group.shape) for gains in state.found]
     return maxima, None if state.listed is None else state.listed.shape[1:]

@@ -310,13 +310,10 @@ class TileLoop:
     def _tuples_before(self, at: tuple[int, int]) -> float:
         """Count the tuples done before a place, and at it."""
         before = sum(self._tuples_at(place) for place in self._places if place < at)
-        return before + self._tuples_done_at(at)
-
-    def _tuples_done_at(self, place: tuple[int, int]) -> float:
-        if place not in self._span:  # behind the last one: all is done
-            return 0.0
-        begin, end = self._span[place]
-        return float(self._searches[place[1]].n_tuples[begin:end][self._state.done].sum())
+        if at not in self._span:  # behind the last one: all is done
+            return before
+        begin, end = self._span[at]
+        return before + float(self._searches[at[1]].n_tuples[begin:end][self._state.done].sum())
 
 
 def _layout(searches: Sequence[TupleTiles], total_cost: float | None) -> str:

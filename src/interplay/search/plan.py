@@ -160,11 +160,10 @@ def prepare_search(
     worker = choose_engine(choice, work)
     dimensions = [settings.dimensions] + [1] * alone
     stratum = [] if n_strata is None else [n_strata]
-    levels_of_rows = [np.array([*stratum, *n_levels[:n]]) for n in [len(n_levels)] + [table.n_vars] * alone]
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
     cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
     cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
-    to_come = planes_to_come(levels_of_rows[0], classes.sizes, n_vars=len(stratum) + table.n_vars)
+    to_come = planes_to_come(np.array([*stratum, *n_levels]), classes.sizes, n_vars=len(stratum) + table.n_vars)
     # A search that was begun on one engine goes on with another; shards with and without a GPU must cut alike.
     begun = None if checkpoint is None else checkpoint.tile_shapes(name)
     if begun is not None:
@@ -178,10 +177,8 @@ def prepare_search(
             for shape, cut_as in zip(wanted, cuts, strict=True)
         ]
     shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
-    nothing = [
-        MaxGains.empty(levels, tiles, n_vars=to_come.n_vars, n_classes=classes.n_classes)
-        for levels, tiles in zip(levels_of_rows, searches, strict=True)
-    ]
+    of_searches = [to_come] + [_real_rows(to_come)] * alone
+    nothing = [MaxGains.none_yet(planes, tiles) for planes, tiles in zip(of_searches, searches, strict=True)]
     loop = TileLoop(
         worker,
         searches,

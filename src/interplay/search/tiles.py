@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.engines.base import TileShape
 from interplay.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
 
 #: Variables per small block, by dimensions: enough that work done once per block pays, few enough that counts of
@@ -40,10 +41,7 @@ def make_tuple_tiles(
     asked_for: BoolArray | None = None,
     require: str = "any",
     stratum_levels: int | None = None,
-    block_size: int | None = None,
-    middle_size: int | None = None,
-    n_lanes: int | None = None,
-    even: bool = True,
+    **shape: Any,
 ) -> TupleTiles:
     """Cut the tuples of a search into tiles.
 
@@ -61,10 +59,8 @@ def make_tuple_tiles(
     stratum_levels : int, optional
         A stratum with this many levels is one more member of every tuple. It is row 0 of the tiles; variable v is row
         v + 1.
-    block_size, middle_size, n_lanes : int, optional
-        Variables per small, middle and lane block; they change the speed, never the result.
-    even : bool
-        Cut into blocks of even size, rather than into full blocks and a rest, and in the order that suits a processor.
+    **shape
+        Attributes of a `TileShape`: they change the speed, never the result.
 
     Examples
     --------
@@ -76,10 +72,7 @@ def make_tuple_tiles(
         "n_vars": n_vars,
         "dimensions": dimensions,
         "stratum_levels": stratum_levels,
-        "block_size": block_size,
-        "middle_size": middle_size,
-        "n_lanes": n_lanes,
-        "even": even,
+        "shape": TileShape(**shape),
     }
     if asked_for is None and len(n_levels) <= _FEW_VARIABLES:
         return _tiles_of_few(np.asarray(n_levels, dtype=np.int64).tobytes(), **how)
@@ -104,10 +97,7 @@ def _cut_into_tiles(
     asked_for: BoolArray | None,
     require: str,
     stratum_levels: int | None,
-    block_size: int | None,
-    middle_size: int | None,
-    n_lanes: int | None,
-    even: bool,
+    shape: TileShape,
 ) -> TupleTiles:
     kept = np.ones(n_vars, dtype=bool)
     wanted = np.zeros(n_vars, dtype=bool)
@@ -122,12 +112,13 @@ def _cut_into_tiles(
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
 
     n_members = dimensions + (stratum_levels is not None)
-    size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or LANES
-    if n_members == dimensions == 5 and block_size is None:
+    even, lanes = shape.even, shape.n_lanes or LANES
+    size = shape.block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND)
+    if n_members == dimensions == 5 and shape.block_size is None:
         are_few = len(real) <= 2 * _LARGE_BLOCK_SIZE + TRIPLE_BLOCK
         size = _LARGE_BLOCK_SIZE if are_few and np.all(n_levels <= 2) else size
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
-    middle = middle_size or (LANES if n_members > 3 and len(real) <= LANES else size)
+    middle = shape.middle_size or (LANES if n_members > 3 and len(real) <= LANES else size)
     max_size = max_block_size(n_members) if n_members > 3 else len(n_levels)
     while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
         size = min(2 * size, max_size)

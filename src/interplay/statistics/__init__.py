@@ -9,7 +9,6 @@
     shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
     conditional_test.py    counts             → p-values of single variables, given the margins, by one of
-    exact_test.py              two levels, two classes
     margin_tables.py           all tables with the same margins
     strata_convolution.py      sums over strata
     score_test.py          scores of samples  → p-values of a difference between classes (ranks: Mann–Whitney)

@@ -15,18 +15,23 @@ from interplay.base.arrays import FloatArray, IntArray, numbered
 _DEPENDENT = 1e-10
 
 
-def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, design: FloatArray) -> tuple[float, int]:
-    """Compare two models of the classes by their likelihoods: covariates with all cells, and with cells of a part.
+def covariate_test(
+    codes: IntArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
+) -> tuple[float, int]:
+    """Compare models of the classes by their likelihoods: covariates with all cells, and with effects of parts.
 
-    The logistic (two classes) or multinomial model of statsmodels. With one part cell for all samples, this tests the
-    cells beyond covariates; with cells of all members of a tuple but one, it tests the contribution of this member.
+    The logistic (two classes) or multinomial model of statsmodels. With one part that is the same for all samples, this
+    tests the cells beyond covariates. With the cells of all members of a tuple but one, it tests the contribution of
+    this member; with all parts that lack one member, the interaction of the tuple beside covariates.
 
     Parameters
     ----------
     codes : (n_samples,) int64
         Classes.
-    cells, part_cells : (n_samples,) int64
-        Number of the cell of each sample; each cell of the whole lies in one of the part.
+    cells : (n_samples,) int64
+        Number of the cell of each sample.
+    parts : sequence of (n_samples,) int64
+        Cells of each part; each cell of the whole lies in one cell of a part.
     design : (n_samples, n_columns) float64
         Covariates.
 
@@ -36,23 +41,6 @@ def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, desig
         Twice the difference of the log-likelihoods.
     df : int
         Its degrees of freedom: columns of the one model that are not in the other, times the classes but one.
-    """
-    return covariate_interaction_test(codes, cells, [part_cells], design)
-
-
-def covariate_interaction_test(
-    codes: IntArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
-) -> tuple[float, int]:
-    """Compare models with all cells of a tuple, and with a sum of effects of the cells of its parts.
-
-    With all parts that lack one member, this is the interaction of the tuple beside covariates.
-
-    Parameters
-    ----------
-    codes, cells, design
-        As in `covariate_test`, which has one part.
-    parts : sequence of (n_samples,) int64
-        Cells of each part.
     """
     n_classes = int(codes.max()) + 1
     of_parts = np.hstack([_dummies(each) for each in parts])
@@ -75,8 +63,10 @@ def hazard_test(
     Parameters
     ----------
     time, event : (n_samples,) float64, bool
-    cells, part_cells, design
+    cells, design
         As in `covariate_test`.
+    part_cells : (n_samples,) int64
+        Cells of its one part.
     """
     import statsmodels.api as sm
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.statistics.margin_tables import GainNull
+from interplay.statistics.margin_tables import GainNull, next_choices
 from interplay.statistics.score_test import Moments
 
 #: p-values above this stay approximate: no adjusted p-value that they lead to is of interest.
@@ -111,13 +111,10 @@ def _listed_null(level_sizes: IntArray, class_size: int, scores: FloatArray) -> 
     behind = n
     for size, score in zip(sizes[:-1].tolist(), scores[:-1].tolist(), strict=True):
         behind -= size
-        lowest = np.maximum(0, left - behind)
-        n_choices = np.minimum(size, left) - lowest + 1
-        n_tables = int(n_choices.sum())
-        if n_tables > _MAX_TABLES:
+        choices = next_choices(left, size, behind, max_tables=_MAX_TABLES)
+        if choices is None:
             return None
-        parent = np.repeat(np.arange(len(left)), n_choices)
-        chosen = np.arange(n_tables) + (lowest - np.cumsum(n_choices) + n_choices)[parent]
+        parent, chosen = choices
         statistic = statistic[parent] + score * chosen
         log_chance = log_chance[parent] + log_choices(size, chosen)
         left = left[parent] - chosen

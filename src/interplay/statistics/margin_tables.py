@@ -169,14 +169,10 @@ def _all_tables(
     for size in level_sizes[:-1].tolist():
         open_ = np.full(len(gain), size)  # samples of this level that are in no cell yet
         for q in range(len(left) - 1):
-            lowest = np.maximum(0, open_ - sum(left[q + 1 :]))
-            n_choices = np.minimum(open_, left[q]) - lowest + 1
-            before = np.cumsum(n_choices) - n_choices
-            n_tables = int(n_choices.sum())
-            if n_tables > max_tables:
+            choices = next_choices(open_, left[q], sum(left[q + 1 :]), max_tables=max_tables)
+            if choices is None:
                 return None
-            parent = np.repeat(np.arange(len(gain)), n_choices)
-            chosen = np.arange(n_tables) + (lowest - before)[parent]
+            parent, chosen = choices
             gain = gain[parent] + of_cell[q][chosen]
             log_chance = log_chance[parent] - log_factorial[chosen]
             left = [of_class[parent] for of_class in left]
@@ -189,6 +185,23 @@ def _all_tables(
         gain = gain + of_cell[q][of_class]
         log_chance = log_chance - log_factorial[of_class]
     return gain, log_chance
+
+
+def next_choices(
+    samples: IntArray, room: IntArray | int, room_behind: IntArray | int, *, max_tables: int
+) -> tuple[IntArray, IntArray] | None:
+    """Return all counts of the next cell of partial tables, with the number of the partial table of each.
+
+    Of the `samples` to be placed, at most `room` fit into the cell and `room_behind` into the cells after it. None if
+    there are more than `max_tables` choices.
+    """
+    lowest = np.maximum(0, samples - room_behind)
+    n_choices = np.minimum(room, samples) - lowest + 1
+    n_tables = int(n_choices.sum())
+    if n_tables > max_tables:
+        return None
+    parent = np.repeat(np.arange(len(samples)), n_choices)
+    return parent, np.arange(n_tables) + (lowest - np.cumsum(n_choices) + n_choices)[parent]
 
 
 def random_tables(level_sizes: IntArray, class_sizes: IntArray, n_tables: int) -> IntArray:

@@ -71,12 +71,6 @@ def with_df(name: str, statistic: FloatArray, df: float | npt.ArrayLike) -> tupl
     return statistic, np.where(has_gain & ~one_level, values, 1.0)
 
 
-def with_gain(statistic: FloatArray, df: float | FloatArray) -> tuple[FloatArray, float | FloatArray]:
-    """Keep the variables that can be fitted: those with a gain and at least one degree of freedom."""
-    kept = statistic > 0
-    return statistic[kept], df[kept] if isinstance(df, np.ndarray) else df
-
-
 def hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
     """Return −ln(1 − V), the variable of the exponential null models. Exact for V near 0 and near 1."""
     return -log_chi2_cdf(statistic, df)

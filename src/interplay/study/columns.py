@@ -263,13 +263,14 @@ def _unusable_kind(kind: str) -> str:
 
 
 def _what_is_wrong(observed: list[Any]) -> str:
-    if any(isinstance(value, datetime.date | datetime.time | np.datetime64) for value in observed):
-        return "holds dates or times"
-    if any(isinstance(value, datetime.timedelta | np.timedelta64) for value in observed):
-        return "holds time differences"
-    if any(isinstance(value, tuple | frozenset) for value in observed):
-        return "holds nested values"
-    if any(isinstance(value, complex | np.complexfloating) for value in observed):
-        return "holds complex numbers"
+    unusable: dict[str, Any] = {
+        "dates or times": datetime.date | datetime.time | np.datetime64,
+        "time differences": datetime.timedelta | np.timedelta64,
+        "nested values": tuple | frozenset,
+        "complex numbers": complex | np.complexfloating,
+    }
+    for in_words, types in unusable.items():
+        if any(isinstance(value, types) for value in observed):
+            return f"holds {in_words}"
     kinds = sorted({type(value).__name__ for value in observed})
     return f"mixes {' and '.join(kinds[:3])}" if len(kinds) > 1 else f"holds values of type {kinds[0]}"

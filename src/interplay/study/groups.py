@@ -45,14 +45,7 @@ class Groups:
 
 
 def make_groups(groups: Any, *, n_samples: int) -> Groups | None:
-    """Return the groups that a column of labels, or the combinations of several columns, make.
-
-    Parameters
-    ----------
-    groups : (n_samples,) array-like, table-like, Column, or None
-        Labels or numbers of any kind; each different value is a group. Of a table, each combination of values is.
-    n_samples : int
-        Samples of X, which `groups` must match.
+    """Return the groups that the labels of `numbered_labels` make.
 
     Examples
     --------

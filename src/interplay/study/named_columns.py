@@ -36,28 +36,19 @@ class _WithoutNamed(ColumnSubset):
         return numbers
 
 
-def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
-    """Return `X` as a table, and `y` and `strata` as values; see `take_named`.
+def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
+    """Return `X` as a table, and the `given` arguments, `y` first, as values, in their order.
 
-    A text for `y` or `strata` names a property of the samples (a column of `.obs` of an AnnData, of the .fam file of a
-    .bed), or a column of X, which is then no longer one of the variables.
+    A text names a property of the samples (a column of `.obs` of an AnnData, of the .fam file of a .bed), or a column
+    of X, which is then no longer one of the variables. A list of names, for covariates, becomes a dict of columns.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table, y, strata = take_columns(pd.DataFrame({"a": [1, 2, 3], "ill": [True, False, True]}), "ill")
+    >>> X = pd.DataFrame({"a": [1, 2, 3], "ill": [True, False, True]})
+    >>> table, (y, strata) = take_named(X, y="ill", strata=None)
     >>> table.names, y.read().tolist(), strata
     (['a'], [1, 0, 1], None)
-    """
-    table, (y, strata) = take_named(X, y=y, strata=strata)
-    return table, y, strata
-
-
-def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
-    """Return `X` as a table, and the `given` arguments, `y` first, as values, in their order.
-
-    A text names a property of the samples or a column of X, as in `take_columns`. A list of names, for covariates,
-    becomes a dict of columns.
     """
     warn_of_another_order(X, **given)
     table, values = without_named(as_table(X), **given)

@@ -49,16 +49,7 @@ class Strata:
 
 
 def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = str) -> Strata | None:
-    """Return the strata that a column of labels, or the combinations of several columns, make; None if there is one.
-
-    Parameters
-    ----------
-    strata : (n_samples,) array-like, table-like, Column, or None
-        Labels or numbers of any kind; each different value is a stratum. Of a table, each combination of values is.
-    n_samples : int
-        Samples of X, which `strata` must match.
-    place : callable
-        Says where a sample is: `Table.place`.
+    """Return the strata that the labels of `numbered_labels` make; None if there is one.
 
     Examples
     --------

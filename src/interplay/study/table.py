@@ -240,7 +240,7 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         return _sparse_table(X, names)
     if isinstance(X, np.ndarray | list | tuple):
         return _array_table(X, names)
-    if _is_pandas(X, "DataFrame"):
+    if _is_pandas_frame(X):
         table = _pandas_table(X, names)
         is_counted = type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
         table.index = None if is_counted else X.index
@@ -269,8 +269,7 @@ def _array_table(X: Any, names: Iterable[Any] | None) -> Table:
         raise TypeError(f"X must be a table (array, dataframe, sparse matrix), not {type(X).__name__}")
     _check_dimensions(array)
     n_samples, n_vars = array.shape
-    found = _names(names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(names, n_samples, n_vars)
     if isinstance(array, np.ma.MaskedArray):
         array = _unmasked(array)
     array = np.asarray(array)
@@ -304,8 +303,7 @@ def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> Values:
 def _sparse_table(X: Any, names: Iterable[Any] | None) -> Table:
     _check_dimensions(X)
     n_samples, n_vars = X.shape
-    found = _names(names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(names, n_samples, n_vars)
     if X.dtype.kind not in "biuf":
         raise TypeError(f"{_column_of_X(found[0])} holds {X.dtype}: a sparse X must hold numbers or bools")
     by_column = X.tocsc()
@@ -315,8 +313,7 @@ def _sparse_table(X: Any, names: Iterable[Any] | None) -> Table:
 
 def _pandas_table(X: Any, names: Iterable[Any] | None) -> Table:
     n_samples, n_vars = X.shape
-    found = _names(X.columns if names is None else names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(X.columns if names is None else names, n_samples, n_vars)
     dtypes = list(X.dtypes)
     first = dtypes[0]
     if isinstance(first, np.dtype) and first.kind in "biuf" and all(dtype == first for dtype in dtypes):
@@ -345,8 +342,7 @@ def _read_pandas_numbers(X: Any, v: int, dtype: np.dtype[Any]) -> Values:
 
 def _frame_table(frame: nw.DataFrame[Any], names: Iterable[Any] | None) -> Table:
     n_samples, n_vars = frame.shape
-    found = _names(frame.columns if names is None else names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(frame.columns if names is None else names, n_samples, n_vars)
     columns = [
         column_from_series(partial(frame.get_column, native_name), _column_of_X(name))
         for native_name, name in zip(frame.columns, found, strict=True)
@@ -371,8 +367,15 @@ def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
 def check_names(names: Iterable[Any], *, n_samples: int) -> list[str]:
     """Return the names of a table's columns as text, all different; refuse a table without columns or samples."""
     listed = list(names)
-    found = _names(listed, len(listed))
-    _check_not_empty(n_samples, len(found))
+    return _checked_names(listed, n_samples, len(listed))
+
+
+def _checked_names(names: Iterable[Any] | None, n_samples: int, n_vars: int) -> list[str]:
+    found = _names(names, n_vars)
+    if n_samples == 0:
+        raise ValueError("X has no samples: give at least one row")
+    if n_vars == 0:
+        raise ValueError("X has no variables: give at least one column")
     return found
 
 
@@ -389,19 +392,12 @@ def _check_dimensions(array: Any) -> None:
     )
 
 
-def _check_not_empty(n_samples: int, n_vars: int) -> None:
-    if n_samples == 0:
-        raise ValueError("X has no samples: give at least one row")
-    if n_vars == 0:
-        raise ValueError("X has no variables: give at least one column")
-
-
 def _is_sparse(X: Any) -> bool:
     """Say whether X is sparse, without importing scipy.sparse: a program with a sparse X has imported it."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
-def _is_pandas(X: Any, class_name: str) -> bool:
+def _is_pandas_frame(X: Any) -> bool:
     pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(X, getattr(pandas, class_name))
+    return pandas is not None and isinstance(X, pandas.DataFrame)
