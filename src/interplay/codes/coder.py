@@ -31,7 +31,7 @@ from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.seeds import resolve_seed
 from interplay.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed
-from interplay.study.rank_thresholds import resolve_range, suggest_range
+from interplay.study.rank_thresholds import check_discretization, resolve_range, suggest_range
 from interplay.study.table import Table, as_table
 
 __all__ = ["Coder", "discretize", "make_coder", "resolve_range", "suggest_range"]
@@ -317,32 +317,16 @@ def discretize(
     array([[0, 1, 0, 0, 0],
            [0, 1, 1, 0, 0]], dtype=uint8)
     """
-    divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
-    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
     dimensions = check_int("dimensions", dimensions, low=1)
-    check_choice("missing", missing, MISSING_CHOICES)
     seed = resolve_seed(random_state)
     threads = resolve_n_jobs(n_jobs)
     table = as_table(X)
-    span = resolve_range(
-        range_,
-        n_samples=table.n_samples,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
+    cuts = check_discretization(
+        table.n_samples, dimensions=dimensions, divisions=divisions, discretizations=discretizations, range_=range_
     )
-    coder = make_coder(
-        table,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=span,
-        seed=seed,
-        discrete=discrete,
-        missing=missing,
-        n_jobs=threads,
-    )
-    codes = np.empty((discretizations, table.n_vars, table.n_samples), dtype=np.uint8)
-    for d in range(discretizations):
+    coder = make_coder(table, **cuts, seed=seed, discrete=discrete, missing=missing, n_jobs=threads)
+    codes = np.empty((coder.discretizations, table.n_vars, table.n_samples), dtype=np.uint8)
+    for d in range(coder.discretizations):
         coder.codes(d, out=codes[d])
     return codes.transpose(0, 2, 1)
 

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from interplay.base.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
+from interplay.base.arrays import MAX_CONTRAST, BoolArray, DecisionClasses, IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, naming_argument, shown
 from interplay.base.seeds import resolve_seed
-from interplay.codes.coder import MISSING_CHOICES, Discrete, resolve_range
+from interplay.codes.coder import MISSING_CHOICES, Discrete
 from interplay.codes.survey import forced_kinds
 from interplay.search.dimensions import resolve_dimensions
 from interplay.statistics.arms import arm_of_tuples
@@ -20,6 +20,7 @@ from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
+from interplay.study.rank_thresholds import check_discretization
 from interplay.study.table import Table, as_table
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
@@ -139,19 +140,12 @@ def check_search_settings(
         raise ValueError(
             f"dimensions={number} needs at least {number} variables, and X has {table.n_vars}: lower dimensions"
         )
-    divisions = check_int("divisions", divisions, low=1, high=255)
-    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
+    cuts = check_discretization(
+        table.n_samples, dimensions=dimensions, divisions=divisions, discretizations=discretizations, range_=range_
+    )
     return SearchSettings(
         dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=resolve_range(
-            range_,
-            n_samples=table.n_samples,
-            dimensions=dimensions,
-            divisions=divisions,
-            discretizations=discretizations,
-        ),
+        **cuts,
         pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
         discrete=_check_discrete(discrete, table),
         missing=check_choice("missing", missing, MISSING_CHOICES),
