@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 import interplay
-from interplay.statistics.exact_test import exact_p_value
+from interplay.statistics.conditional_test import conditional_log_p
 
 from .repetition import LEVEL
 
@@ -27,9 +27,10 @@ def any_selected(n_samples: int, n_smaller: int, n_vars: int) -> tuple[float, fl
     gains = interplay.max_information_gain(X, y, dimensions=1).gain
     by_chi2 = stats.chi2.sf(2 * np.log(2) * gains, 1)
     n_second = n_samples - first_half - n_smaller  # of the larger class, if none of the smaller is in the first half
-    exact = [exact_p_value([[first_half - n, n], [n_second + n, n_smaller - n]]) for n in in_both]
+    tables = np.array([[[first_half - n, n], [n_second + n, n_smaller - n]] for n in in_both])
+    exact = np.exp(conditional_log_p(tables[..., np.newaxis], pseudocount=0.25))
     chance = stats.hypergeom.pmf(in_both, n_samples, n_smaller, first_half)
     threshold = LEVEL / n_vars
     selected = chance[by_chi2 < threshold].sum()
-    exactly = chance[np.array(exact) < threshold].sum()
+    exactly = chance[exact < threshold].sum()
     return 1 - (1 - selected) ** n_vars, 1 - (1 - exactly) ** n_vars

@@ -31,7 +31,7 @@ from interplay.engines.cuda.kernel_loader import (
     image_name,
     start_seconds,
 )
-from interplay.engines.cuda.kernel_plan import STATISTIC, compilations, kernels_of
+from interplay.engines.cuda.kernel_plan import STATISTIC, kernels_of
 from interplay.engines.cuda.kernels import EVERY_MEMBER
 from interplay.engines.cuda.layout import make_lane_layout, make_tile_records
 from interplay.engines.cuda.work_plan import WorkPlan
@@ -51,7 +51,7 @@ def files_of(planes: BitPlanes, tiles: TupleTiles, **how: Any) -> list[str]:
     records = make_tile_records(planes, tiles, layout)
     plan = WorkPlan(planes, tiles, layout, records, pseudocount=0.25, limits=H200)
     kernels = kernels_of(plan, len(tiles), **({"samples": True, "bounds": True} | how))
-    return sorted(Path(file).name for file, _ in compilations(kernels))
+    return sorted(Path(file).name for file, _ in {(file, options) for file, _, options in kernels})
 
 
 def files_for(n_samples: int, n_vars: int, n_contrast: int, levels: int, dimensions: int, **how: Any) -> list[str]:

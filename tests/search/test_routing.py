@@ -15,15 +15,14 @@ import pytest
 
 import interplay
 import interplay.search.plan
-import interplay.search.tile_shapes
 from interplay import _core
 from interplay.base.arrays import BitPlanes, DecisionClasses, DiscreteCodes
-from interplay.codes.planes import make_bit_planes
+from interplay.codes.planes import make_bit_planes, planes_to_come
 from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.routing import LANES, SEARCHERS, TRIPLE_BLOCK, costs_over, max_block_size, tile_costs
+from interplay.engines.routing import LANES, SEARCHERS, TRIPLE_BLOCK, max_block_size, tile_costs
 from interplay.engines.routing import tile_searchers as searchers_of
-from interplay.search.tile_shapes import cut_for_processor
+from interplay.search.plan import cut_for_processor
 from interplay.search.tiles import make_tuple_tiles
 
 PSEUDOCOUNT = 0.25
@@ -40,7 +39,7 @@ def alone_takes(levels: tuple[int, ...], class_sizes: np.ndarray) -> str:
     """Return who takes a tile of a single tuple: no table of such a tile is too large."""
     n = np.array(levels)
     tiles = make_tuple_tiles(n, n_vars=len(n), dimensions=len(n), block_size=1, middle_size=1, n_lanes=1)
-    (searcher,) = searchers_of(tiles, n, n_vars=len(n), class_sizes=class_sizes, pseudocount=PSEUDOCOUNT)
+    (searcher,) = searchers_of(planes_to_come(n, class_sizes, n_vars=len(n)), tiles, PSEUDOCOUNT)
     return searcher
 
 
@@ -65,23 +64,18 @@ def test_default_tiles_have_lanes_wherever_there_are_any(levels: str, dimensions
         cut = partial(make_tuple_tiles, of_variables, n_vars=n_real, dimensions=dimensions, stratum_levels=n_strata)
         for n_classes in (3,) if many else (2, 3, 4):
             class_sizes = np.full(n_classes, 500)
-            how = {
-                "n_levels": of_rows,
-                "n_vars": n_real + (n_strata is not None),
-                "class_sizes": class_sizes,
-                "pseudocount": PSEUDOCOUNT,
-            }
-            shape, tiles = cut_for_processor(cut, **how)
+            planes = planes_to_come(of_rows, class_sizes, n_vars=n_real + (n_strata is not None))
+            shape, tiles = cut_for_processor(cut, planes, PSEUDOCOUNT)
             k = tiles.dimensions
             starts = [tiles.block_start] * (k - 2) + [tiles.middle_start, tiles.lane_start]
             rows = np.column_stack([of_rows[tiles.order[s[tiles.tiles[:, m]]]] for m, s in enumerate(starts)])
-            takes = np.array(searchers_of(tiles, **how))
+            takes = np.array(searchers_of(planes, tiles, PSEUDOCOUNT))
             for members in np.unique(rows[takes == "direct"], axis=0).tolist():
                 assert alone_takes(tuple(members), class_sizes) == "direct", (members, n_classes, n_strata)
             if n_classes == 2 and k <= 5:
                 assert set(takes[(rows == 2).all(axis=1)]) <= {"triples", "pairs", "singles"}
             # No tile takes minutes, whoever searches it.
-            assert tile_costs(tiles, **how).max() <= 60e9, shape
+            assert tile_costs(planes, tiles, PSEUDOCOUNT).max() <= 60e9, shape
 
 
 def test_without_pseudocounts_there_are_no_bounds_to_search_lanes_with() -> None:
@@ -96,8 +90,8 @@ def test_without_pseudocounts_there_are_no_bounds_to_search_lanes_with() -> None
         (0.25, [500, 400, 300], {"levels"}),
         (0.25, [30] * 17, {"direct"}),
     ]:
-        sizes = np.array(class_sizes)
-        assert set(searchers_of(tiles, levels, n_vars=30, class_sizes=sizes, pseudocount=pseudocount)) == expected
+        planes = planes_to_come(levels, np.array(class_sizes), n_vars=30)
+        assert set(searchers_of(planes, tiles, pseudocount)) == expected
 
 
 def test_what_tiles_are_cut_by_comes_from_the_core() -> None:
@@ -118,10 +112,10 @@ def test_what_tiles_are_cut_by_comes_from_the_core() -> None:
     ],
 )
 def test_no_tile_takes_minutes(levels: np.ndarray, n_vars: int, dimensions: int, class_sizes: list[int]) -> None:
-    how = {"n_levels": levels, "n_vars": n_vars, "class_sizes": np.array(class_sizes), "pseudocount": PSEUDOCOUNT}
+    planes = planes_to_come(levels, np.array(class_sizes), n_vars=n_vars)
     cut = partial(make_tuple_tiles, levels, n_vars=n_vars, dimensions=dimensions)
-    _, tiles = cut_for_processor(cut, **how)
-    assert tile_costs(tiles, **how).max() <= 60e9
+    _, tiles = cut_for_processor(cut, planes, PSEUDOCOUNT)
+    assert tile_costs(planes, tiles, PSEUDOCOUNT).max() <= 60e9
     assert tiles.n_tuples.sum() == comb(n_vars, dimensions)
 
 
@@ -136,7 +130,7 @@ def test_costs_are_not_far_from_the_time_it_takes() -> None:
             began = time.process_time()
             CpuEngine().max_gains(planes, tiles, pseudocount=PSEUDOCOUNT, known=known)
             seconds = min(seconds, time.process_time() - began)
-        return seconds, float(costs_over(planes, tiles, PSEUDOCOUNT).sum())
+        return seconds, float(tile_costs(planes, tiles, PSEUDOCOUNT).sum())
 
     seconds, cost = measured_and_expected(2, 2)
     for levels, n_classes in [(3, 2), (2, 3), (3, 3), (5, 2)]:
@@ -148,13 +142,16 @@ def test_costs_grow_with_levels_classes_and_samples() -> None:
     levels = np.repeat([2, 3, 4], 64)
     tiles = make_tuple_tiles(levels, n_vars=len(levels), dimensions=3)
     of_levels = levels[tiles.order[tiles.lane_start[tiles.tiles[:, -1]]]]
-    cost = partial(tile_costs, tiles, levels, n_vars=len(levels), pseudocount=PSEUDOCOUNT)
-    per_tuple = cost(class_sizes=np.array([500, 500])) / tiles.n_tuples
+
+    def cost(*class_sizes: int) -> np.ndarray:
+        return tile_costs(planes_to_come(levels, np.array(class_sizes), n_vars=len(levels)), tiles, PSEUDOCOUNT)
+
+    per_tuple = cost(500, 500) / tiles.n_tuples
     same = [per_tuple[(tiles.tiles[:, 0] == tiles.tiles[:, -1]) & (of_levels == c)] for c in (2, 3, 4)]
     assert same[0].max() < same[1].min() < same[2].min()
-    more_classes, more_samples = cost(class_sizes=np.array([334, 333, 333])), cost(class_sizes=np.array([5000, 5000]))
-    assert (more_classes[of_levels > 2] > cost(class_sizes=np.array([500, 500]))[of_levels > 2]).all()
-    assert (more_samples > cost(class_sizes=np.array([500, 500]))).all()
+    more_classes, more_samples = cost(334, 333, 333), cost(5000, 5000)
+    assert (more_classes[of_levels > 2] > cost(500, 500)[of_levels > 2]).all()
+    assert (more_samples > cost(500, 500)).all()
     assert (more_samples == np.round(more_samples)).all()  # sums of whole numbers are the same on every machine
 
 
@@ -304,7 +301,7 @@ def test_the_searchers_are_logged(caplog: pytest.LogCaptureFixture) -> None:
 def test_shards_of_a_mixed_table_cost_the_same() -> None:
     levels = np.append(np.full(700, 2), np.full(300, 3))
     tiles = make_tuple_tiles(levels, n_vars=1000, dimensions=3)
-    costs = tile_costs(tiles, levels, n_vars=1000, class_sizes=np.array([500, 500]), pseudocount=PSEUDOCOUNT)
+    costs = tile_costs(planes_to_come(levels, np.array([500, 500]), n_vars=1000), tiles, PSEUDOCOUNT)
     # A shard ends where a tile does.
     assert costs.max() < 0.1 * costs.sum() / 8
 

@@ -102,7 +102,7 @@ def test_each_kind_of_effect_is_found_in_its_own_way(found):
     assert table.loc[["x20", "x21", "x22"], "found"].to_list() == ["in triples"] * 3
     assert table.loc["x11", "partners"] == ("x12",)
     assert set(table.loc["x20", "partners"]) == {"x21", "x22"}
-    assert found.found == table["found"].to_list() == found_by(found)
+    assert found.found == table["found"].to_list() == found_by(found.tests, found.settings["level"])
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -11,7 +11,7 @@ import pytest
 import interplay
 from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.routing import costs_over
+from interplay.engines.routing import tile_costs
 from interplay.search.loop import Shard
 
 
@@ -83,7 +83,7 @@ def test_shares_are_even_and_cover_everything(monkeypatch) -> None:
     class Counts(CpuEngine):
         def search(self, planes, tiles, sink, **options):
             n_tuples[-1] += tiles.n_tuples.sum()
-            costs[-1] += costs_over(planes, tiles, options["pseudocount"]).sum()
+            costs[-1] += tile_costs(planes, tiles, options["pseudocount"]).sum()
             super().search(planes, tiles, sink, **options)
 
     for number in range(1, 9):

@@ -9,7 +9,7 @@ from scipy import stats
 from interplay.codes.coder import make_coder
 from interplay.codes.rank_scores import RankScores, mid_rank_scores, normal_scores
 from interplay.statistics.combined_p import combined_log_p
-from interplay.statistics.exact_test import exact_p_value
+from interplay.statistics.conditional_test import conditional_log_p
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
 from interplay.statistics.score_test import class_targets, score_log_p
@@ -182,7 +182,7 @@ def test_two_levels_have_the_p_value_of_the_exact_test():
     table = np.array([[90, 10], [100, 0]])
     counts = table[np.newaxis, :, :, np.newaxis]
     found = np.exp(level_score_log_p(counts, level_scores(counts))[0])
-    assert found == pytest.approx(exact_p_value(table, pseudocount=0.0), rel=1e-9)
+    assert found == pytest.approx(np.exp(conditional_log_p(counts, pseudocount=0.0)[0]), rel=1e-9)
 
 
 # --- Given others -----------------------------------------------------------------------------------------------

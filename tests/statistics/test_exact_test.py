@@ -7,14 +7,13 @@ import pytest
 from scipy import stats
 
 import interplay
-from interplay.statistics.exact_test import log_p_of_two_by_two
-from interplay.statistics.margin_tables import class_pseudocounts, smallest_expected
+from interplay.statistics.conditional_test import conditional_log_p
+from interplay.statistics.margin_tables import smallest_expected
 
 
 def exact_p_value(counts, *, pseudocount: float = 0.25) -> float:
-    table = np.asarray(counts, dtype=np.int64)
-    added = class_pseudocounts(table.sum(axis=0), pseudocount)
-    return float(np.exp(log_p_of_two_by_two(table[np.newaxis], added)[0]))
+    """The p-value of a table of two levels by two classes."""
+    return float(np.exp(conditional_log_p(np.array(counts)[np.newaxis, :, :, np.newaxis], pseudocount=pseudocount)[0]))
 
 
 @pytest.mark.parametrize("table", [[[90, 10], [100, 0]], [[3, 9], [11, 2]], [[20, 20], [20, 20]], [[50, 1], [40, 9]]])

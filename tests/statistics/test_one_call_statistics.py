@@ -13,8 +13,7 @@ from interplay.codes.rank_scores import mid_rank_scores
 from interplay.search.dimensions import resolve_dimensions
 from interplay.statistics.arm_p_values import weighted_arms
 from interplay.statistics.arms import tests_of as weights_of
-from interplay.statistics.combined_p import combined_log_p
-from interplay.statistics.learned_weights import learned_weights
+from interplay.statistics.combined_p import combined_log_p, learned_weights
 from interplay.statistics.product_maxima import int_scores, product_maxima
 from one_call_problem import N_SAMPLES, N_VARS, found_in_mixed_effects, mixed_effects
 

@@ -10,7 +10,7 @@ from scipy import optimize, special, stats
 
 import interplay
 from interplay.report.words import methods_paragraph
-from interplay.statistics.likelihood_fit import LikelihoodFit, fit_likelihood
+from interplay.statistics.likelihood_fit import FittedNull, fit_likelihood
 from interplay.statistics.null_fit import fit_null
 
 
@@ -24,7 +24,7 @@ def as_gains(log_t: np.ndarray, df: float = 3.0) -> np.ndarray:
     return 2 * special.gammainccinv(df / 2, -np.expm1(-np.exp(log_t)))
 
 
-def predictive(log_t: np.ndarray, *, free: bool = True) -> LikelihoodFit:
+def predictive(log_t: np.ndarray, *, free: bool = True) -> FittedNull:
     fitted = fit_likelihood(log_t, fit="predictive", max_delta=math.inf if free else 1.0)
     assert fitted.posterior is not None
     assert fitted.posterior.is_consistent()

@@ -44,7 +44,7 @@ class TestLikelihoodRatio:
         of_part = [part == c for c in range(1, n_part)]
         full = [cells == c for c in range(1, 3 * n_part)]
         expected = 2 * (log_likelihood(full) - log_likelihood(of_part))
-        found, df = covariate_test(y, cells, part, design)
+        found, df = covariate_test(y, cells, [part], design)
         assert found == pytest.approx(expected, abs=1e-6)
         assert df == 2 * n_part * (n_classes - 1)
 
@@ -74,7 +74,7 @@ class TestLikelihoodRatio:
     def test_cells_that_covariates_explain_have_no_degrees_of_freedom(self):
         rng = np.random.default_rng(0)
         cells = rng.integers(0, 2, 200)
-        assert covariate_test(rng.integers(0, 2, 200), cells, np.zeros(200, int), cells[:, None] * 1.0) == (0.0, 0)
+        assert covariate_test(rng.integers(0, 2, 200), cells, [np.zeros(200, int)], cells[:, None] * 1.0) == (0.0, 0)
 
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_a_cell_of_one_class_only(self, n_classes):
@@ -84,7 +84,7 @@ class TestLikelihoodRatio:
         y = rng.integers(0, n_classes, 180)
         y[cells == 2] = n_classes - 1
         design = rng.normal(size=(180, 1))
-        found, df = covariate_test(y, cells, np.zeros(180, int), design)
+        found, df = covariate_test(y, cells, [np.zeros(180, int)], design)
         assert df == 2 * (n_classes - 1)
 
         def log_likelihood(rows, columns):  # cells of one class fit perfectly, and say nothing about covariates

@@ -225,7 +225,7 @@ def test_fingerprint_knows_the_strata() -> None:
 
 
 def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) -> None:
-    import interplay.search.plan as search
+    import interplay.codes.coded as codes
 
     calls = []
 
@@ -235,8 +235,8 @@ def test_interrupted_search_hands_over_gains_without_the_stratum(monkeypatch) ->
             raise KeyboardInterrupt
         return original(*args, **kwargs)
 
-    original = search.make_bit_planes
-    monkeypatch.setattr(search, "make_bit_planes", make_bit_planes)
+    original = codes.make_bit_planes
+    monkeypatch.setattr(codes, "make_bit_planes", make_bit_planes)
     X, y, batch = batch_data(n_vars=8)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.max_information_gain(X, y, strata=batch, discretizations=10)

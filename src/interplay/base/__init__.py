@@ -4,7 +4,7 @@
 
     arguments.py         descriptions of arguments that several functions share → their docstrings
     arrays.py            data classes of the path: DecisionClasses, codes, BitPlanes, TupleTiles, MaxGains, TupleRows
-    calls.py             arguments of a call → those of the function that checks them
+    calls.py             arguments of a call → the arguments of its check, by name
     checks.py            checks of arguments, and how values are shown in messages
     chi_squared.py       tails of χ², on the scale of logarithms
     seeds.py             a seed → streams of random numbers, one per purpose and variable

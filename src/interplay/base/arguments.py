@@ -1,8 +1,8 @@
 """Arguments that several functions share: described once here, and filled into the docstring of each function.
 
 A description is written as in a numpydoc docstring: a line ``name : type``, and below it the indented text.
-`described_by` completes the section Parameters of a docstring. In the source this section holds only what is particular
-to the function:
+`described_by` completes the section Parameters of a docstring. In the source this section holds only the text that is
+particular to the function:
 
 - an argument that is left out has the type and the text of the table;
 - a name without a type has the type of the table;
@@ -27,7 +27,7 @@ _SECTION = re.compile(r"(^Parameters\n-+\n)(.*?)(?=\n\n\S[^\n]*\n---+\n|\Z)", re
 
 
 class Argument(NamedTuple):
-    """What a docstring says of an argument."""
+    """Type and text of one argument in a docstring."""
 
     type: str
     text: str
@@ -78,7 +78,7 @@ def _completed(written: Argument, shared: Argument | None) -> Argument:
 def described_by(shared: Arguments, *, rest: Callable[..., Any] | None = None) -> Callable[[Documented], Documented]:
     """Complete the section Parameters of a docstring, in the order of the signature; a decorator.
 
-    The arguments of `rest` are those that a function passes on to it by ``**``.
+    `rest` is a function that receives further arguments by ``**``: these are described, too.
     """
 
     def complete(function: Documented) -> Documented:
@@ -122,7 +122,7 @@ def one_of(choices: Collection[str]) -> str:
     return "{" + ", ".join(f'"{choice}"' for choice in choices) + "}"
 
 
-#: What the questions (`select`, `interactions`, …) have in common.
+#: Arguments that the questions (`select`, `interactions`, …) share.
 ARGUMENTS = arguments_in(
     """
     X : table-like, (n_samples, n_vars)

@@ -31,7 +31,7 @@ MAX_LEVELS = 256
 #: Values of these types, in native byte order, can be cut by the compiled module.
 COMPILED_TYPES = ("f8", "f4", "i1", "u1", "i2", "i4", "i8")
 
-#: More discretisations, or contrast variables, than anyone has time for: a slip, refused before it fills the memory.
+#: Upper limits of discretisations and contrast variables: a larger number is a slip, refused before it fills memory.
 MAX_DISCRETIZATIONS = 10**6
 MAX_CONTRAST = 10**7
 
@@ -48,7 +48,7 @@ class DecisionClasses:
     codes : (n_samples,) int64
         Class of each sample, 0 … n_classes − 1.
     labels : list
-        What the user calls each class, in the order of the numbers.
+        The user's names of the classes, in the order of the numbers.
     kind : str
         "classes" or "continuous" (then the classes are ranges of ranks).
     """
@@ -68,7 +68,7 @@ class DecisionClasses:
 
 
 class CutValues(NamedTuple):
-    """Values of which each code is the number of its row's thresholds below it, and nothing more.
+    """Values whose codes follow from thresholds alone: a code is the number of its row's thresholds below the value.
 
     Attributes
     ----------
@@ -100,13 +100,13 @@ class CodeBlocks(Protocol):
         ...
 
     def read_cut(self, rows: slice) -> CutValues | None:
-        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
+        """Return values and thresholds instead of codes; None where codes follow from more than these."""
         ...
 
 
 @dataclass(frozen=True)
 class DiscreteCodes:
-    """Variables as small numbers: what the counting sees.
+    """Levels of variables as small numbers: the form in which samples are counted.
 
     Attributes
     ----------
@@ -151,8 +151,8 @@ class DiscreteCodes:
 class BitPlanes:
     """One bit per sample for every level but level 0, samples grouped by decision class.
 
-    Level 0 needs no plane: it is what the other levels leave. A variable with c levels so has c − 1 planes, and
-    the count of any cell per class is a popcount over that class's words.
+    Level 0 needs no plane: its samples are in no other plane. A variable with c levels thus has c − 1 planes, and the
+    count of any cell per class is a popcount over that class's words.
 
     Attributes
     ----------
@@ -193,10 +193,10 @@ class TupleTiles:
     """All tuples of a search, cut into tiles that can be searched in any order and anywhere.
 
     Variables are put in an order and cut into lane blocks, which never mix numbers of levels, real with contrast
-    variables, or asked-for with other variables, so that what holds for a tuple of a tile holds for all of them. Lane
-    blocks are cut into middle blocks, and these into small blocks. A tile names k − 2 small blocks, not descending, a
-    middle block and a lane block, and holds every tuple that takes one variable from each, ascending in the order. The
-    last variables of a tuple run over wide blocks, so that fixing the others pays.
+    variables, or asked-for with other variables: all tuples of a tile agree in these properties. Lane blocks are cut
+    into middle blocks, and these into small blocks. A tile names k − 2 small blocks, not descending, a middle block and
+    a lane block, and holds every tuple that takes one variable from each, ascending in the order. The last variables of
+    a tuple run over wide blocks, so that fixing the others pays.
 
     Attributes
     ----------
@@ -239,9 +239,9 @@ class TupleTiles:
 class MaxGains:
     """The maximum information gain of every variable, and the tuple it was found in.
 
-    Gains of tuples with different degrees of freedom cannot be compared as they are, so the best of each number of
-    degrees of freedom (a *group*) is kept, and the one with the smallest χ² tail is reported. Where all columns have
-    the same number of levels there is one group, and that is simply the largest gain.
+    Gains of tuples with different degrees of freedom are not comparable. The largest gain of each number of degrees of
+    freedom (a *group*) is kept, and the gain with the smallest χ² tail is reported. Where all columns have the same
+    number of levels there is one group.
 
     Attributes
     ----------
@@ -265,19 +265,14 @@ class MaxGains:
 
     @classmethod
     def none_yet(cls, planes: BitPlanes, tiles: TupleTiles) -> MaxGains:
-        """Return the neutral element of `merge` for a search."""
-        return cls.empty(planes.n_levels, tiles, n_vars=planes.n_vars, n_classes=len(planes.class_sizes))
-
-    @classmethod
-    def empty(cls, n_levels: IntArray, tiles: TupleTiles, *, n_vars: int, n_classes: int) -> MaxGains:
-        """Return the same before there are planes, from the levels of the rows, real and contrast."""
-        shape = (len(n_levels), len(tiles.partner_cells))
+        """Return the neutral element of `merge` for a search; the planes need no words."""
+        shape = (planes.n_rows, len(tiles.partner_cells))
         return cls(
             gain_by_group=np.full(shape, -np.inf),
             discretization_by_group=np.full(shape, -1, dtype=np.int64),
             tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
-            df_by_group=(n_classes - 1) * (n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
-            n_vars=n_vars,
+            df_by_group=(len(planes.class_sizes) - 1) * (planes.n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
+            n_vars=planes.n_vars,
         )
 
     def is_consistent(self) -> bool:
@@ -288,8 +283,8 @@ class MaxGains:
         """Return the better of both for every variable and group.
 
         Associative and commutative: a larger gain wins; on equal gains the lower discretisation, then the
-        lexicographically lower tuple. Whatever is searched in parts, by threads, devices, machines or one after the
-        other, so gives the same result.
+        lexicographically lower tuple. Parts searched by threads, devices or machines, in any order, therefore give the
+        same result.
         """
         if self.tuples_by_group.shape != other.tuples_by_group.shape or self.n_vars != other.n_vars:
             raise ValueError("only results of the same search can be merged: the numbers of variables or groups differ")
@@ -389,7 +384,7 @@ class TupleRows:
         The member to which the value belongs.
     value : (n_rows,) float64
     rows_of_tile : (n_tiles_done,) int64
-        How many of the rows each tile has; fewer tiles than were asked for where the rows became too many.
+        Number of rows of each tile that was done: a search ends before its last tile where rows exceed their limit.
     """
 
     tuples: npt.NDArray[np.int32]
@@ -410,15 +405,16 @@ class TupleRows:
     @classmethod
     def joined(cls, parts: Sequence[TupleRows]) -> TupleRows:
         """Return the rows of several lists of tiles, one list after the other."""
-        return cls(
-            tuples=np.concatenate([part.tuples for part in parts]),
-            variable=np.concatenate([part.variable for part in parts]),
-            value=np.concatenate([part.value for part in parts]),
-            rows_of_tile=np.concatenate([part.rows_of_tile for part in parts]),
-        )
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0])}
+        return cls(**joined)
 
     def __len__(self) -> int:
         return len(self.value)
+
+
+def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:
+    """Return the number of each value, or of each row or column along `axis`, among the distinct ones, from 0."""
+    return np.unique(values, axis=axis, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _comes_first(a: MaxGains, b: MaxGains) -> BoolArray:

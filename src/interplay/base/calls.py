@@ -18,7 +18,7 @@ HOW = ("engine", "n_jobs", "progress", "checkpoint")
 
 
 def taken_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the arguments that a function takes.
+    """Return the arguments that a function takes, out of all arguments of a call.
 
     Examples
     --------
@@ -32,9 +32,9 @@ def taken_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict
 
 
 def checked(call: Callable[..., Any], check: Callable[..., Task], X: Any, y: Any, **arguments: Any) -> Task:
-    """Check arguments of a call, with its defaults for those that are not given → its task.
+    """Check arguments of a call, with its defaults for arguments that are not given → its task.
 
-    The call itself does so, and so do functions that do a part of its work.
+    For the call itself, and for functions that do a part of its work.
     """
     parameters, _ = _parameters(call)
     defaults = {name: default for name, default in parameters.items() if name not in ("X", "y")}

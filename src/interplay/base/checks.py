@@ -81,7 +81,7 @@ def check_list(name: str, values: Any, *, of: str = "names or numbers of columns
 
 
 def check_encodable(what: str, texts: Iterable[Any]) -> None:
-    """Refuse half a surrogate pair: no file can hold such a text, and pandas, from 3 on, cannot either."""
+    """Refuse half a surrogate pair: no file can hold it, and pandas, from 3 on, cannot either."""
     for text in texts:
         if isinstance(text, str) and not text.isascii():
             try:
@@ -119,6 +119,15 @@ def reading(path: str | os.PathLike[str], wanted: str, errors: tuple[type[Except
     except errors as error:
         first_line = str(error).partition("\n")[0]
         raise ValueError(f"{os.fspath(path)!r} is not {wanted}: {first_line}") from None
+
+
+@contextmanager
+def naming_argument(name: str) -> Iterator[None]:
+    """Let errors about the content of an argument begin with its name."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 @contextmanager

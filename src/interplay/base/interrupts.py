@@ -1,4 +1,4 @@
-"""Ctrl-C, also where Python would forget it, and not where it would do harm."""
+"""Ctrl-C: noticed also where Python would lose it, and delayed where it would do harm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import FrameType
 
 
 class Interrupts:
-    """What is known of Ctrl-C while `noticing_interrupts`."""
+    """Presses of Ctrl-C since `noticing_interrupts` began."""
 
     def __init__(self) -> None:
         self._presses = 0
@@ -28,9 +28,9 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Only note the first Ctrl-C: where it would strike in the middle of another library's work, and spoil it.
+        """Only note the first Ctrl-C: raised in the middle of another library's work, it could leave that unusable.
 
-        It is for the caller to ask for it afterwards. A second one strikes at once, should that library hang.
+        The caller asks for it afterwards. A second Ctrl-C is raised at once, in case the library hangs.
         """
         if not self._held:
             self._presses_when_held = self._presses
@@ -41,22 +41,22 @@ class Interrupts:
             self._held -= 1
 
     def press(self) -> bool:
-        """Note a Ctrl-C; say whether it may strike."""
+        """Note a Ctrl-C; say whether it may be raised now."""
         self._presses += 1
         return not self._held or self._presses > self._presses_when_held + 1
 
 
 @contextmanager
 def noticing_interrupts() -> Iterator[Interrupts]:
-    """Yield what raises KeyboardInterrupt if Ctrl-C was pressed since.
+    """Yield an object that raises KeyboardInterrupt when it is called, if Ctrl-C was pressed since.
 
-    The exception of its own comes first, as ever. But where that strikes while Python runs a callback of the garbage
-    collector, or what a library does when one of its objects ends, it is printed and forgotten.
+    Python's own KeyboardInterrupt usually comes first. But during a callback of the garbage collector, or a finaliser
+    of a library, Python prints the exception and forgets it.
     """
     interrupts = Interrupts()
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield interrupts  # it is not ours to notice
+        yield interrupts  # others handle the signal
         return
 
     def press(number: int, frame: FrameType | None) -> None:

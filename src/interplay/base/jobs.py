@@ -1,4 +1,4 @@
-"""How many threads a call may use."""
+"""`n_jobs` → threads, and functions that run over many blocks in threads."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Result = TypeVar("Result")
 def resolve_n_jobs(n_jobs: Any) -> int:
     """Return the number of threads that `n_jobs` asks for, in scikit-learn's sense.
 
-    None is one thread (or what an enclosing ``joblib.parallel_config`` says), -1 is every core, -2 all but one.
+    None is one thread (or the number of an enclosing ``joblib.parallel_config``), -1 is every core, -2 all but one.
     """
     if n_jobs is not None:
         n_jobs = check_int("n_jobs", n_jobs, low=-(2**15), high=2**15)
         if n_jobs == 0:
             raise ValueError("n_jobs must not be 0: use a number of threads, -1 for every core, or None for one")
-    # joblib comes with scikit-learn; it is imported late because it is slow to import. Who has not imported it has not
-    # said anything with it either.
+    # joblib comes with scikit-learn; it is imported late because it is slow to import. A program that has not imported
+    # it has no ``parallel_config`` either.
     if "joblib" not in sys.modules and (n_jobs is None or n_jobs > 0):
         return int(n_jobs or 1)
     from joblib import effective_n_jobs
@@ -78,7 +78,7 @@ def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_thre
 
 
 def _started(work: Callable[[], None], n_threads: int) -> list[Thread]:
-    """Start up to so many threads: as many as there are to be had."""
+    """Start up to `n_threads` threads: fewer where the system refuses more."""
     threads: list[Thread] = []
     for _ in range(n_threads):
         thread = Thread(target=work)
@@ -92,9 +92,9 @@ def _started(work: Callable[[], None], n_threads: int) -> list[Thread]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Have matrix products meanwhile done by the calling thread alone.
+    """Restrict matrix products inside to the calling thread.
 
-    So they keep to `n_jobs`, and their last bits do not depend on the number of cores.
+    Products then keep to `n_jobs`, and their last bits do not depend on the number of cores.
     """
     with _blas().limit(limits=1):
         yield

@@ -25,7 +25,7 @@ class ShowDone(Protocol):
     def __call__(self, done: float, best: BestFinds | None = None, /) -> None: ...
 
 
-#: What callers may ask for; a function is called now and then with the share that is done, 0 to 1.
+#: The argument `progress`; a function is called now and then with the share that is done, 0 to 1.
 Progress = bool | Callable[[float], None] | None
 
 _Told = TypeVar("_Told")
@@ -41,7 +41,7 @@ _LONGEST_NAME = 16
 
 
 def check_progress(progress: Any) -> None:
-    """Refuse what is none of these."""
+    """Refuse a value that is neither None, nor a bool, nor callable."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(
             f"progress must be True, False, None or a function that takes the share done, not {shown(progress)}"
@@ -49,7 +49,7 @@ def check_progress(progress: Any) -> None:
 
 
 def part(tell: _Told, begin: float = 0.0, size: float = 1.0) -> _Told:
-    """Return what a part of the work tells of its own progress, so that `tell` hears of the whole.
+    """Return the progress function of a part of the work, which calls `tell` with the amount done of the whole.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def part(tell: _Told, begin: float = 0.0, size: float = 1.0) -> _Told:
     begin : float
         The amount done before the part, in the unit of `tell`: tuples, or a share.
     size : float
-        What an amount of one in the part is in the whole.
+        Amount of the whole that an amount of 1 in the part stands for.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def part(tell: _Told, begin: float = 0.0, size: float = 1.0) -> _Told:
 def show_progress(
     progress: Progress, *, n_tuples: float, what: str, min_tuples: float = _MIN_TUPLES_SHOWN
 ) -> Iterator[ShowDone | None]:
-    """Show on stderr what is done, the rate, the time left and the best finds; yields the function to tell them.
+    """Show the share done, the rate, the time left and the best finds on stderr; yield the function to report them.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def show_progress(
     n_tuples : float
         All tuples of the search.
     what : str
-        What is searched, in a few words.
+        The search, in a few words.
     min_tuples : float
-        With None, less is not shown.
+        With None, a search of fewer tuples is not shown.
     """
     if callable(progress):
         tell = progress
@@ -125,7 +125,7 @@ def show_progress(
 
 @dataclass
 class Pace:
-    """How fast it goes, in words."""
+    """Rate and time left of a search, in words."""
 
     n_tuples: float
     started: float = field(default_factory=lambda: time.perf_counter())
@@ -171,11 +171,8 @@ _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 def _in_words(best: BestFinds | None) -> str:
     """Return the best finds, or nothing where they are not known."""
     finds = [] if best is None else best()
-    return "" if not finds else "best so far " + ", ".join(f"{_short(name)} {gain:.4g}" for name, gain in finds)
-
-
-def _short(name: str) -> str:
-    return printable(name, _LONGEST_NAME)
+    listed = ", ".join(f"{printable(name, _LONGEST_NAME)} {gain:.4g}" for name, gain in finds)
+    return f"best so far {listed}" if finds else ""
 
 
 def _stderr_is_terminal() -> bool:
@@ -227,7 +224,7 @@ def _bar(n_tuples: float, what: str) -> Iterator[ShowDone]:
 
 
 def _box(n_tuples: float, what: str) -> ShowDone:
-    """Show it in a notebook, with what every notebook has; rich would need ipywidgets."""
+    """Show progress in a notebook, as plain HTML; rich would need ipywidgets."""
     display: Any = import_module("IPython.display").display
     pace = Pace(n_tuples)
     handle: Any = None

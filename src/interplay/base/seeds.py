@@ -15,7 +15,7 @@ SEED_LIMIT = 2**32
 
 
 class Purpose(enum.IntEnum):
-    """What a stream of random numbers is for: streams of one seed but of different purposes are independent."""
+    """Purposes of random streams: streams of one seed and different purposes are independent."""
 
     IMPUTE = 1
     CONTRAST_CHOICE = 2
@@ -56,7 +56,7 @@ def random_stream(seed: int, purpose: Purpose, number: int = 0) -> np.random.Ran
     """Return the stream of `seed` for a purpose and, within it, for variable `number`.
 
     Philox is a function of its key, so streams never overlap and are quick to make (RandomState's own generator takes
-    0.2 ms). RandomState around it, rather than Generator, because NumPy never changes what its methods draw.
+    0.2 ms). RandomState around it, rather than Generator, because NumPy never changes the draws of its methods.
     """
     key = np.array([(int(purpose) << 32) | seed, number], dtype=np.uint64)
     return np.random.RandomState(np.random.Philox(key=key))

@@ -1,4 +1,4 @@
-"""Text for people: what tuples are called; names and labels of the user's, which may hold anything, made printable."""
+"""Text for people: names of tuples; names and labels of the user's, which may hold any character, made printable."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Collection
 #: Of a longer name, a table of text shows the beginning.
 LONGEST_NAME = 60
 
-#: What tuples of a few members are called.
+#: Names of tuples, by their number of members.
 TUPLE_NAMES = {2: "pairs", 3: "triples", 4: "quadruples", 5: "quintuples"}
 
 
 def tuples_in_words(dimensions: int) -> str:
-    """Return what tuples of so many members are called.
+    """Return the name of tuples with this number of members.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def name_among(names: Collection[str], name: str) -> str:
 
 
 def printable(text: str, longest: int = LONGEST_NAME) -> str:
-    r"""Return text on one line, not too long, with what terminals and fonts would act on, or choke on, as escapes.
+    r"""Return text on one line, not too long, with escapes for characters that terminals or fonts would act on.
 
     Examples
     --------

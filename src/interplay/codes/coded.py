@@ -1,4 +1,4 @@
-"""Settings + comparisons → codes and bit planes, each made once for all that reads them."""
+"""Settings + comparisons → codes and bit planes, each made once for all readers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, DiscreteCodes, IntArray
+from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, DiscreteCodes, IntArray, numbered
+from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coder import Coder, Discrete, make_coder
-from interplay.codes.contrast import naming_contrast
 from interplay.codes.planes import make_bit_planes
 from interplay.study.comparisons import Comparison
 from interplay.study.table import Table
@@ -20,7 +20,7 @@ from interplay.study.table import Table
 if TYPE_CHECKING:
     from interplay.search.settings import SearchSettings
 
-#: Planes, and codes for relabelings, of all discretisations are kept up to this size; beyond it, the latest planes.
+#: Planes, and codes for relabelings, of all discretisations are kept up to this size; beyond it, the latest planes are.
 _MAX_KEPT_BYTES = 1 << 30
 
 
@@ -49,20 +49,6 @@ def coder_for(
         n_jobs=n_threads,
         columns=columns,
     )
-
-
-def contrast_coder(
-    coder: Coder, contrast: Table, settings: SearchSettings, *, sources: IntArray | Sequence[int] | None
-) -> Coder:
-    """Survey contrast variables of a table: each like its source where that is known, else as the settings say."""
-    if sources is not None:
-        discrete: Discrete = coder.is_discrete[np.asarray(sources)]
-    else:  # a list of columns of X does not speak of other columns
-        discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
-    with naming_contrast():
-        return coder_for(
-            contrast, settings, n_threads=coder.n_jobs, discrete=discrete, first_variable=coder.table.n_vars
-        )
 
 
 class CodedComparison:
@@ -104,7 +90,13 @@ class CodedComparison:
     ) -> None:
         """Add contrast variables, before any planes are packed: rows of the planes after those of the variables."""
         assert not self._planes
-        self.contrast = contrast_coder(self.coder, contrast, settings, sources=sources)
+        # Each is coded like its source; a list of columns of X does not apply to other columns.
+        discrete: Discrete = settings.discrete if isinstance(settings.discrete, str) else "auto"
+        if sources is not None:
+            discrete = self.coder.is_discrete[np.asarray(sources)]
+        n_threads, n_vars = self.coder.n_jobs, self.coder.table.n_vars
+        with naming_argument("contrast"):
+            self.contrast = coder_for(contrast, settings, n_threads=n_threads, discrete=discrete, first_variable=n_vars)
         self.contrast_sources = sources
 
     @property
@@ -122,7 +114,7 @@ class CodedComparison:
     @property
     def has_missing_level(self) -> BoolArray:
         """Which variables have a level, the last one, for missing values."""
-        return has_missing_level(self.coder)
+        return self.coder.has_missing_level
 
     def planes(self, d: int) -> BitPlanes:
         """Return the planes of one discretisation: the stratum, if there is one, variables, contrast variables."""
@@ -162,7 +154,7 @@ class CodedComparison:
         """Return the number of each sample's cell in a tuple, (n_samples,): cells that have samples, from 0."""
         cell = np.zeros(self.coder.table.n_samples, dtype=np.int64)
         for levels, codes in zip(self.n_levels[members], self.coder.codes_of(d, members).codes, strict=True):
-            cell = np.unique(cell * levels + codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            cell = numbered(cell * levels + codes)
         return cell
 
     def _stratum(self) -> list[CodeBlocks]:
@@ -186,15 +178,15 @@ def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threa
 class CodedStudy:
     """The comparisons of a study, each surveyed when it is first asked for.
 
-    Only the latest is kept. That is the one there is, unless each pair of classes is compared: pairs have tables of
-    their own, and all their codes together could take more memory than the data.
+    Only the latest comparison is kept. Where each pair of classes is compared, pairs have tables of their own, and all
+    their codes together could take more memory than the data.
     """
 
     def __init__(self, settings: SearchSettings, *, n_threads: int) -> None:
         self.n_threads = n_threads
         self._settings = settings
         self._latest: CodedComparison | None = None
-        self._columns: IntArray | None = None  # those that the latest is for; None for all
+        self._columns: IntArray | None = None  # surveyed for the latest; None for all
 
     def of(self, comparison: Comparison, columns: IntArray | None = None) -> CodedComparison:
         """Return a coded comparison, for these `columns` at least: only they are surveyed if it has to be made."""
@@ -213,11 +205,6 @@ class CodedStudy:
 
     def _covers(self, columns: IntArray | None) -> bool:
         return self._columns is None or (columns is not None and bool(np.isin(columns, self._columns).all()))
-
-
-def has_missing_level(coder: Coder) -> BoolArray:
-    """Say which variables have a level, the last one, for missing values."""
-    return np.asarray((coder.n_missing > 0) & (coder.missing == "level"))
 
 
 def chosen_rows(planes: BitPlanes, rows: IntArray) -> BitPlanes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,14 +31,14 @@ from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.jobs import map_in_threads, resolve_n_jobs
 from interplay.base.seeds import resolve_seed
 from interplay.codes.survey import ColumnSurvey, column_blocks, forced_kinds, imputed
-from interplay.study.rank_thresholds import resolve_range, suggest_range
+from interplay.study.rank_thresholds import check_discretization, resolve_range, suggest_range
 from interplay.study.table import Table, as_table
 
 __all__ = ["Coder", "discretize", "make_coder", "resolve_range", "suggest_range"]
 
 Values = npt.NDArray[Any]
 
-#: What users may give to say which columns are discrete.
+#: The argument `discrete`: a word, a list of columns, or a mask.
 Discrete = str | Sequence[Any] | BoolArray
 
 MISSING_CHOICES = ("error", "level", "impute")
@@ -47,7 +48,7 @@ MISSING_CHOICES = ("error", "level", "impute")
 BLOCK_BYTES = 2**21
 MIN_BLOCK_COLUMNS = 8
 
-#: Variables read at once, and how many others may lie between two of them.
+#: Upper limits of the variables read at once, and of the distance between two neighbours among them.
 _READ_AT_ONCE = 64
 _NEAR = 4
 
@@ -89,6 +90,11 @@ class Coder:
     block_columns: int
     n_jobs: int
 
+    @cached_property
+    def has_missing_level(self) -> BoolArray:
+        """Which variables have a level, the last one, for missing values, (n_vars,)."""
+        return np.asarray((self.n_missing > 0) & (self.missing == "level"))
+
     def codes(self, discretization: int, out: CodeArray | None = None) -> DiscreteCodes:
         """Return the codes of one discretisation, 0 ... discretizations - 1.
 
@@ -110,18 +116,14 @@ class Coder:
 
     def write_block(self, d: int, rows: slice, codes: CodeArray) -> None:
         """Write the codes of some variables to `codes`, (n_rows, n_samples)."""
-        values = self._values(rows)
-        gaps = np.flatnonzero(self.n_missing[rows])
-        if self.missing == "impute" and len(gaps):
-            values = imputed(values, gaps, self.first_variable + rows.start, self.seed)
+        values = self.values(rows)
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
             for v, levels in enumerate(self.level_thresholds[rows], start=rows.start)
         ]
         _count_thresholds_below(values, thresholds, codes)
-        if self.missing == "level":
-            for row in gaps:
-                codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
+        for row in np.flatnonzero(self.has_missing_level[rows]):
+            codes[row, np.isnan(values[row])] = self.n_levels[rows.start + row] - 1
 
     def codes_of(self, d: int, variables: IntArray) -> DiscreteCodes:
         """Return the codes of some variables; neighbours of ascending ones are read together, as files have them."""
@@ -137,7 +139,7 @@ class Coder:
         return DiscreteCodes(codes, self.n_levels[variables])
 
     def cut_values(self, d: int, rows: slice) -> CutValues | None:
-        """Return values and thresholds, if all of these variables have as many, at least one, and none is missing.
+        """Return values and thresholds, if variables have equally many thresholds, at least one, and no missing values.
 
         Either all are discretised by rank, or all are discrete, as genotypes are.
         """
@@ -156,14 +158,20 @@ class Coder:
                 return None
             if not thresholds.shape[1]:
                 return None
-        return CutValues(self._values(rows), np.ascontiguousarray(thresholds))
+        return CutValues(self.values(rows), np.ascontiguousarray(thresholds))
 
-    def _values(self, rows: slice) -> Values:
+    def values(self, rows: slice) -> Values:
+        """Return the values of some variables, (n_rows, n_samples), missing ones drawn where they are imputed."""
         first = rows.start // self.block_columns * self.block_columns
-        kept = self.kept_blocks.get(first)
-        if kept is None or rows.stop > first + len(kept):
-            return self.table.block(rows.start, rows.stop)
-        return kept[rows.start - first : rows.stop - first]
+        values = self.kept_blocks.get(first)
+        if values is None or rows.stop > first + len(values):
+            values = self.table.block(rows.start, rows.stop)
+        else:
+            values = values[rows.start - first : rows.stop - first]
+        gaps = np.flatnonzero(self.n_missing[rows])
+        if self.missing == "impute" and len(gaps):
+            return imputed(values, gaps, self.first_variable + rows.start, self.seed)
+        return values
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -193,7 +201,7 @@ class CodesByBlock:
         return codes
 
     def read_cut(self, rows: slice) -> CutValues | None:
-        """Return the values of these variables and where to cut them instead, if that is all there is to the codes."""
+        """Return values and thresholds instead of codes; None where codes follow from more than these."""
         return self.coder.cut_values(self.discretization, rows)
 
 
@@ -211,7 +219,7 @@ def make_coder(
     block_columns: int | None = None,
     columns: IntArray | None = None,
 ) -> Coder:
-    """Look once at every column of `table`, or at some of them, and return what makes their codes.
+    """Survey every column of `table`, or some of them, and return the coder that makes their codes.
 
     Parameters
     ----------
@@ -223,8 +231,8 @@ def make_coder(
         max(3, divisions + 1) distinct values. A list holds names or numbers of columns, to which bool, categorical
         and text columns are added. A mask of n_vars bools is taken at its word.
     missing : "error", "level" or "impute"
-        What to do with missing values: refuse them, give them a level of their own, or draw each from the observed
-        values of its column.
+        Treatment of missing values: refuse them, give them a level of their own, or draw each from the observed values
+        of its column.
     first_variable : int
         Number of the first column in the streams of random numbers: for contrast variables, the number of real ones.
     n_jobs : int
@@ -232,7 +240,7 @@ def make_coder(
     block_columns : int, optional
         Columns handled at a time. Changes no result.
     columns : (n,) int64, optional
-        Look at these columns only, one by one: the coder is then for their codes alone, the same as otherwise.
+        Survey these columns only, one by one: the coder then makes their codes alone, the same codes as otherwise.
     """
     divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
     discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
@@ -309,32 +317,16 @@ def discretize(
     array([[0, 1, 0, 0, 0],
            [0, 1, 1, 0, 0]], dtype=uint8)
     """
-    divisions = check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1)
-    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
     dimensions = check_int("dimensions", dimensions, low=1)
-    check_choice("missing", missing, MISSING_CHOICES)
     seed = resolve_seed(random_state)
     threads = resolve_n_jobs(n_jobs)
     table = as_table(X)
-    span = resolve_range(
-        range_,
-        n_samples=table.n_samples,
-        dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
+    cuts = check_discretization(
+        table.n_samples, dimensions=dimensions, divisions=divisions, discretizations=discretizations, range_=range_
     )
-    coder = make_coder(
-        table,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=span,
-        seed=seed,
-        discrete=discrete,
-        missing=missing,
-        n_jobs=threads,
-    )
-    codes = np.empty((discretizations, table.n_vars, table.n_samples), dtype=np.uint8)
-    for d in range(discretizations):
+    coder = make_coder(table, **cuts, seed=seed, discrete=discrete, missing=missing, n_jobs=threads)
+    codes = np.empty((coder.discretizations, table.n_vars, table.n_samples), dtype=np.uint8)
+    for d in range(coder.discretizations):
         coder.codes(d, out=codes[d])
     return codes.transpose(0, 2, 1)
 

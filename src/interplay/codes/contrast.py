@@ -1,20 +1,19 @@
-"""Contrast variables: permuted copies of columns, which can say nothing about the decision."""
+"""Contrast variables: permuted copies of columns, which carry no information about the decision."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import MAX_CONTRAST, IntArray
+from interplay.base.arrays import MAX_CONTRAST, IntArray, numbered
 from interplay.base.checks import check_int
 from interplay.base.seeds import Purpose, random_stream, resolve_seed
-from interplay.study.named_columns import take_columns
+from interplay.study.named_columns import take_named
 from interplay.study.strata import make_strata
+from interplay.study.subsets import as_slice
 from interplay.study.table import Table, Which
 
 Values = npt.NDArray[Any]
@@ -23,9 +22,9 @@ Values = npt.NDArray[Any]
 class GroupOrders:
     """Random orders in which each group gets the values of another, or of itself, in random order.
 
-    Only groups with samples in the same strata change places, and values stay in their stratum. Of unequal sizes, a
-    group of n samples gets n of the other's values without repetition where there are enough, else each of them
-    equally often up to one.
+    Only groups with samples in the same strata change places, and values stay in their stratum. Where sizes differ, a
+    group of n samples gets n of the other's values without repetition if there are enough. Otherwise each value is used
+    equally often, up to one.
 
     Parameters
     ----------
@@ -44,12 +43,11 @@ class GroupOrders:
         self._place = np.empty(len(groups), dtype=np.int64)  # of a sample within its cell
         self._place[by_cell] = np.arange(len(groups)) - self._start[self._cell[by_cell]]
         occupied = self._size.reshape(n_groups, n_strata) > 0
-        self._kind = np.unique(occupied, axis=0, return_inverse=True)[1].reshape(-1)
+        self._kind = numbered(occupied, axis=0)
 
     def draw(self, stream: np.random.RandomState) -> IntArray:
         """Return sample numbers, (n_samples,): the sample whose value each sample gets."""
-        moved = np.empty(len(self._kind), dtype=np.int64)
-        moved[np.argsort(self._kind, kind="stable")] = np.lexsort((stream.random_sample(len(moved)), self._kind))
+        moved = _order_within(self._kind, stream)
         shuffled = np.lexsort((stream.random_sample(len(self._cell)), self._cell))
         source = moved[self._groups] * self._n_strata + self._stratum
         return np.asarray(shuffled[self._start[source] + self._place % self._size[source]])
@@ -85,7 +83,7 @@ class ContrastTable(Table):
     def columns(self, which: Which) -> Values:
         """Return the chosen columns; see `Table.columns`."""
         numbers = np.arange(self.n_vars)[which]
-        originals = self._table.columns(_as_slice(self.sources[which]))
+        originals = self._table.columns(as_slice(self.sources[which]))
         permuted = np.empty_like(originals, order="C")
         for row, j in enumerate(numbers):
             stream = random_stream(self._seed, Purpose.CONTRAST_PERMUTATION, int(j))
@@ -101,11 +99,14 @@ class ContrastTable(Table):
             return self._group_orders.draw(stream)
         if self._strata is None:
             return np.asarray(stream.permutation(self.n_samples))
-        order = np.empty(self.n_samples, dtype=np.int64)
-        order[np.argsort(self._strata, kind="stable")] = np.lexsort(
-            (stream.random_sample(self.n_samples), self._strata)
-        )
-        return order
+        return _order_within(self._strata, stream)
+
+
+def _order_within(kinds: IntArray, stream: np.random.RandomState) -> IntArray:
+    """Return a random order in which each place gets a number of its own kind."""
+    order = np.empty(len(kinds), dtype=np.int64)
+    order[np.argsort(kinds, kind="stable")] = np.lexsort((stream.random_sample(len(kinds)), kinds))
+    return order
 
 
 def contrast_table(
@@ -156,23 +157,7 @@ def contrast_variables(X: Any, n: int, *, strata: Any = None, random_state: Any 
     """
     n = check_int("n", n, low=1, high=MAX_CONTRAST)
     seed = resolve_seed(random_state)
-    table, _, strata = take_columns(X, None, strata)
+    table, (_, strata) = take_named(X, y=None, strata=strata)
     groups = make_strata(strata, n_samples=table.n_samples)
     contrast = contrast_table(table, n, seed=seed, strata=None if groups is None else groups.codes)
     return contrast.block(0, n).T, contrast.sources
-
-
-@contextmanager
-def naming_contrast() -> Iterator[None]:
-    """Say in errors about contrast variables that it is these which are meant."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"contrast: {error}") from None
-
-
-def _as_slice(numbers: IntArray) -> Which:
-    """Return consecutive numbers as a slice, which is read faster; others as they are."""
-    if len(numbers) and bool((np.diff(numbers) == 1).all()):
-        return slice(int(numbers[0]), int(numbers[-1]) + 1)
-    return numbers

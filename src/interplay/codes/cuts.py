@@ -13,16 +13,16 @@ from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.codes.coder import Coder
 from interplay.files.types import Check
-from interplay.study.columns import Column, ColumnKind
+from interplay.study.columns import Column, ColumnKind, check_length
 from interplay.study.outcome import decision_column
 
-#: The code of a sample that has none of the levels known: a missing value, or one that was not there before.
+#: The code of a sample without a known level: its value is missing, or did not occur before.
 NO_LEVEL = -1
 
 
 @dataclass(frozen=True, eq=False)
 class VariableCuts:
-    """What the levels of a variable are.
+    """Definition of the levels of a variable.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class VariableCuts:
     values : (n_levels,) float64
         Of a variable taken as it is: the number that is each level. Empty for others.
     labels : list of str
-        Of a bool, categorical or text variable: what each level is called. Empty for others.
+        Of a bool, categorical or text variable: the names of its levels. Empty for others.
     missing_level : bool
         Whether missing values have a level, the last one.
     """
@@ -60,7 +60,7 @@ class VariableCuts:
         return max(observed + (self.missing_level and not omit_missing), 1)
 
     def level_names(self, discretization: int) -> list[str]:
-        """Return what the levels mean: "≤ 0.37", "> 0.37", or the values themselves."""
+        """Return the names of the levels: "≤ 0.37", "> 0.37", or the values themselves."""
         missing = ["missing"] * self.missing_level
         if self.is_cut:
             return _range_names([number_text(t) for t in self.thresholds[discretization]]) + missing
@@ -86,12 +86,12 @@ class VariableCuts:
 
 @dataclass(frozen=True, eq=False)
 class OutcomeCuts:
-    """What the classes of the outcome are.
+    """Definition of the classes of the outcome.
 
     Attributes
     ----------
     labels : list of str
-        What each class is called.
+        Names of the classes.
     bounds : (n_classes − 1,) float64
         Of a continuous outcome: the largest value of each class but the last. Empty for others.
     """
@@ -104,11 +104,10 @@ class OutcomeCuts:
         return len(self.bounds) in (0, len(self.labels) - 1)
 
     def classes(self, y: Any, *, n_samples: int) -> DecisionClasses:
-        """Return the classes of new samples; some may have no samples, but not all but one."""
+        """Return the classes of new samples; classes may be empty, but two at least must have samples."""
         column = decision_column(y)
         values = column.read()
-        if len(values) != n_samples:
-            raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
+        check_length("y", values, n_samples)
         if values.dtype.kind == "f" and np.isnan(values).any():
             raise ValueError(f"y has {int(np.isnan(values).sum())} missing values: leave those samples out")
         if len(self.bounds):
@@ -133,14 +132,14 @@ class OutcomeCuts:
 
 def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
     """Return how a variable of a table was cut."""
-    missing_level = bool(coder.missing == "level" and coder.n_missing[variable])
+    missing_level = bool(coder.has_missing_level[variable])
     levels = coder.level_thresholds[variable]
     if levels is None:
         thresholds = coder.thresholds[variable].astype(np.float64)
         return VariableCuts(variable, thresholds, np.empty(0), [], missing_level)
     table = coder.table
     last = np.nanmax(table.block(variable, variable + 1)) if coder.n_missing[variable] < table.n_samples else 0
-    # Of a table's samples, only some levels may be there.
+    # Among the samples of a subset, only some levels of the column may occur.
     n_levels = max(int(coder.n_levels[variable]), 1) - missing_level
     values = np.array([*levels, last], dtype=np.float64)[:n_levels]
     names = table.level_names(variable)
@@ -151,7 +150,7 @@ def variable_cuts(coder: Coder, variable: int) -> VariableCuts:
 
 
 def outcome_cuts(y: Any, classes: DecisionClasses) -> OutcomeCuts:
-    """Return what the classes of an outcome are."""
+    """Return how an outcome was cut into classes."""
     labels = [str(label) for label in classes.labels]
     if classes.kind != "continuous":
         return OutcomeCuts(labels, np.empty(0))

@@ -12,7 +12,7 @@ from interplay import _core
 from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
 from interplay.base.jobs import map_in_threads
 
-#: Up to this many classes, bits are made of values straight away; with more it is quicker to put codes in their order.
+#: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8
 
 
@@ -34,7 +34,7 @@ def make_bit_planes(
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
-    planes = planes_to_come(n_levels, classes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
+    planes = planes_to_come(n_levels, classes.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
     words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
     layout = (_sample_order(classes), classes.sizes, planes.class_word_start)
 
@@ -46,15 +46,17 @@ def make_bit_planes(
     return replace(planes, words=words)
 
 
-def planes_to_come(n_levels: IntArray, classes: DecisionClasses, *, n_vars: int) -> BitPlanes:
-    """Return how planes of variables with so many levels, two at least, will lie: none of their words is there."""
-    class_word_start = _class_word_start(classes.sizes)
+def planes_to_come(n_levels: IntArray, class_sizes: IntArray, *, n_vars: int) -> BitPlanes:
+    """Return the layout of planes before they are packed, without words; `n_levels` are two at least."""
+    # Whole blocks of words for each class, so that no register straddles two classes.
+    n_words = -(-class_sizes // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
+    class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
         plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
         n_levels=n_levels,
         class_word_start=class_word_start,
-        class_sizes=classes.sizes,
+        class_sizes=class_sizes,
         n_vars=n_vars,
     )
 
@@ -78,9 +80,3 @@ def _sample_order(classes: DecisionClasses) -> IntArray:
     # Short numbers have a radix sort.
     codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
     return np.argsort(codes, kind="stable")
-
-
-def _class_word_start(class_sizes: IntArray) -> IntArray:
-    """Give each class whole blocks of words, so that no register straddles two classes."""
-    blocks = -(-class_sizes // (64 * WORDS_PER_BLOCK))
-    return np.concatenate([[0], np.cumsum(blocks * WORDS_PER_BLOCK)]).astype(np.int64)

@@ -1,7 +1,7 @@
 """Columns → scores of their samples: mid-ranks, scaled to −1 … 1, within strata where there are any.
 
-A score depends on the order of a column's values alone. Missing values have the score 0, which says nothing. Labels
-have no order: with more than two of them a column has no scores (NaN).
+A score depends on the order of a column's values alone. Missing values have the score 0, which carries no information.
+Labels have no order: with more than two of them a column has no scores (NaN).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.codes.coder import Coder
-from interplay.codes.survey import imputed
 
 #: Scores that are in memory at once. A fixed number: where blocks end decides the last bits of sums.
 _MAX_SCORES = 1 << 21
@@ -30,7 +29,7 @@ class RankScores:
     Attributes
     ----------
     coder : Coder
-        What knows the columns: their values, or, for few-valued ones, their levels.
+        Gives the values of the columns, or, for columns of few values, their levels.
     strata : (n_samples,) int64, optional
         Ranks are taken within strata.
     """
@@ -42,8 +41,7 @@ class RankScores:
     @property
     def is_ordered(self) -> BoolArray:
         """Which columns have scores, (n_vars,): numbers, and labels of two levels."""
-        missing_level = (self.coder.n_missing > 0) & (self.coder.missing == "level")
-        return np.asarray(~self.coder.table.is_label | (self.coder.n_levels - missing_level <= 2))
+        return np.asarray(~self.coder.table.is_label | (self.coder.n_levels - self.coder.has_missing_level <= 2))
 
     def blocks(self) -> Iterator[slice]:
         """Cut the columns into blocks to be read one after the other."""
@@ -68,9 +66,9 @@ class RankScores:
         n = scores.shape[1]
         if not self.is_ordered[rows].all():
             scores = np.nan_to_num(scores)
-        if self.strata is not None or (self.coder.missing == "level" and self.coder.n_missing[rows].any()):
+        if self.strata is not None or self.coder.has_missing_level[rows].any():
             return normal_scores(scores)
-        # Mid-ranks of so many samples have few values: to look them up is quicker than to compute them.
+        # Mid-ranks of n samples have at most 2n − 1 values: a lookup is faster than computing each quantile.
         possible = normal_scores(np.arange(1, 2 * n) / n - 1)
         places = scores + 1
         places *= n
@@ -83,10 +81,7 @@ class RankScores:
         is_discrete, is_ordered = coder.is_discrete[rows], self.is_ordered[rows]
         cut = np.flatnonzero(~is_discrete)
         if len(cut):
-            values = coder.table.block(rows.start, rows.stop)
-            gaps = np.flatnonzero(coder.n_missing[rows])
-            if coder.missing == "impute" and len(gaps):
-                values = imputed(values, gaps, coder.first_variable + rows.start, coder.seed)
+            values = coder.values(rows)
             chosen = values if len(cut) == len(values) else values[cut]
             scores[cut] = mid_rank_scores(chosen, self.strata)
         for row in np.flatnonzero(is_discrete):
@@ -100,7 +95,7 @@ class RankScores:
         self.coder.write_block(0, slice(v, v + 1), codes)
         n_levels = int(self.coder.n_levels[v])
         is_missing = None
-        if self.coder.missing == "level" and self.coder.n_missing[v]:
+        if self.coder.has_missing_level[v]:
             n_levels -= 1
             is_missing = codes[0] == n_levels
         scores = np.zeros(codes.shape[1])
@@ -150,7 +145,7 @@ def _mid_rank_scores(values: npt.NDArray[np.generic]) -> FloatArray:
         n_missing = np.isnan(values).sum(axis=1)
         for row in np.flatnonzero(n_missing):
             is_missing = np.isnan(values[row])
-            n_seen = n - int(n_missing[row])  # they are last in order: the ranks of the others are as without them
+            n_seen = n - int(n_missing[row])  # missing values come last: the ranks of the others are as without them
             scores[row] = np.where(is_missing, 0.0, (scores[row] + 1) * n / max(n_seen, 1) - 1)
     return scores
 

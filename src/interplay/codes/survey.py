@@ -1,4 +1,4 @@
-"""The first look at a table's columns: missing values, distinct values, which are discrete, and all thresholds."""
+"""The first pass over a table's columns: missing values, distinct values, discrete columns, and all thresholds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.study.table import Table
 
 Values = npt.NDArray[Any]
 
-#: Up to this many thresholds are looked for one by one, in columns of at least this many samples; others are sorted.
+#: Up to this many thresholds are selected without sorting, in columns of at least this many samples.
 FEW_RANKS = 4
 MANY_SAMPLES = 256
 
@@ -28,12 +28,12 @@ MANY_SAMPLES = 256
 #: transposing takes a good part of a small search.
 MAX_KEPT_BYTES = 2**24
 
-#: Ranks are drawn for as many columns at a time as have about this many levels in all discretisations together.
+#: Ranks are drawn for blocks of columns that have about this many levels in all discretisations together.
 LEVELS_AT_ONCE = 2**16
 
 
 class ColumnSurvey:
-    """The first pass: what it finds about each column, block by block, in any order."""
+    """The first pass and its findings about each column; blocks come in any order."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class ColumnSurvey:
             self._look_at_sorted(values, rows.start, left)
 
     def _look_at_sorted(self, values: Values, start: int, chosen: IntArray) -> None:
-        """Sort some rows of a block, and find all that there is to be found of them."""
+        """Sort some rows of a block; find their missing values, distinct values and thresholds."""
         in_order = _sorted_rows(values if len(chosen) == len(values) else values[chosen])
         variables = start + chosen
         n_observed = _count_observed(in_order)
@@ -132,7 +132,7 @@ class ColumnSurvey:
 
     @property
     def _few(self) -> int:
-        """A column of at most so many values is discrete, unless it is said to be none."""
+        """Upper limit of the distinct values of a column that "auto" takes as discrete."""
         return max(FEW_VALUES, self._divisions + 1)
 
     def _keep_levels(self, variable: int, levels: Values) -> None:
@@ -152,11 +152,11 @@ class ColumnSurvey:
             self._keep_levels(int(variables[row]), levels[row].copy())
 
     def _has_few_ranks(self) -> bool:
-        """Say whether there are so few ranks that sorting is too much work."""
+        """Say whether selecting the values at these ranks is cheaper than sorting."""
         return self._ranks.shape[1] * self._ranks.shape[2] <= FEW_RANKS
 
     def _look_once(self, values: Values, start: int, forced: npt.NDArray[np.int8]) -> tuple[BoolArray, BoolArray]:
-        """Find, without sorting, the columns of few values and their levels, and those of many.
+        """Find, without sorting, the columns of few values with their levels, and the columns of many values.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class ColumnSurvey:
             return np.zeros(len(forced), dtype=np.bool_), np.ones(len(forced), dtype=np.bool_)
         is_ranked = forced == 0
         unsure = np.flatnonzero(forced < 0)
-        if len(unsure):  # that there are many is mostly seen from the first
+        if len(unsure):  # the first samples mostly show that values are many
             first = np.sort(values[unsure, : 4 * self._few], axis=1)
             is_ranked[unsure] = np.count_nonzero(first[:, 1:] > first[:, :-1], axis=1) >= self._few
         is_left = ~is_ranked
@@ -208,7 +208,7 @@ class ColumnSurvey:
         self.thresholds[variables[ranked]] = in_order[ranked[:, None, None], ranks]
 
     def check(self) -> None:
-        """Raise the error that the columns call for, if any."""
+        """Refuse columns with missing values, or too many levels, as the settings say."""
         names = self._table.names
         gaps = np.flatnonzero(self.n_missing)
         empty = np.flatnonzero(self.n_missing == self._table.n_samples)

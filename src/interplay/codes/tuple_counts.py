@@ -1,7 +1,7 @@
-"""Samples per cell and class of a few chosen tuples: what a person looks at to see why a tuple matters.
+"""Samples per cell and class of a few chosen tuples, by which people see why a tuple matters.
 
 The search counts every tuple and forgets the counts. Tables of the tuples that were found are kept with the result,
-which so can show them without the data.
+which can then show them without the data.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from interplay.codes.coder import Coder
 from interplay.codes.cuts import variable_cuts
 from interplay.files.types import Check
 
-#: A result keeps the counts of so many tuples, and not of those with more numbers than this (cells times classes),
-#: which no picture could show.
+#: Upper limits of the tuples whose counts a result keeps, and of the numbers of one table (cells times classes): no
+#: picture could show more.
 MAX_KEPT = 300
 MAX_NUMBERS = 2048
 
@@ -33,7 +33,7 @@ class TupleCounts:
     run, discretization : int
         The run and the discretisation the tuple was found in.
     level_names : list of list of str
-        What the levels of each member mean: "≤ 0.37", "> 0.37", or the values themselves.
+        Names of the levels of each member: "≤ 0.37", "> 0.37", or the values themselves.
     counts : (n_levels of member 0, …, n_levels of member k − 1, n_classes) int64
     """
 
@@ -48,7 +48,7 @@ class TupleCounts:
         return self.counts.shape[:-1] == tuple(len(names) for names in self.level_names)
 
     def is_of(self, members: IntArray, run: int, discretization: int) -> bool:
-        """Say whether this is the tuple asked for."""
+        """Say whether these are the counts of this tuple."""
         same = self.run == run and self.discretization == discretization
         return bool(same and np.array_equal(self.members, members))
 

@@ -1,4 +1,4 @@
-"""What an engine is: the one protocol that every search and cluster task speaks."""
+"""The protocol of engines, which every search and cluster task uses."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any, NotRequired, TypeAlias, TypedDict, Unpack
 
 from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
 from interplay.base.progress import part
-from interplay.engines.routing import costs_over
+from interplay.engines.routing import tile_costs
 from interplay.engines.searcher_counts import SearcherCounts
 from interplay.engines.sinks import Listing, Maxima, Screen, Sink
 from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
@@ -19,6 +19,23 @@ from interplay.engines.tuple_formula import TupleFormula
 
 #: Called now and then with the number of tuples done since the search began.
 OnProgress: TypeAlias = Callable[[float], None]
+
+
+class SearchOptions(TypedDict):
+    """Arguments of a search beside planes, tiles and sink.
+
+    Attributes
+    ----------
+    pseudocount : float
+    on_progress : callable, optional
+        Called now and then with the number of tuples done since the call began.
+    searched : SearcherCounts, optional
+        The tiles and tuples that each searcher took are added to these.
+    """
+
+    pseudocount: float
+    on_progress: NotRequired[OnProgress | None]
+    searched: NotRequired[SearcherCounts | None]
 
 
 @dataclass(frozen=True)
@@ -40,11 +57,11 @@ class TileShape:
 
     @classmethod
     def of(cls, shape: TileShape | Mapping[str, Any]) -> TileShape:
-        """Return a shape that an engine of somebody else's may give as a dict."""
+        """Return a shape, which a user's engine may give as a dict."""
         return shape if isinstance(shape, TileShape) else cls(**shape)
 
 
-#: What suits the processor.
+#: The shape that suits the processor.
 USUAL_TILES = TileShape()
 
 
@@ -65,16 +82,7 @@ class Engine(ABC):
     kinds: frozenset[str] = frozenset({Maxima.kind})
 
     @abstractmethod
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         """Search the tiles into the sink: all of them, or the first ones where the sink limits its rows.
 
         Parameters
@@ -82,12 +90,9 @@ class Engine(ABC):
         planes : BitPlanes
         tiles : TupleTiles
         sink : Sink
-            Says what is asked for (`Maxima`, `Screen`, `Listing`), and takes the finds.
-        pseudocount : float
-        on_progress : callable, optional
-            Called now and then with the number of tuples done since the call began.
-        searched : SearcherCounts, optional
-            The tiles and tuples that each searcher took are added to these.
+            States the question (`Maxima`, `Screen`, `Listing`), and takes the finds.
+        **options
+            See `SearchOptions`.
 
         Raises
         ------
@@ -97,14 +102,14 @@ class Engine(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the entries about the engine in the record of a run."""
 
     def tile_shape(self, dimensions: int) -> TileShape:
-        """Return how tuples of so many members should be cut for this engine."""
+        """Return the shape of tiles that suits this engine, for tuples of this size."""
         return USUAL_TILES
 
     def begin(self, planes: BitPlanes, tiles: TupleTiles, *, kind: str, pseudocount: float) -> None:  # noqa: B027
-        """Start, in the background, what takes time before a search of this kind; the planes have no words yet.
+        """Start slow preparations of a search of this kind in the background; the planes have no words yet.
 
         Called before columns are coded. Nothing depends on it, and a search may come without it or not at all.
         """
@@ -115,18 +120,17 @@ class Engine(ABC):
         tiles: TupleTiles,
         sink: Sink,
         *,
-        pseudocount: float,
         seconds: float = inf,
-        on_progress: OnProgress | None = None,
+        **options: Unpack[SearchOptions],
     ) -> Iterator[DoneChunk]:
         """Search the tiles in chunks of about `seconds`; yield each when it is done, and the sink has its finds.
 
-        What one chunk finds is known to the next, so that cutting up costs no pruning. A sink of rows has those of the
-        chunk that was yielded last.
+        Each chunk knows the finds of the chunks before, so that cutting costs no pruning. A sink of rows has the rows
+        of the chunk that was yielded last.
         """
         before = summed(tiles.n_tuples)
         # Without a limit all tiles are one chunk, whatever they cost.
-        cost_before = before if seconds == inf else summed(costs_over(planes, tiles, pseudocount))
+        cost_before = before if seconds == inf else summed(tile_costs(planes, tiles, options["pseudocount"]))
         size = ChunkSize(seconds, knows_costs=sink.knows_costs)
         begin = 0
         while begin < len(tiles):
@@ -134,14 +138,8 @@ class Engine(ABC):
             started = time.perf_counter()
             searched: SearcherCounts = {}
             try:
-                self.search(
-                    planes,
-                    chunk,
-                    sink,
-                    pseudocount=pseudocount,
-                    on_progress=part(on_progress, float(before[begin])),
-                    searched=searched,
-                )
+                on_progress = part(options.get("on_progress"), float(before[begin]))
+                self.search(planes, chunk, sink, **options | {"on_progress": on_progress, "searched": searched})
             except SearchInterrupted as interrupt:
                 done = before[begin] + interrupt.done * chunk.n_tuples.sum()
                 raise SearchInterrupted(interrupt.partial, float(done / before[-1])) from None
@@ -157,7 +155,7 @@ class Engine(ABC):
         *,
         known: MaxGains | None = None,
         discretization: int = 0,
-        **options: Any,
+        **options: Unpack[SearchOptions],
     ) -> MaxGains:
         """Return the maxima of the tiles, merged with those already `known`; `options` as in `search`."""
         sink = Maxima(MaxGains.none_yet(planes, tiles) if known is None else known, discretization)
@@ -171,7 +169,7 @@ class Engine(ABC):
         *,
         min_gain: FloatArray,
         max_rows: int | None = None,
-        **options: Any,
+        **options: Unpack[SearchOptions],
     ) -> TupleRows:
         """Return the rows of a `Screen`; `options` as in `search`."""
         sink = Screen(min_gain, max_rows)
@@ -186,7 +184,7 @@ class Engine(ABC):
         min_value: FloatArray,
         formula: TupleFormula | None = None,
         max_rows: int | None = None,
-        **options: Any,
+        **options: Unpack[SearchOptions],
     ) -> TupleRows:
         """Return the rows of a `Listing`; `options` as in `search`."""
         sink = Listing(min_value, formula, max_rows)

@@ -1,4 +1,4 @@
-"""Which engine does the work: whether the one asked for is there, and which one "auto" is for this much work."""
+"""Which engine searches: whether the engine asked for is available, and which engine "auto" stands for."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import comb
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, IntArray, TupleTiles
 from interplay.base.checks import shown
 from interplay.base.jobs import n_cores, resolve_n_jobs
-from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
+from interplay.engines.base import USUAL_TILES, Engine, SearchOptions, TileShape
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import Listing, Maxima, Screen, Sink
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class MinimalEngine(Protocol):
-    """The least that users may hand in as an engine; whatever else `Engine` has is used where it is there."""
+    """The methods that a user's engine must have; other methods of `Engine` are used where it has them."""
 
     @property
     def max_gains(self) -> Any: ...
@@ -33,11 +33,11 @@ class MinimalEngine(Protocol):
     def describe(self) -> Any: ...
 
 
-#: What users may give: a name, an engine, or a Dask client.
+#: The argument `engine`: a name, an engine, or a Dask client.
 AsEngine: TypeAlias = "str | Engine | MinimalEngine | Client"
 
 
-#: What an engine cannot do that does not take sinks of a kind, and which engines can.
+#: The end of the message where an engine does not take sinks of a kind: the task, and the engines that do it.
 _LACKS = {
     Maxima.kind: "find maxima: use engine='cpu', 'cuda' or 'dask'",
     Screen.kind: "screen tuples: use engine='cpu', 'cuda' or 'dask'",
@@ -57,10 +57,10 @@ class EngineChoice:
     engine : Engine or None
         None where the amount of work decides: `choose_engine`.
     n_threads : int
-        Threads of this machine that the call may use, in the engine and elsewhere; where a GPU searches and nothing is
-        asked for, so many that it does not wait for columns to be read.
+        Threads of this machine that the call may use, in the engine and elsewhere. Where a GPU searches and `n_jobs` is
+        not given, enough threads that the GPU does not wait for columns to be read.
     may_add_threads : bool
-        Whether nothing is asked for, so that there may be more if the amount of work decides for a GPU.
+        Whether `n_jobs` is not given, so that threads may be added if the amount of work decides for a GPU.
     """
 
     engine: Engine | None
@@ -68,15 +68,15 @@ class EngineChoice:
     may_add_threads: bool = False
 
     def reading_threads(self, least_work: SearchWork) -> int:
-        """Return the threads that read and code columns, before anybody knows more of the work than this."""
+        """Return the threads that read and code columns, from a lower bound of the work."""
         adds_threads = self.engine is None and self.may_add_threads and self.expects_gpu(least_work)
         return _threads_for_gpu(self.n_threads) if adds_threads else self.n_threads
 
     def expects_gpu(self, least_work: SearchWork) -> bool:
-        """Say whether a GPU will search, before anybody knows more of the work than this."""
+        """Say whether a GPU will search, from a lower bound of the work."""
         if self.engine is not None:
             return self.engine.name == "cuda"
-        # So short a search does not ask twice.
+        # A short search does not look for a GPU twice.
         is_long = _seconds_on_processor(least_work, self.n_threads) > _WORTH_ANY_START
         return is_long and _gpu_is_worth_it(least_work, self.n_threads)
 
@@ -104,7 +104,7 @@ def _threads_for_gpu(n_threads: int) -> int:
 
 
 def _free_cores() -> int:
-    """Return the cores for this process: joblib knows of workers beside it; where it is not imported there are none."""
+    """Return the cores for this process: joblib knows of workers beside it; without joblib there are no workers."""
     return resolve_n_jobs(-1) if "joblib" in sys.modules else n_cores()
 
 
@@ -143,7 +143,7 @@ def _engine_of_name(engine: str, n_threads: int) -> Engine | None:
 def _as_engine(engine: Any) -> Engine:
     if isinstance(engine, Engine):
         return engine
-    # Whoever made a Dask client has imported distributed; others need not.
+    # A program with a Dask client has imported distributed.
     distributed = sys.modules.get("distributed")
     if distributed is not None and isinstance(engine, distributed.Client):
         from interplay.engines.dask import DaskEngine
@@ -157,14 +157,14 @@ def _as_engine(engine: Any) -> Engine:
     )
 
 
-#: The methods of a user's object that are asked for what a sink asks for.
+#: The method of a user's object that answers each kind of sink.
 _METHODS = {Maxima.kind: "max_gains", Screen.kind: "screen_tiles", Listing.kind: "interesting_tuples"}
 
 
 class _AdaptedEngine(Engine):
-    """A user's object with some of the methods of an Engine: the only place that looks which.
+    """A user's object with some of the methods of an Engine: only here its methods are looked up.
 
-    It takes the kinds that it declares, as an object does that wraps an Engine; else those that it has methods for.
+    It takes the kinds of sinks that it declares, as a wrapper of an Engine does, or else the kinds it has methods for.
     """
 
     def __init__(self, given: Any) -> None:
@@ -173,21 +173,13 @@ class _AdaptedEngine(Engine):
         has_methods = {kind for kind, method in _METHODS.items() if hasattr(given, method)}
         self.kinds = frozenset(getattr(given, "kinds", has_methods))
 
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
-        # It may tell more than the number of tuples done.
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
+        # The object may report more than the number of tuples done.
+        on_progress, searched = options.get("on_progress"), options.get("searched")
         told = None if on_progress is None else lambda done, *_: on_progress(done)
         method = getattr(self._given, _METHODS[sink.kind])
-        sink.take(method(planes, tiles, pseudocount=pseudocount, on_progress=told, **sink.asked()))
-        if searched is not None:  # all that is known is who
+        sink.take(method(planes, tiles, pseudocount=options["pseudocount"], on_progress=told, **sink.asked()))
+        if searched is not None:  # of the searchers, only the engine is known
             n_done = sink.n_done(tiles)
             add_counts(searched, {self.name: {"tiles": n_done, "tuples": int(tiles.n_tuples[:n_done].sum())}})
 
@@ -207,7 +199,7 @@ class _AdaptedEngine(Engine):
 
 @dataclass(frozen=True)
 class SearchWork:
-    """How much there is to do, for the choice of an engine.
+    """Amount of work of a search, for the choice of an engine.
 
     Attributes
     ----------
@@ -267,11 +259,11 @@ def count_tuples(n_vars: int, n_asked: int, dimensions: int, require: str) -> in
     return comb(n_vars, dimensions) - comb(n_vars - n_asked, dimensions)
 
 
-#: The processor gets what it does in so many times as long as a GPU takes to begin. Below the second number, in
-#: seconds, nobody looks how long that is.
+#: The processor searches if it takes less than this multiple of a GPU's start time. If it takes less than the second
+#: number, in seconds, the start time is not looked up.
 _WORTH_STARTS, _WORTH_ANY_START = 2.0, 0.2
 
-#: A thread's seconds per tuple, cell and sample, and what a tuple costs at least. A rough fit to benchmarks/results.
+#: A thread's seconds per tuple, cell and sample, and per tuple in addition. A rough fit to benchmarks/results.
 _CPU_SECONDS_PER_CELL_SAMPLE = 3e-13
 _CPU_SECONDS_PER_TUPLE = 2e-9
 
@@ -282,7 +274,7 @@ def _seconds_on_processor(work: SearchWork, n_threads: int) -> float:
 
 
 def _gpu_is_worth_it(work: SearchWork, n_threads: int) -> bool:
-    """Compare what the CPU would take with what a GPU costs before it does anything; it then is faster by far."""
+    """Compare the time of the processor with the start time of a GPU, which then is faster by far."""
     seconds = _seconds_on_processor(work, n_threads)
     if seconds < _WORTH_ANY_START or find_spec("cupy") is None:
         return False

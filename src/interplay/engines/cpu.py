@@ -5,21 +5,21 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
 from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
-from interplay.engines.base import Engine, OnProgress, SearchInterrupted
+from interplay.engines.base import Engine, SearchInterrupted, SearchOptions
 from interplay.engines.routing import core_tiles, count_searched
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Sink
 
 logger = logging.getLogger(__name__)
 
-#: What is logged about a search, at DEBUG.
+#: Messages about a search, logged at DEBUG.
 BOUND_CHOICE = "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d"
 SEARCHED_BY = "%dD: tiles and tuples by searcher: %s"
 
@@ -36,7 +36,7 @@ def simd_levels() -> list[str]:
 
 
 def default_simd_level() -> str:
-    """Return the best level, or what ``INTERPLAY_SIMD_LEVEL`` asks for."""
+    """Return the best instruction set, or the one that ``INTERPLAY_SIMD_LEVEL`` names."""
     wanted = os.environ.get("INTERPLAY_SIMD_LEVEL") or "auto"
     levels = simd_levels()
     if wanted == "auto":
@@ -78,19 +78,11 @@ class CpuEngine(Engine):
     name: str = "cpu"
     kinds = ALL_KINDS
 
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
-        """Search the tiles into the sink; who lists tuples is not counted."""
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
+        """Search the tiles into the sink; searchers that list tuples are not counted."""
         searched_by = np.zeros(len(tiles), dtype=np.uint8)
-        how: dict[str, Any] = {"pseudocount": pseudocount, "on_tick": on_progress}
+        searched = options.get("searched")
+        how: dict[str, Any] = {"pseudocount": options["pseudocount"], "on_tick": options.get("on_progress")}
         match sink:
             case Maxima():
                 self._find_maxima(planes, tiles, sink, searched_by=searched_by, **how)
@@ -155,15 +147,15 @@ class CpuEngine(Engine):
     def _job(
         self, planes: BitPlanes, tiles: TupleTiles, *, direct_only: bool = False
     ) -> tuple[_core.Planes, _core.Tiles, _core.Job]:
-        """Return what to search, and how, as the compiled core takes it; it checks them."""
+        """Return planes, tiles and job as the compiled core takes, and checks, them."""
         return (
             core_planes(planes),
-            core_tiles(tiles, planes.n_levels, planes.n_vars),
+            core_tiles(planes, tiles),
             _core.Job(self.n_threads, self.simd_level or default_simd_level(), self.direct_only or direct_only),
         )
 
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the entries about the engine in the record of a run."""
         return {"name": self.name, "threads": self.n_threads, "simd_level": self.simd_level or default_simd_level()}
 
 

@@ -12,15 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 from interplay.base.arrays import BitPlanes, TupleRows, TupleTiles
 from interplay.base.checks import needing
-from interplay.engines.base import USUAL_TILES, Engine, OnProgress, TileShape
+from interplay.engines.base import USUAL_TILES, Engine, SearchOptions, TileShape
 from interplay.engines.dask_chunks import TASK_SECONDS, ChunkTasks
 from interplay.engines.dask_connection import Connection
 from interplay.engines.dask_tasks import SharedData, tile_shape_here
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import Maxima, Rows, Screen, Sink
 from interplay.engines.tile_chunks import DoneChunk
 
@@ -69,19 +69,11 @@ class DaskEngine(Engine):
             shapes = Connection(self.client).ask(self.client.run, tile_shape_here, dimensions, on_error="ignore")
         return next(iter(shapes.values())) if len(set(shapes.values())) == 1 else USUAL_TILES
 
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         """Search all tiles into the sink; `max_rows` limits the rows of a task."""
         rows: dict[int, TupleRows] = {}
-        for chunk in self.stream(planes, tiles, sink, pseudocount=pseudocount, on_progress=on_progress):
+        searched = options.get("searched")
+        for chunk in self.stream(planes, tiles, sink, **options):
             if searched is not None:
                 add_counts(searched, chunk.searched)
             if isinstance(sink, Rows):
@@ -95,16 +87,15 @@ class DaskEngine(Engine):
         tiles: TupleTiles,
         sink: Sink,
         *,
-        pseudocount: float,
         seconds: float = inf,
-        on_progress: OnProgress | None = None,
+        **options: Unpack[SearchOptions],
     ) -> Iterator[DoneChunk]:
         """Search the tiles; yield chunks in the order in which they are done. `task_seconds` decides their size."""
-        data = SharedData(planes, tiles[:0], pseudocount, sink.elsewhere(), version("interplay"))
-        return ChunkTasks(self.client, data, tiles, sink, self.task_seconds).run(on_progress)
+        data = SharedData(planes, tiles[:0], options["pseudocount"], sink.elsewhere(), version("interplay"))
+        return ChunkTasks(self.client, data, tiles, sink, self.task_seconds).run(options.get("on_progress"))
 
     def describe(self) -> dict[str, Any]:
-        """Return what a record of the run should say about the engine."""
+        """Return the entries about the engine in the record of a run."""
         threads: dict[str, int] = {}
         with suppress(Exception):  # a cluster that is closed when all is done takes no result with it
             threads = Connection(self.client).ask(self.client.nthreads)

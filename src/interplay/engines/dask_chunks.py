@@ -1,4 +1,4 @@
-"""Tiles → tasks on the workers of a Dask cluster, and their results, whatever becomes of the workers."""
+"""Tiles → tasks on the workers of a Dask cluster, and their results, also when workers are lost."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_cluster import Cluster
 from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line
 from interplay.engines.dask_tasks import SharedData, TaskResult, search_chunk
-from interplay.engines.routing import costs_over
+from interplay.engines.routing import tile_costs
 from interplay.engines.sinks import Sink
 from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
 
-#: Tasks wait for each thread, so that it need not wait for them; and an adaptive cluster sees that there is more to do.
+#: Tasks on the cluster per thread: no thread waits for a task, and an adaptive cluster sees that more work is waiting.
 TASKS_PER_THREAD = 3
 
 #: A task takes this long, or longer on many threads, so that the scheduler has at most some 20 a second to see to.
@@ -36,18 +36,18 @@ _SECONDS_BETWEEN_BOUNDS = 2.0
 #: A chunk may fail this often, split or not.
 _MAX_FAILURES = 5
 
-#: What was sent may be lost this often with nothing done in between.
+#: Data sent to the cluster may be lost this often without a task done in between.
 _MAX_LOSSES = 100
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Tiles `begin` … `end`, and what became of them so far."""
+    """Tiles `begin` … `end`, with the failures of their search so far."""
 
     begin: int
     end: int
     failures: int = 0
-    #: Where there was not enough memory for it.
+    #: Workers that had not enough memory for the chunk.
     avoid: frozenset[str] = frozenset()
 
     def halves(self) -> list[Chunk]:
@@ -66,7 +66,7 @@ class ChunkTasks:
         self._data = data
         self._tiles = tiles
         self._sink = sink
-        self._before = summed(costs_over(data.planes, tiles, data.pseudocount))
+        self._before = summed(tile_costs(data.planes, tiles, data.pseudocount))
         self._cluster = Cluster(self._connection)
         self._task_seconds = task_seconds
         self._next_tile = 0
@@ -113,7 +113,7 @@ class ChunkTasks:
                     yield DoneChunk(chunk.begin, chunk.end, result.searched)
                 check_interrupt()
             except (KeyboardInterrupt, Exception) as error:
-                # What fails after Ctrl-C does not matter any more.
+                # Errors after Ctrl-C do not matter any more.
                 if not (isinstance(error, KeyboardInterrupt) or check_interrupt.pressed):
                     raise
                 raise SearchInterrupted(self._sink.so_far(), float(done / self._tiles.n_tuples.sum())) from None
@@ -128,7 +128,7 @@ class ChunkTasks:
         return replace(chunk, end=middle)
 
     def _cancel(self) -> None:
-        """Take what is still on the cluster from it. What was found counts, so that no failure of this matters."""
+        """Cancel the tasks that are still on the cluster. Finds are already merged, so failures here do not matter."""
         if self._in_flight and not self._connection.is_lost:
             with suppress(Exception, asyncio.CancelledError):
                 self._connection.ask(self._client.cancel, list(self._in_flight), force=True)
@@ -162,7 +162,7 @@ class ChunkTasks:
                 completed.add(future)
 
     def _current_bounds(self) -> Any:
-        """The gains known by now, if any; large ones as a name for what was put on the cluster a moment ago."""
+        """Return the gains known by now, if any; large arrays as the future of a recent copy on the cluster."""
         gain = self._sink.bounds()
         if gain is None or gain.nbytes <= _MAX_BOUND_BYTES:
             return None if gain is None else gain.copy()
@@ -181,7 +181,7 @@ class ChunkTasks:
         begin = self._next_tile
         if begin == len(self._tiles):
             return None
-        # The slowest kind of worker decides: the others do more of them.
+        # The slowest kind of worker decides the size of chunks: others do more chunks.
         cost = min((size.cost for size in self._sizes.values()), default=0.0)
         shortest = cost * _MIN_TASK_SECONDS / self._seconds
         left = float(self._before[-1] - self._before[begin])
@@ -200,14 +200,14 @@ class ChunkTasks:
         size.learn(cost, result.seconds)
 
     def _result(self, future: Any, chunk: Chunk, shared: Any) -> TaskResult | None:
-        """Return what a chunk gave, or see to it that it is searched again."""
+        """Return the result of a chunk, or queue the chunk to be searched again."""
         from distributed import KilledWorker
 
         try:
             result: TaskResult = self._connection.fetch(future)
         except (Exception, asyncio.CancelledError) as error:
-            # An error of the task is one that the scheduler knows of. Any other is that the task, or the way to its
-            # result, was lost; distributed may then raise whatever comes of it.
+            # The scheduler knows the errors of tasks. Any other error means that the task, or the way to its result,
+            # was lost; distributed may then raise any kind of exception.
             if future.status == "error":
                 self._repeat(chunk, error, split=isinstance(error, KilledWorker))
             else:
@@ -216,21 +216,21 @@ class ChunkTasks:
         if result.out_of_memory:
             avoiding = replace(chunk, avoid=chunk.avoid | {result.worker})
             if len(halves := avoiding.halves()) > 1:
-                self._to_repeat += halves  # costs nothing and may well do, so it is no failure yet
+                self._to_repeat += halves  # they may well fit into memory, so this is no failure yet
             else:
                 self._repeat(avoiding, MemoryError(f"not enough memory on {result.worker}"), split=False)
             return None
         return result
 
     def _after_loss(self, chunk: Chunk, shared: Any, error: BaseException) -> None:
-        """The only worker that held the planes or the bounds is gone, and with it the tasks that waited for them."""
+        """Send data again: the only worker with the planes or bounds is gone, and with it the tasks that need them."""
         self._losses += 1
         if self._connection.is_lost or self._losses > _MAX_LOSSES:
             raise RuntimeError(LOST) from error
         self._connection.forget_cancelled_gather()
         if shared is self._shared:
             self._send_data()
-        # Its tasks may be what kills workers, so they get smaller; but it need not be, so nothing is counted.
+        # The chunk may have killed the worker, so it is halved; this is not certain, so no failure is counted.
         self._to_repeat += chunk.halves()
 
     def _repeat(self, chunk: Chunk, error: BaseException, *, split: bool) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from interplay.base.user_warnings import warn
 from interplay.engines.dask_connection import POLL_SECONDS, Connection, in_one_line, seconds_to_send
 
-#: Data are sent this often, with pauses that double: a worker on its way out makes it fail until the scheduler knows
-#: that it is gone.
+#: Attempts to send data, with pauses that double: a leaving worker makes them fail until the scheduler knows that it is
+#: gone.
 _MAX_SENDINGS = 8
 _FIRST_PAUSE_SECONDS = 0.1
 
@@ -25,7 +25,7 @@ _SECONDS_BETWEEN_ASKING = 1.0
 
 
 class Cluster:
-    """The workers there are."""
+    """The present workers of a cluster."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -70,7 +70,7 @@ class Cluster:
 
     def send(self, data: Any, n_bytes: int) -> Any:
         """Put data of about this size on all workers that are there, and return the future that stands for them."""
-        # What arrives after all, when it was given up already, has the same name as what was sent again.
+        # Data that arrive late, after they were given up, have the same name as the data sent again.
         key = f"{type(data).__name__}-{uuid.uuid4().hex}"
         for sent in itertools.count(1):
             self.wait_for_workers()
@@ -96,11 +96,11 @@ class Cluster:
     def _spread(self, future: Any, n_bytes: int) -> None:
         """Copy data from worker to worker before there are tasks for them, so that these are spread evenly.
 
-        It need not succeed. It is not left to `Client.scatter(broadcast=True)`: when a worker is lost meanwhile, that
-        never ends, and keeps all who want to copy data on this cluster waiting, in other programs as well.
+        A failure does no harm. `Client.scatter(broadcast=True)` is not used: when a worker is lost meanwhile, it never
+        ends, and blocks all copies of data on the cluster, also those of other programs.
         """
         before = set(self.workers)
-        seconds = seconds_to_send(n_bytes) * math.ceil(math.log2(len(before) + 1))  # in so many generations
+        seconds = seconds_to_send(n_bytes) * math.ceil(math.log2(len(before) + 1))  # the copies double in each round
         with suppress(Exception, asyncio.CancelledError):
             self._connection.ask(
                 self._client.replicate, [future], seconds=seconds, until=lambda: not before <= set(self.workers)

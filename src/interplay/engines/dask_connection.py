@@ -19,27 +19,27 @@ LOST = (
     "checkpoint, the same call goes on from there"
 )
 
-#: A scheduler that has not answered for so long will not: it is hung, or no longer on the network.
+#: A scheduler that has not answered for this time is hung, or no longer on the network.
 _SECONDS_TO_ANSWER = 120.0
 
-#: What is sent may take this long, and longer the more it is: at a rate that the slowest networks have.
+#: Time that sending may take: a constant, and the time of the bytes at the rate of the slowest networks.
 _SECONDS_TO_SEND = 10.0
 _BYTES_PER_SECOND = 5e6
 
 #: After Ctrl-C, an answer that is on its way is waited for this long, so that it counts.
 _SECONDS_AFTER_INTERRUPT = 0.3
 
-#: A client notices this much later than a call that fails that its scheduler is gone.
+#: Time between the first call that fails and the client's notice that its scheduler is gone.
 _SECONDS_UNTIL_GONE = 1.0
 
 
 def seconds_to_send(n_bytes: int) -> float:
-    """Return the time after which what is sent from one machine to another is taken for lost."""
+    """Return the time after which data sent from one machine to another are taken for lost."""
     return _SECONDS_TO_SEND + n_bytes / _BYTES_PER_SECOND
 
 
 class Connection:
-    """The client; the loss of the cluster is told as that."""
+    """A client whose errors say so when the cluster is lost."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -56,7 +56,7 @@ class Connection:
 
     @contextmanager
     def talking(self) -> Iterator[None]:
-        """Within, Ctrl-C waits: it would cancel what the client shares with later calls, which then never end well."""
+        """Hold Ctrl-C back: it would cancel requests that the client shares with later calls, which then fail."""
         with self.check_interrupt.held():
             try:
                 yield
@@ -75,8 +75,8 @@ class Connection:
     ) -> Any:
         """Call a method of the client that can be asynchronous, and wait for its answer, but not without end.
 
-        Raises TimeoutError after so many `seconds`, or once it is known (`until`) that no answer will come. The
-        methods of a client that wait by themselves look for neither, and some wait for ever after a worker was lost.
+        Raises TimeoutError after `seconds`, or once `until` says that no answer will come. The client's own waiting
+        methods check neither, and some wait for ever after a worker was lost.
         """
         with self.talking():
             request = method(*args, **options, asynchronous=True)
@@ -95,7 +95,7 @@ class Connection:
                 if self.check_interrupt.pressed:
                     end_if_interrupted = end_if_interrupted or now + _SECONDS_AFTER_INTERRUPT
                     if now > end_if_interrupted:
-                        # Nobody waits for it any more, but later calls may share it, so it is not cancelled.
+                        # The request is not cancelled, because later calls may share it.
                         raise KeyboardInterrupt
                 if now > end or until() or self.is_lost:
                     answer.cancel()
@@ -104,7 +104,7 @@ class Connection:
                     )
 
     def fetch(self, future: Any) -> Any:
-        """Return the result of a task that is done; it raises what the task raised."""
+        """Return the result of a task that is done; an error of the task is raised."""
 
         async def result(*, asynchronous: bool) -> Any:
             return await future
@@ -112,16 +112,16 @@ class Connection:
         return self.ask(result)
 
     def forget_cancelled_gather(self) -> None:
-        """Results are fetched for all who wait, in one request: once that is cancelled, all later ones wait for it.
+        """Drop a cancelled request of the client for results: all later requests would wait for it.
 
-        A Ctrl-C can have done so, in a call of the client before the search.
+        Ctrl-C can have cancelled it, in a call of the client before the search.
         """
         request = getattr(self.client, "_gather_future", None)
         if request is not None and request.done():
             self.client._gather_future = None
 
     def _is_gone(self, error: BaseException) -> bool:
-        # Without a scheduler, it is an AttributeError or an OSError, before or after the client knows.
+        # Without a scheduler, calls raise AttributeError or OSError, before or after the client notices.
         end = time.monotonic() + _SECONDS_UNTIL_GONE * isinstance(error, AttributeError | OSError)
         while not self.is_lost and time.monotonic() < end and not self.check_interrupt.pressed:
             time.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""What runs on a worker of a Dask cluster: shared data + the tiles of a chunk → their finds."""
+"""A task on a worker of a Dask cluster: shared data + the tiles of a chunk → their finds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _device = threading.Lock()
 
 @dataclass(frozen=True)
 class SharedData:
-    """What all chunks of a search need, sent to each worker once.
+    """Data of all chunks of a search, sent to each worker once.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SharedData:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a task found, for `Sink.merge`; nothing where it ran out of memory.
+    """Finds of a task, for `Sink.merge`; None where it ran out of memory.
 
     Attributes
     ----------
@@ -58,9 +58,8 @@ class TaskResult:
     seconds : float
         Time taken.
     engine, worker : str
-        Where.
+        Name of the engine, address of the worker.
     searched : SearcherCounts
-        By whom.
     """
 
     found: Any
@@ -80,7 +79,7 @@ def search_chunk(
 ) -> TaskResult:
     """Search the tiles of a chunk with one thread, or on the worker's device.
 
-    `bounds` are gains found elsewhere so far: what cannot reach them is not scored, and not returned.
+    `bounds` are gains found elsewhere so far: tuples that cannot reach them are neither scored nor returned.
     """
     started = time.perf_counter()
     worker, engine = _worker_and_engine(data)
@@ -124,7 +123,7 @@ def _worker_and_engine(data: SharedData) -> tuple[Any, Engine]:
 
 
 def tile_shape_here(dimensions: int, dask_worker: Any = None) -> TileShape:
-    """Return how the engine of a worker likes its tiles; Dask fills in the worker."""
+    """Return the shape of tiles that suits the engine of a worker; Dask fills in the worker."""
     return _engine_of(dask_worker).tile_shape(dimensions)
 
 
@@ -141,9 +140,9 @@ def _engine_of(worker: Any) -> Engine:
 
 
 class _StopWhenCancelled:
-    """Called now and then during a search: ends it when nobody waits for it any more.
+    """Called now and then during a search: ends it when its task is cancelled.
 
-    Dask cannot stop a task that runs. The worker knows that it was cancelled, though.
+    Dask cannot stop a running task, but the worker knows that it was cancelled.
     """
 
     def __init__(self, worker: Any) -> None:

@@ -1,6 +1,6 @@
-"""Tiles → which of the processor's searchers takes each, and about what it costs: as the compiled core decides it.
+"""Tiles → the processor's searcher that takes each, and its estimated cost: as the compiled core decides it.
 
-Nothing here, and nothing else in Python, knows by which rule.
+The rule stands in the compiled core alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, TupleTiles
 from interplay.engines.searcher_counts import SearcherCounts
 
 #: Variables that fill a register of lanes, and variables whose triples are searched together.
@@ -31,11 +31,11 @@ def max_block_size(dimensions: int) -> int:
     return _core.max_block_size(dimensions)
 
 
-def core_tiles(tiles: TupleTiles, n_levels: IntArray, n_vars: int) -> _core.Tiles:
-    """Return the tiles, over rows of these levels, as the compiled core takes them; it checks them."""
+def core_tiles(planes: BitPlanes, tiles: TupleTiles) -> _core.Tiles:
+    """Return tiles over planes, which need no words, as the compiled core takes them; it checks them."""
     return _core.Tiles(
-        n_levels=n_levels,
-        n_vars=n_vars,
+        n_levels=planes.n_levels,
+        n_vars=planes.n_vars,
         order=tiles.order,
         block_start=tiles.block_start,
         middle_start=tiles.middle_start,
@@ -45,56 +45,30 @@ def core_tiles(tiles: TupleTiles, n_levels: IntArray, n_vars: int) -> _core.Tile
     )
 
 
-def tile_searchers(
-    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
-) -> list[str]:
-    """Return the name of the searcher that takes each tile.
+def tile_searchers(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> list[str]:
+    """Return the name of the searcher that takes each tile; only the layout of the planes matters here and below.
 
     Examples
     --------
+    >>> from interplay.codes.planes import planes_to_come
     >>> from interplay.search.tiles import make_tuple_tiles
     >>> levels = np.array([2, 2, 2, 40])
     >>> tiles = make_tuple_tiles(levels, n_vars=4, dimensions=2)
-    >>> tile_searchers(tiles, levels, n_vars=4, class_sizes=np.array([60, 40]), pseudocount=0.25)
+    >>> tile_searchers(planes_to_come(levels, np.array([60, 40]), n_vars=4), tiles, 0.25)
     ['singles', 'direct']
     """
-    found = _core.tile_searchers(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+    found = _core.tile_searchers(core_tiles(planes, tiles), planes.class_sizes, pseudocount)
     return [SEARCHERS[number] for number in found.tolist()]
 
 
-def tile_costs(
-    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
-) -> FloatArray:
-    """Return about how many nanoseconds each tile takes a thread, (n_tiles,) float64: the same on every machine.
-
-    Parameters
-    ----------
-    tiles : TupleTiles
-    n_levels : (n_rows,) int64
-        Levels of each variable, real and contrast.
-    n_vars : int
-        Number of real variables.
-    class_sizes : (n_classes,) int64
-    pseudocount : float
-    """
-    return _core.tile_costs(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
+def tile_costs(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:
+    """Return about how many nanoseconds each tile takes a thread, (n_tiles,) float64: the same on every machine."""
+    return _core.tile_costs(core_tiles(planes, tiles), planes.class_sizes, pseudocount)
 
 
-def tiles_too_large(
-    tiles: TupleTiles, n_levels: IntArray, *, n_vars: int, class_sizes: IntArray, pseudocount: float
-) -> tuple[bool, float]:
-    """Say whether a tile would be searched faster if its blocks had fewer variables, and what the longest one costs.
-
-    Parameters and unit as in `tile_costs`.
-    """
-    return _core.tiles_too_large(core_tiles(tiles, n_levels, n_vars), np.asarray(class_sizes), pseudocount)
-
-
-def costs_over(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> FloatArray:
-    """Return `tile_costs` for tiles over these planes."""
-    return tile_costs(
-        tiles, planes.n_levels, n_vars=planes.n_vars, class_sizes=planes.class_sizes, pseudocount=pseudocount
-    )
+def tiles_too_large(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> tuple[bool, float]:
+    """Say whether a tile would be searched faster with fewer variables per block, and the cost of the longest tile."""
+    return _core.tiles_too_large(core_tiles(planes, tiles), planes.class_sizes, pseudocount)
 
 
 def count_searched(searched_by: npt.NDArray[np.uint8], n_tuples: FloatArray) -> SearcherCounts:

@@ -1,4 +1,4 @@
-"""How many tiles and tuples each searcher took: part of what is recorded about a search."""
+"""How many tiles and tuples each searcher took: a part of the record of a search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SearcherCounts: TypeAlias = dict[str, dict[str, int]]
 
 
 def are_counts(value: Any) -> bool:
-    """Say whether a value that was read from a file is such counts.
+    """Say whether a value that was read from a file is a `SearcherCounts`.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What a search asks for, and where its finds go: maxima, the tuples of a screen, or the rows of a list.
+"""The question of a search, and the place of its finds: maxima, the tuples of a screen, or the rows of a list.
 
-A sink is made for one search and handed to `Engine.search`, which fills it. Whoever made it reads `Maxima.gains`, or
+A sink is made for one search and handed to `Engine.search`, which fills it. Its maker reads `Maxima.gains`, or
 `Rows.rows` after every chunk.
 """
 
@@ -19,10 +19,10 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
 from interplay.engines.tuple_formula import TupleFormula
 
-#: Rows that a chunk has at most, but for those that the threads have at hand when there are so many.
+#: Upper limit of the rows in one chunk; threads may exceed it by the rows they already hold.
 MAX_ROWS = 1_000_000
 
-#: Tiles of such a chunk: engines keep some 60 bytes for each.
+#: Upper limit of the tiles in one chunk of rows: engines keep some 60 bytes for each.
 _MAX_TILES = 1 << 20
 
 #: Makes, in another process, the sink of a chunk of tiles, from the planes, the tiles and `Sink.bounds`.
@@ -41,7 +41,7 @@ class Sink(ABC):
     max_tiles : int
         Tiles of a chunk.
     knows_costs : bool
-        Whether tiles cost what `routing.costs_over` says from the first on.
+        Whether the costs of `routing.tile_costs` hold from the first tile on.
     """
 
     kind: ClassVar[str]
@@ -51,7 +51,7 @@ class Sink(ABC):
 
     @abstractmethod
     def asked(self) -> dict[str, Any]:
-        """Return what is asked for: the arguments of this sink, and of the engine's method of this kind."""
+        """Return the question: the arguments of this sink, and of the engine's method of this kind."""
 
     @abstractmethod
     def take(self, found: Any) -> None:
@@ -62,16 +62,16 @@ class Sink(ABC):
         """Return how many of the tiles searched last are done: the first ones, where rows became too many."""
 
     def so_far(self) -> MaxGains | None:
-        """Return what an interrupt hands over, and a display may tell, before a search is done."""
+        """Return the finds that an interrupt hands over, and a display may show, before a search is done."""
         return None
 
     def bounds(self) -> FloatArray | None:
-        """Return what searches in other processes should know: gains below these need not be found."""
+        """Return gains for searches in other processes: smaller gains need not be found there."""
         return None
 
     @abstractmethod
     def elsewhere(self) -> SinkOfChunk:
-        """Return what makes the sinks of chunks in other processes; it is sent there once."""
+        """Return a function that makes the sinks of chunks in other processes; it is sent to each process once."""
 
     @abstractmethod
     def found(self) -> Any:
@@ -110,7 +110,7 @@ class Maxima(Sink):
     @property
     def gains(self) -> MaxGains:
         """The maxima so far, over all tiles and those known from the start. Engines may improve its arrays in place."""
-        return replace(self._gains)  # MaxGains caches what it derives from its arrays, and these change
+        return replace(self._gains)  # MaxGains caches values derived from its arrays, and these change
 
     def asked(self) -> dict[str, Any]:
         return {"known": self.gains, "discretization": self.discretization}
@@ -133,7 +133,7 @@ class Maxima(Sink):
 
     @classmethod
     def above(cls, planes: BitPlanes, tiles: TupleTiles, bounds: FloatArray | None, *, discretization: int) -> Maxima:
-        """Return a sink for what reaches gains that were found elsewhere."""
+        """Return a sink for tuples that reach gains found elsewhere."""
         # Without a tuple, a bound loses to any equal gain: ties are decided where all of them are known.
         return cls(replace(MaxGains.none_yet(planes, tiles), gain_by_group=np.array(bounds)), discretization)
 
@@ -169,7 +169,7 @@ class Maxima(Sink):
 
 @dataclass(frozen=True)
 class Improvement:
-    """What a chunk found that beats or equals the gains known when it began.
+    """Gains of a chunk that beat or equal the gains known when it began.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class Rows(Sink):
     max_rows : int or None
         A search takes no further tile once there are this many rows. At least one tile is done.
     rows : TupleRows
-        Those of the tiles searched last.
+        Rows of the tiles searched last.
     """
 
     chunk_seconds = 10.0
@@ -232,8 +232,9 @@ class Screen(Rows):
     Parameters
     ----------
     min_gain : (max_df + 1,) float64
-        What every member must gain, by the fewest degrees of freedom that the tuple's interaction may have (see
-        `fewest_degrees_of_freedom`), ascending; the last entry is for more of them, the second for none, too.
+        Least gain of every member, by the fewest degrees of freedom that the tuple's interaction may have (see
+        `fewest_degrees_of_freedom`), ascending. The last entry holds for more degrees of freedom, too, the second also
+        for none.
     max_rows : int, optional
         As in `Rows`.
     """
@@ -258,7 +259,7 @@ class Listing(Rows):
     min_value : (n_vars,) float64
         The threshold of each variable; −inf lists everything.
     formula : TupleFormula, optional
-        What to list instead of the gains of the members.
+        The statistic to list instead of the gains of the members.
     max_rows : int, optional
         As in `Rows`.
     """
@@ -276,5 +277,5 @@ class Listing(Rows):
         return {"min_value": self.min_value, "formula": self.formula, "max_rows": self.max_rows}
 
 
-#: What engines of this package take, but for a cluster.
+#: The kinds of sinks that engines of this package take, except a cluster.
 ALL_KINDS = frozenset({Maxima.kind, Screen.kind, Listing.kind})

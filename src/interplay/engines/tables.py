@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, IntArray
+from interplay.base.arrays import BitPlanes, IntArray, numbered
 from interplay.engines.cpu import core_planes, default_simd_level
 
 #: Numbers that are counted in one go, between two chances to interrupt.
@@ -57,7 +57,7 @@ def by_shape(shapes: IntArray) -> Iterator[IntArray]:
     """
     if len(shapes) == 0:
         return
-    which = np.unique(shapes, axis=0, return_inverse=True)[1].reshape(-1)
+    which = numbered(shapes, axis=0)
     order = np.argsort(which, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
 

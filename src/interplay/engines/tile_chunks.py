@@ -1,4 +1,4 @@
-"""Tiles → chunks of tiles: what is searched in one go where a search is kept, resumed or spread over machines."""
+"""Tiles → chunks of tiles: the parts in which a search is kept, resumed or spread over machines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, TupleTiles
 from interplay.engines.searcher_counts import SearcherCounts
 
-#: A chunk has at most this many times the cost of those before, so that a first guess cannot cost much.
+#: Upper limit of a chunk's cost, as a multiple of the largest chunk before: a wrong first estimate then costs little.
 _MAX_GROWTH = 8.0
 
-#: What costs stand for: nanoseconds of a thread, about. This share of a time is enough for what should take it.
+#: Unit of costs: about a nanosecond of a thread. A first chunk gets this share of the cost for its time, to be safe.
 _SECONDS_PER_COST = 1e-9
 _SURELY = 0.5
 
@@ -25,9 +25,9 @@ class DoneChunk(NamedTuple):
     Attributes
     ----------
     begin, end : int
-        Which tiles.
+        Numbers of the tiles.
     searched : SearcherCounts
-        Who searched these tiles.
+        Searchers of these tiles.
     """
 
     begin: int

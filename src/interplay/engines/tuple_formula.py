@@ -9,7 +9,7 @@ import numpy as np
 from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice
 
-#: What can be asked of a tuple; "MI" with a decision is a gain of each member, all others are of the whole tuple.
+#: Statistics of a tuple; "MI" with a decision is a gain of each member, all others are of the whole tuple.
 STATISTICS = ("MI", "H", "VI", "TC", "II")
 
 #: Beyond this many members the interaction information would be a difference of a million entropies.

@@ -4,7 +4,7 @@
 
     codec.py         dataclasses and arrays ↔ a tree for JSON, and the arrays by name
     archive.py       a dataclass ↔ a zip file that tells when it is damaged
-    types.py         what was read  → whether it is what the annotations of a dataclass say
+    types.py         content read   → does it fit the annotations of its dataclass?
     zip_content.py   a zip file     → its entries, within bounds
     whole_file.py    bytes          → a file that appears complete or not at all
     lock.py          a file         → the only search that uses it

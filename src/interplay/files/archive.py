@@ -38,7 +38,7 @@ class FileFormat:
     Attributes
     ----------
     name : str
-        By which a file says what it is.
+        Kind of content, as the file states it.
     version : int
         One more whenever files of the version before cannot be read any longer.
     root : type
@@ -46,11 +46,11 @@ class FileFormat:
     types : tuple of type
         The dataclasses that may be in it.
     in_words : str
-        What a file is called in messages.
+        The file in messages.
     advice : str
-        What to do about a damaged one, at the end of a message.
+        Advice on a damaged file, at the end of a message.
     check : callable, optional
-        Says whether what was read holds together, beyond what annotations ask for.
+        Says whether the content is consistent, beyond the annotations of its fields.
     """
 
     name: str
@@ -90,14 +90,14 @@ def write_archive(
         archive.writestr("content.sha256", hashlib.sha256(text).hexdigest())
         for name, data in stored.items():
             archive.writestr(f"{name}.npy", data)
-        # Constant arrays, of a search that has hardly begun, pack better than the reader lets any file.
+        # Constant arrays, of a search that has hardly begun, pack so well that the reader would refuse the file.
         n_bytes = sum(len(data) + _bytes_of_bits(arrays[name]) for name, data in stored.items())
         if (lacking := least_file_bytes(len(text), n_bytes) - file.tell()) > 0:
             archive.writestr("padding", bytes(lacking), zipfile.ZIP_STORED)
 
 
 def read_archive(path: str | os.PathLike[str], *forms: FileFormat) -> Any:
-    """Read what `write_archive` wrote in one of these formats, or raise a ValueError."""
+    """Read a file that `write_archive` wrote in one of these formats, or raise a ValueError."""
     try:
         return read_undamaged(path, *forms)
     except DamagedFile as error:
@@ -105,7 +105,7 @@ def read_archive(path: str | os.PathLike[str], *forms: FileFormat) -> Any:
 
 
 def read_undamaged(path: str | os.PathLike[str], *forms: FileFormat) -> Any:
-    """Do the same, but raise DamagedFile where the file is at fault rather than its version."""
+    """Read a file as `read_archive` does, but raise DamagedFile where the file is at fault rather than its version."""
     form, shown = forms[0], repr(os.fspath(path))
     try:
         with open_zip(path) as archive:
@@ -130,7 +130,7 @@ def is_archive_of(path: str | os.PathLike[str], form: FileFormat) -> bool:
 
 
 def _document(archive: ZipContent) -> tuple[bytes, dict[str, Any]]:
-    """Return the JSON of a file, and what it says; its format and version are there, the rest is not checked."""
+    """Return the JSON of a file, as bytes and parsed; of its entries, only format and version are checked."""
     for name in _NAMES_OF_0_2:
         if archive.has(f"{name}.json"):
             return b"", {"format": f"interplay {name}", "version": 0}
@@ -167,5 +167,5 @@ def _array(archive: ZipContent, name: str, checksum: str) -> npt.NDArray[Any]:
 
 
 def _bytes_of_bits(array: npt.NDArray[Any]) -> int:
-    """Return what an array of bools takes beyond its packed bits; other arrays of bytes there are none."""
+    """Return the memory of an array of bools beyond its packed bits, which alone are stored as bytes."""
     return 7 * array.nbytes if array.dtype == np.uint8 else 0

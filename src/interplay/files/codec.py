@@ -1,7 +1,7 @@
 """Dataclasses, lists, dicts, numbers and arrays ↔ a tree for JSON, and the arrays by name.
 
-The tree says nothing that could be run: a dataclass stands there by its name, and the reader knows which names there
-are. JSON has fewer types than Python, so that a dict of one key tells the others::
+The tree holds nothing that could be executed: a dataclass is given by its name, one of the names that the reader knows.
+JSON has fewer types than Python; a dict with one of these keys stands for the others::
 
     {"type": "Shard", "number": 1, "of": 3}    a dataclass     {"array": "runs.0.gains"}             an array
     {"tuple": [1, 2]}                          a tuple         {"bits": "done", "shape": [1000]}     an array of bools
@@ -31,7 +31,7 @@ def encode(value: Any, types: Iterable[type]) -> tuple[Any, Arrays]:
 
 
 def decode(tree: Any, arrays: Mapping[str, npt.NDArray[Any]], types: Iterable[type]) -> Any:
-    """Return what `encode` took apart; a tree that it cannot have made raises one of many exceptions.
+    """Return the value that `encode` made a tree of; a tree that it cannot have made raises one of many exceptions.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """A file for one search at a time.
 
-The system holds the lock and lets go of it when the process ends, however that ends: what is left of a killed one is
-an empty-handed ``.lock`` file, which stops nobody. Record locks (``lockf``) rather than ``flock``, because a process
-that was forked off must not hold what its dead parent had, and because they work across machines on NFS. They do not
-tell apart the threads of one process; a set does.
+The system holds the lock and releases it when the process ends, however it ends: a killed process leaves an unlocked
+``.lock`` file, which stops nobody. Record locks (``lockf``) rather than ``flock``: a forked process must not inherit
+the lock of its dead parent, and record locks work across machines on NFS. They do not distinguish the threads of one
+process; a set of the files in use does.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: What the system says where another process has the lock.
+#: Errors of the system where another process has the lock.
 _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
-#: Windows locks bytes also against reading: one far behind what the file says.
+#: Windows locks bytes also against reading: the locked byte is far behind the text of the file.
 _FAR_BEHIND = 1 << 30
 
 _mutex = threading.Lock()
@@ -37,10 +37,10 @@ class FileInUseError(Exception):
 
 @contextmanager
 def alone_with(path: Path) -> Iterator[None]:
-    """Be the only one, among all that ask so, to use a file; raise FileInUseError where another does.
+    """Use a file alone, among all callers of this function; raise FileInUseError where another one uses it.
 
-    Where no lock can be had (a folder that cannot be written to, a file system without locks) this goes on without:
-    writing then fails by itself, or is atomic by itself.
+    Where locks are not available (a folder that cannot be written to, a file system without locks) the block runs
+    without one: writing then fails by itself, or is atomic by itself.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _locked(lock_file: Path) -> int | None:
             return None
         try:
             _lock(handle)
-            # It may have been removed, by who held it, between the two steps: then nobody else will find it.
+            # The holder before may have removed the file between the two steps: then nobody else will find it.
             if _is_still(handle, lock_file):
                 os.ftruncate(handle, 0)
                 os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())

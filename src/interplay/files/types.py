@@ -1,11 +1,11 @@
-"""Whether what was read from a file is what the annotations of a dataclass say: types, shapes, bounds.
+"""Whether content read from a file fits the annotations of its dataclass: types, shapes, bounds.
 
 A shape or a bound stands beside the type, once for each field::
 
     tuples: Annotated[IntArray, Check("n k", low=0, below="n_vars")]
 
-The names in it are sizes. The first field that has a size says how large it is, and all others must agree, those of
-dataclasses inside as well. A relation that no `Check` can tell is left to a method ``is_consistent`` of the dataclass.
+Names in a shape or bound are sizes. The first field with a size defines it, and all other fields must agree, also those
+of dataclasses inside. A relation beyond any `Check` is left to a method ``is_consistent`` of the dataclass.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BOUNDS: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Check:
-    """What a value must be beyond its type; None always passes.
+    """Shape and bounds of a value, beyond its type; None always passes.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Check:
     may_be_empty : bool
         Whether an array may have no entries instead of its shape.
     among : collection, optional
-        All values that there are.
+        All values that are allowed.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Check:
         return (not self.shape or self._has_shape(value, sizes)) and self._is_within(value, sizes)
 
     def _has_shape(self, value: Any, sizes: Sizes) -> bool:
-        if isinstance(value, float):  # for all of them
+        if isinstance(value, float):  # one number for all entries
             return True
         shape = np.shape(value) if isinstance(value, np.ndarray) else (value if isinstance(value, int) else len(value),)
         names = self.shape.split()
@@ -101,7 +101,7 @@ def _size(name: float | str, sizes: Sizes) -> float:
 
 
 def fits(value: Any, hint: Any, sizes: Sizes | None = None) -> bool:
-    """Say whether `value` is what `hint` writes down, to the entries of lists and the dtypes and shapes of arrays.
+    """Say whether `value` is of the type `hint`, down to the entries of lists and the dtypes and shapes of arrays.
 
     Examples
     --------
@@ -144,8 +144,8 @@ def have_types(values: Mapping[str, Any], hints: Mapping[str, Any]) -> bool:
 
 
 def _holds_together(value: Any, sizes: Sizes) -> bool:
-    """Say whether a dataclass is what its annotations, and its method ``is_consistent``, ask for."""
-    inside = dict(sizes)  # a size that is first met in here means nothing outside
+    """Say whether a dataclass fits its annotations and its method ``is_consistent``."""
+    inside = dict(sizes)  # a size that is first defined in here is unknown outside
     return all(fits(getattr(value, name), hint, inside) for name, hint in _hints(value.__class__).items()) and (
         not hasattr(value, "is_consistent") or value.is_consistent()
     )

@@ -14,17 +14,17 @@ from interplay.base.checks import check_path
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:
-    """Return where a name leads to, so that a link stays one and what it leads to is written."""
+    """Return the file that a name leads to: a link stays a link, and its target is written."""
     return Path(os.path.realpath(path))
 
 
 @contextmanager
 def whole_path(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[Path]:
-    """Give a name beside `path` to write to; when the block ends well, what was written there takes its place.
+    """Yield a temporary name beside `path`; when the block ends without an error, that file replaces `path`.
 
-    An existing file is replaced at that moment and not before, and lives on as `previous` if that is given. If anything
-    goes wrong, it stays what it was, and nothing is left behind. What is written has reached the disk before it gets
-    its name. Devices and pipes have nothing to replace: they are written to directly.
+    An existing file is replaced at that moment and not before, and is kept as `previous` if that is given. After an
+    error it is unchanged, and the temporary file is removed. The content has reached the disk before it gets its name.
+    Devices and pipes cannot be replaced: they are written to directly.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def whole_file(path: str | os.PathLike[str], *, previous: Path | None = None) ->
 
 
 def put_in_place(unfinished: Path, target: Path, *, previous: Path | None = None) -> None:
-    """Let a finished file take the place of `target`, with its owner and permissions; that becomes `previous`."""
+    """Replace `target` by a finished file, with its owner and permissions; the old file becomes `previous`."""
     with open(unfinished, "rb+") as file:
         os.fsync(file.fileno())
     _make_like(unfinished, [target] if previous is None else [target, previous])
@@ -97,13 +97,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let an error name the file the user asked for: that of the one written meanwhile would tell nobody anything."""
+    """Let errors name the file that the user asked for, not the temporary one."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.strerror is None:  # said already
+        if error.strerror is None:  # the message names the file already
             raise
         told = type(error)(f"cannot write {os.fspath(path)!r}: {error.strerror}")
         told.errno = error.errno
@@ -120,7 +120,7 @@ def is_special(target: Path) -> bool:
 
 
 def _make_like(new: Path, files: Iterable[Path]) -> None:
-    """Give a file the owner and permissions of the first of some others that is there, or else those of a new file."""
+    """Give a file the owner and permissions of the first of `files` that exists, or else those of a new file."""
     for file in files:
         try:
             before = file.stat()
@@ -138,8 +138,8 @@ def _mode_of_a_new_file(beside: Path) -> int:
     """Return the permissions that the system gives to a new file in the folder of another.
 
     `os.umask` reads the mask of permissions only by setting it, and it is the mask of the whole process: a file that
-    another thread makes meanwhile, in this package or not, would be open to everybody. A file made for a moment tells
-    the same, and what the folder adds to it.
+    another thread makes meanwhile, in this package or not, would be open to everybody. A file made for a moment shows
+    the same permissions, and those that the folder adds.
     """
     if os.name == "nt":  # there are no such permissions
         return 0o666
@@ -153,7 +153,7 @@ def _mode_of_a_new_file(beside: Path) -> int:
 
 
 def one_line(error: OSError) -> str:
-    """Say what went wrong with which file, without the number.
+    """Return an error as text, with its file and reason, without its number.
 
     Examples
     --------

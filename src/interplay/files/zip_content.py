@@ -24,10 +24,10 @@ import numpy.typing as npt
 
 from interplay.files.whole_file import is_special
 
-#: All arrays together may take this memory, or the second number of times the size of the file if that is more.
+#: Limits of the memory of all arrays together: bytes, and multiples of the size of the file; the larger one holds.
 ARRAY_LIMITS = (1 << 26, 20)
 
-#: The same of a JSON text, the objects in which take up to 30 times its memory.
+#: The same limits of a JSON text, whose objects take up to 30 times its memory.
 JSON_LIMITS = (1 << 21, 2)
 
 #: Damage shows in many ways; all of them mean the same to the reader.
@@ -38,7 +38,7 @@ DAMAGE = (
 
 
 class ZipContent:
-    """The entries of an open zip file. What is wrong with it is a ValueError, or one of `DAMAGE`."""
+    """The entries of an open zip file. Faults of the file are a ValueError, or one of `DAMAGE`."""
 
     def __init__(self, archive: zipfile.ZipFile, file_bytes: int) -> None:
         self._archive = archive
@@ -68,7 +68,7 @@ class ZipContent:
         return content
 
     def spend(self, n_bytes: int) -> None:
-        """Count memory against what all arrays may take."""
+        """Count memory against the limit of all arrays."""
         self._bytes_left -= n_bytes
         if self._bytes_left < 0:
             raise ValueError("unpacks to too much")
@@ -77,7 +77,7 @@ class ZipContent:
         size = self._archive.getinfo(name).file_size
         if size > limit:
             raise ValueError("unpacks to too much")
-        # Not archive.read(), which unpacks everything before it looks whether it is as much as the zip says.
+        # Not archive.read(), which unpacks everything before it compares the size with that in the zip's directory.
         with self._archive.open(name) as entry:
             return entry.read(size)
 
@@ -103,12 +103,12 @@ def least_file_bytes(json_bytes: int, array_bytes: int) -> int:
 
 
 def parse_json(text: bytes) -> Any:
-    """Return what a JSON text says; NaN and infinities, which JSON has not, are refused."""
+    """Return the value of a JSON text; NaN and infinities, which JSON lacks, are refused."""
     return json.loads(text, parse_constant=_refuse_constant)
 
 
 def parse_npy(data: bytes) -> npt.NDArray[Any]:
-    """Return the array that the bytes of an .npy file are, if it is of plain numbers and as large as it says."""
+    """Return the array of an .npy file, if it holds plain numbers and is as large as its header says."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     if version not in ((1, 0), (2, 0)):

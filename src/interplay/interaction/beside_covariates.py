@@ -12,7 +12,7 @@ from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.task import InteractionTask
-from interplay.statistics.covariate_test import covariate_interaction_test
+from interplay.statistics.covariate_test import covariate_test
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
@@ -45,7 +45,7 @@ def beside_covariates(
         known = ~np.any(gaps, axis=0)
         stratum = [] if comparison.strata is None else [comparison.strata.codes[known]]
         parts = [_cells([*stratum, *part]) for part in combinations(levels[:, known], len(members) - 1)]
-        chi2[place], df[place] = covariate_interaction_test(
+        chi2[place], df[place] = covariate_test(
             comparison.classes.codes[known],
             _cells([*stratum, *levels[:, known]]),
             parts,

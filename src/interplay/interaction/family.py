@@ -50,7 +50,7 @@ class TupleFamily:
 
     @property
     def asked_for(self) -> BoolArray | None:
-        """The variables one of which every tuple has, for the search: what it finds beyond the family is left out."""
+        """Variables of which every tuple must have one, for the search: finds outside the family are left out."""
         return self.first
 
     def holds(self, tuples: IntArray) -> BoolArray:

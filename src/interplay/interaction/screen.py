@@ -12,7 +12,7 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
 from interplay.base.checks import check_int, check_real
 from interplay.base.progress import Progress
-from interplay.codes.coded import CodedComparison, has_missing_level
+from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice, count_tuples
@@ -34,7 +34,7 @@ PSEUDOCOUNT = 1e-6
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9
 
-#: More degrees of freedom are asked for what these are asked for, which is less.
+#: Thresholds are computed up to this number of degrees of freedom; beyond it the last one is used, which is lower.
 _MAX_DF = 100_000
 
 #: Tuples that one screen may list.
@@ -268,7 +268,7 @@ def cap_beside_gaps(cap: float, comparison: Comparison, coder: Coder, dimensions
     """
     from scipy.special import chdtrc
 
-    if not has_missing_level(coder).any():
+    if not coder.has_missing_level.any():
         return cap
     n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
     most_df = _most_df(np.maximum(coder.n_levels, 2), comparison.classes.n_classes, n_strata, dimensions)

@@ -17,10 +17,10 @@ from interplay.search.loop import Shard
 from interplay.search.permutations import allowed_relabelings
 from interplay.search.settings import MAX_PERMUTATIONS, SearchSettings, check_search_settings
 from interplay.statistics.permutations.reach import check_reach
-from interplay.study.column_subset import ColumnSubset
 from interplay.study.comparisons import Comparison
 from interplay.study.sample_split import split_samples
 from interplay.study.study import Study, make_study
+from interplay.study.subsets import ColumnSubset
 from interplay.study.table import Table
 
 #: Tuples that can be listed with groups: each is counted again in every relabeling, for its own p-value.

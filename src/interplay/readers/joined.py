@@ -11,8 +11,7 @@ from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.readers.header import id_column
 from interplay.readers.target_column import meant
-from interplay.study.column_subset import ColumnSubset
-from interplay.study.row_subset import RowSubset
+from interplay.study.subsets import ColumnSubset, RowSubset
 from interplay.study.table import Table, as_table
 
 if TYPE_CHECKING:

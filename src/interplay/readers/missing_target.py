@@ -14,7 +14,7 @@ from interplay.base.user_warnings import warn
 from interplay.readers.target_column import TableAndOutcome
 from interplay.study.columns import Column
 from interplay.study.outcome import decision_column
-from interplay.study.row_subset import RowSubset
+from interplay.study.subsets import RowSubset
 from interplay.study.table import SAMPLES_LEFT_OUT, Table, as_table
 
 MISSING_TARGET_CHOICES = ("error", "drop")

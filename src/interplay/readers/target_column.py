@@ -10,8 +10,8 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.base.text import name_among
-from interplay.study.column_subset import ColumnSubset
 from interplay.study.named_columns import without_named
+from interplay.study.subsets import ColumnSubset
 from interplay.study.table import Table
 
 #: X and y, to be given to `interplay.select`.

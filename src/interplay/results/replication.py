@@ -21,7 +21,7 @@ from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adj
 from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tested_tuples import TestedTuples
-from interplay.study.named_columns import take_columns
+from interplay.study.named_columns import take_named
 from interplay.study.strata import Strata, make_strata
 from interplay.study.table import Table
 
@@ -30,7 +30,7 @@ def replicate(first: Interactions, X: Any, y: Any, *, strata: Any, p_adjust: str
     """See `Interactions.replicate`."""
     if first.first is not None:
         raise ValueError("this is a replication already: replicate the result in which the tuples were found")
-    table, y, strata = take_columns(X, y, strata)
+    table, (y, strata) = take_named(X, y=y, strata=strata)
     within = make_strata(strata, n_samples=table.n_samples)
     return replicate_in(first, table, y, within, p_adjust=p_adjust)
 

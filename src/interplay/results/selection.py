@@ -28,11 +28,12 @@ from interplay.statistics.arm_p_values import (
     strongest_test,
     weighted_arms,
 )
-from interplay.statistics.clusters import clusters
+from interplay.statistics.arms import arm_of_tuples, found_in_words
+from interplay.statistics.association import clusters
 from interplay.statistics.null_fit import NullFit
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves
-from interplay.statistics.verdicts import Verdict, verdicts_of_variables
+from interplay.statistics.verdicts import Verdict, verdicts_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -177,7 +178,9 @@ class Selection(Result):
     @cached_property
     def found(self) -> list[str]:
         """The simplest way in which each variable shows: "alone", "given others", "in pairs", "in triples", …"""
-        return found_by(self)
+        if not self.tests:
+            return [found_in_words(arm_of_tuples(self.settings["dimensions"]))] * len(self.names)
+        return found_by(self.tests, self.settings["level"])
 
     def of_dimension(self, dimensions: int) -> Selection:
         """Return the result for tuples of one size alone, as ``select(X, y, dimensions=dimensions)`` would.
@@ -224,7 +227,7 @@ class Selection(Result):
     @cached_property
     def _strongest(self) -> IntArray:
         """Number of the test with the strongest evidence for each variable."""
-        return strongest_test(self)
+        return strongest_test(self.tests, self.settings["level"])
 
     def best_tuple(self, number: int) -> IntArray:
         """Return the members of the tuple in which a variable, by its number, shows most clearly, ascending."""
@@ -275,7 +278,15 @@ class Selection(Result):
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """What the best tuples of all variables are; only those of relevant variables were tested."""
-        return verdicts_of_variables(self)
+        verdicts = [Verdict()] * len(self.names)
+        for number, run in enumerate(self.runs):
+            variables = self.ranked[self.best_run[self.ranked] == number]
+            if run.dimensions > 1 and len(variables):
+                tuples = self.best_tuples(variables, run.dimensions)
+                found = verdicts_of(run.tested, tuples, level=self.settings["level"], is_relevant=self.is_relevant)
+                for v, verdict in zip(variables.tolist(), found, strict=True):
+                    verdicts[v] = verdict
+        return verdicts
 
     def verdict_of(self, variable: str | int) -> Verdict:
         """Return what the best tuple of a variable is: an interaction or not, with its p-value and log odds ratio."""
@@ -413,7 +424,7 @@ class Selection(Result):
         (Madelon's groups at 0.99 have correlations from 0.988 to 0.990.) Groups and their members are sorted by
         significance.
         """
-        return clusters(self, threshold)
+        return clusters(self.correlation, self.relevant, threshold)
 
     @property
     def adjustment(self) -> str:

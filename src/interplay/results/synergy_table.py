@@ -53,7 +53,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
         raise ValueError("synergies need tuples: run select with dimensions=2 or more")
     several = len(selection.comparisons) > 1
     rows: list[dict[str, Any]] = []
-    for number, run in enumerate(selection.runs):
+    for run in selection.runs:
         if run.dimensions == 1:  # a search of single variables beside larger tuples
             continue
         found = run.explanations
@@ -63,7 +63,8 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                 "to merge_parts, or run select() without strata"
             )
         p_gain = run.null_fit.p_values(found.gain, df=found.df) if len(found.gain) else found.gain
-        verdicts = verdicts_of(selection, number, found.tuples)
+        level, is_relevant = selection.settings["level"], selection.is_relevant
+        verdicts = verdicts_of(run.tested, found.tuples, level=level, is_relevant=is_relevant)
         for v in selection.ranked.tolist():
             for row in np.flatnonzero(found.variable == v)[:top].tolist():
                 members = found.tuples[row]

@@ -5,11 +5,10 @@
     settings.py      arguments               → SearchSettings, SelectionSettings: frozen and checked once
     dimensions.py    `dimensions`, `arms`    → the sizes of tuples to search in one call
     tiles.py         C(n, k) tuples          → TupleTiles: pieces that can be searched in any order
-    tile_shapes.py   costs of tiles          → sizes of blocks, the same for every way to search
-    plan.py          codes + settings        → PreparedSearch: engine, tiles and planes of one search
+    plan.py          codes + settings        → PreparedSearch: engine, shapes of tiles and planes of one search
     loop.py          tiles                   → the loop, discretisation by discretisation, or one shard of all
     checkpoint.py    a search in progress    → a file from which the same call goes on
     permutations.py  a search + relabelings  → maxima of each relabeling
 
-Engines search the tiles into a sink; this package decides which tiles, in which order, and what is kept.
+Engines search the tiles into a sink; this package decides which tiles, in which order, and which finds are kept.
 """

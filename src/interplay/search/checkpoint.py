@@ -36,7 +36,7 @@ class SearchState:
     shapes : list of TileShape
         How tiles were cut, for each list of tiles.
     layout : str
-        Tells one way of cutting tuples into tiles from another: numbers of tiles mean nothing without it.
+        Hash of the way in which tuples are cut into tiles: numbers of tiles mean nothing without it.
     at : (int, int)
         The discretisation and the list of tiles in work; all before them are done.
     done : (n_tiles,) bool
@@ -44,7 +44,7 @@ class SearchState:
     found : list of MaxGains
         Maxima so far, one for each list of tiles.
     searched : SearcherCounts
-        Who searched what is done.
+        Searchers of the tiles that are done.
     listed : (n_listed, 1 + k) int64, optional
         Of a search that lists tuples: the discretisation and the members of each so far.
     """
@@ -65,14 +65,14 @@ class SearchState:
 
 @dataclass
 class _Content:
-    """What the file holds: the call, its searches by name, and lists of rows that are stacked."""
+    """Content of the file: the call, its searches by name, and lists of rows that are stacked."""
 
     about: dict[str, Any] | None
     searches: dict[str, SearchState]
     rows: dict[str, FloatArray]
 
     def is_consistent(self) -> bool:
-        """Say whether rows are such: a file may say anything."""
+        """Say whether rows are stacked arrays: a file may say anything."""
         return all(rows.ndim > 1 for rows in self.rows.values())
 
 
@@ -140,7 +140,7 @@ class Checkpoint:
 
     @property
     def _file(self) -> Path:
-        """What the path leads to: beside a link there may be no room, or another disk."""
+        """The file that the path leads to: beside a link there may be no room, or another disk."""
         return real_path(self.path)
 
     @property
@@ -169,7 +169,7 @@ class Checkpoint:
             ) from None
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Say what the searches are about; the file must be about the same, or not be there yet."""
+        """Record the entries that decide the searches; a file that exists must have the same entries."""
         wanted = {"interplay": version("interplay"), **about}
         if self._about is None:
             self._about = wanted
@@ -191,7 +191,7 @@ class Checkpoint:
         """
         state = self._states.setdefault(name, fresh)
         same_tiles = state.layout == fresh.layout and len(state.done) == n_tiles.get(state.at, len(state.done))
-        if not (same_tiles and _of_same_search(state, fresh)):
+        if not (same_tiles and _shapes_found(state) == _shapes_found(fresh)):
             raise ValueError(
                 f"checkpoint {os.fspath(self.path)!r} cuts the search into other tiles than this version of interplay: "
                 "use the version that wrote it, or remove it to start afresh"
@@ -199,9 +199,9 @@ class Checkpoint:
         return state
 
     def rows(self, name: str, *, shape: tuple[int, ...], at_most: int) -> list[FloatArray]:
-        """Return the list of arrays of that name, empty at first: what is appended to it is written from now on.
+        """Return the list of arrays of that name, empty at first; arrays appended to it are written from now on.
 
-        All its arrays are of this `shape`: what one permutation after the other found, say.
+        All its arrays have this `shape`: the maxima of one permutation, say.
         """
         rows = self._rows.setdefault(name, [])
         if len(rows) > at_most or any(row.shape != shape or not (row < np.inf).all() for row in rows):
@@ -243,7 +243,7 @@ class Checkpoint:
                 raise ValueError(f"checkpoint: {error}; remove the file to start afresh") from None
             if damaged is not None:
                 warn(f"{damaged}: resuming from {os.fspath(path)!r}, which was written before it")
-                # Not to take the place of the good one at the next write.
+                # Otherwise it would replace the good file at the next write.
                 self._file.unlink()
             self._about, self._states = content.about, content.searches
             self._rows = {name: list(rows) for name, rows in content.rows.items()}
@@ -252,7 +252,7 @@ class Checkpoint:
             raise ValueError(f"checkpoint: {damaged}, and there is no earlier one: name another file, or remove it")
 
     def _state_of_file(self) -> tuple[int, ...] | None:
-        """Tell one state of the file from others, as far as the folder knows."""
+        """Return inode, size and time of the file, which change when another search writes it."""
         try:
             found = self._file.stat()
         except OSError:
@@ -260,12 +260,12 @@ class Checkpoint:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-#: What users may give.
+#: The argument `checkpoint`.
 AsCheckpoint = str | os.PathLike[str] | Checkpoint | None
 
 
 def as_checkpoint(checkpoint: AsCheckpoint) -> Checkpoint | None:
-    """Return the argument `checkpoint` as what it stands for."""
+    """Return the argument `checkpoint` as a Checkpoint, or None."""
     return checkpoint if checkpoint is None or isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
 
 
@@ -280,9 +280,9 @@ def keeping(checkpoint: Checkpoint | None, about: Callable[[], Mapping[str, Any]
 
 
 def kept_at_interrupt(checkpoint: Checkpoint | None) -> tuple[str | None, str | None]:
-    """Write what was found before an interrupt; return the file that has it, or why it has not.
+    """Write the finds before an interrupt; return the file that has them, or the reason why it has not.
 
-    Whatever is wrong with the file, a full disk say, must not take the place of what was found.
+    An error of the file, a full disk say, must not take the place of the finds.
     """
     if checkpoint is None:
         return None, None
@@ -315,7 +315,7 @@ def handing_over(
 
 
 def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Say in what two descriptions of a search differ, as "dimensions: 3 there, 2 here"; "" if in nothing."""
+    """Return the differences between two descriptions of a search, as "dimensions: 3 there, 2 here"; "" if none."""
     differences = []
     for name in dict.fromkeys([*stored, *wanted]):
         there, here = stored.get(name, "none"), wanted.get(name, "none")
@@ -325,11 +325,7 @@ def describe_difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) ->
     return ", ".join(dict.fromkeys(differences))
 
 
-def _of_same_search(some: SearchState, other: SearchState) -> bool:
-    """Say whether maxima are of as many variables, groups and members, and lists of as many members."""
-    return _shapes_found(some) == _shapes_found(other)
-
-
 def _shapes_found(state: SearchState) -> tuple[Any, ...]:
+    """Return the shapes of maxima and of the list of tuples, in which states of one search agree."""
     maxima = [(gains.n_vars, gains.tuples_by_group.shape) for gains in state.found]
     return maxima, None if state.listed is None else state.listed.shape[1:]

@@ -9,22 +9,22 @@ from typing import Any
 from interplay.base.checks import check_int, check_list, shown
 from interplay.statistics.arms import arm_of_tuples, arms_of
 
-#: "auto" looks at all triples where there are at most so many (1818 variables), and at all quadruples of few variables.
-#: Never by the speed of the machine: the same call means the same everywhere.
+#: Upper limits of "auto": it searches triples up to this number of them (1818 variables), and quadruples up to this
+#: number of variables. Never by the speed of the machine: the same call means the same everywhere.
 MAX_TRIPLES = 10**9
 MAX_VARS_OF_QUADRUPLES = 40
 
-#: What users may give.
+#: The argument `dimensions`.
 Dimensions = int | str | Sequence[int]
 
 
 def resolve_dimensions(
     dimensions: Any, arms: Any, n_vars: int, *, one_with: str | None = None
 ) -> tuple[int | tuple[int, ...], tuple[str, ...] | None]:
-    """Return one number, or all that are searched in one call with the arms that are combined.
+    """Return one number, or several numbers that are searched in one call, with the arms that are combined.
 
-    `one_with` names another argument that goes with one dimension only, because samples are then not exchangeable one
-    by one as the rank tests of the arms take them to be: "auto" is then 2, and several are refused.
+    `one_with` names another argument that allows one number only, because samples are then not exchangeable one by one,
+    which the rank tests of the arms assume. Then "auto" is 2, and several numbers are refused.
 
     Examples
     --------

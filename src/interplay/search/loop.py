@@ -62,7 +62,7 @@ class Shard:
 
 
 class KeptTuples(Protocol):
-    """What a loop keeps of the rows of its searches, where it does not look for maxima."""
+    """Chooses the tuples that a loop keeps from the rows of its searches, where it does not look for maxima."""
 
     def sink(self) -> Rows:
         """Return the sink of a search."""
@@ -78,7 +78,7 @@ class KeptTuples(Protocol):
 
 
 class TileLoop:
-    """What of a search is to be done here, what is done, and what was found.
+    """State of a search: the tiles to be searched here, the tiles that are done, and the finds.
 
     The work is a line: the first discretisation with all its lists of tiles, the second, and so on. A shard is a
     stretch of that line, so that it needs the planes of few discretisations.
@@ -90,17 +90,17 @@ class TileLoop:
         The lists of tiles to search for each discretisation.
     discretizations : int
     nothing : list of MaxGains
-        What each list starts from, in a search for maxima.
+        Maxima with which each list starts, in a search for maxima.
     kind : str
         The kind of the sinks, see `Sink`.
     names : list of str
-        Of the real variables, to tell of the best.
+        Of the real variables, to show the best.
     shapes : list of TileShape
         How the tiles were cut.
     shard : Shard, optional
         Do only this part.
     costs : callable
-        Returns about what the tiles of a list cost, (n_tiles,) float64.
+        Returns the estimated costs of the tiles of a list, (n_tiles,) float64.
     checkpoint : Checkpoint, optional
         Where to keep the state, under `name`.
     """
@@ -129,7 +129,7 @@ class TileLoop:
         spans, total_cost = self._spans(shard, costs)
         self._span = dict(zip(self._places, spans, strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
-        # Nobody else has to know how a search that is neither kept nor shared out is cut.
+        # The layout of a search that is neither kept nor sharded is compared with no other.
         layout = _layout(searches, total_cost) if shard is not None or checkpoint is not None else ""
         fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), [])
         if kind == Maxima.kind:
@@ -160,12 +160,12 @@ class TileLoop:
 
     @property
     def searched(self) -> SearcherCounts:
-        """Tiles and tuples done so far, by who searched them."""
+        """Tiles and tuples done so far, by searcher."""
         return self._state.searched
 
     @property
     def layout(self) -> str:
-        """Tells this way of cutting the search from others; shards of one search agree in it."""
+        """Hash of the way in which the search is cut into tiles; shards of one search agree in it."""
         return self._state.layout
 
     def tiles_at(self, d: int, i: int = 0) -> TupleTiles:
@@ -194,7 +194,7 @@ class TileLoop:
         show: ShowDone | None,
         keep: KeptTuples | None = None,
     ) -> None:
-        """Search what is left of list `i` for discretisation `d`: for maxima, or for the tuples that `keep` keeps."""
+        """Search the tiles left of list `i` for discretisation `d`: for maxima, or for the tuples that `keep` keeps."""
         left = self._left((d, i))
         if not len(left):
             return
@@ -226,7 +226,7 @@ class TileLoop:
                     then = now
         except SearchInterrupted as interrupt:
             if interrupt.partial is not None:
-                # What was found in tiles that are not done is a help to the pruning, and no harm.
+                # Finds in tiles that are not done help the pruning and do no harm.
                 state.found[i] = interrupt.partial
             self._n_done = before + interrupt.done * n_tuples
             raise
@@ -248,7 +248,7 @@ class TileLoop:
             keep.check(len(state.listed))
 
     def _shown(self, show: ShowDone | None, sink: Sink) -> OnProgress | None:
-        """Show the progress of one search among others, with its finds; those of tuples, not of variables alone."""
+        """Return a function that shows progress and best finds: of tuples, also while variables alone are searched."""
         told = part(show, self._n_done)
         if told is None:
             return None
@@ -261,7 +261,7 @@ class TileLoop:
         return tell
 
     def stop(self, interrupt: KeyboardInterrupt) -> NoReturn:
-        """Keep what was found before an interrupt, wherever it struck, and hand it over."""
+        """Keep the finds before an interrupt, wherever it was raised, and raise it again with them."""
         if not self._has_begun:
             raise interrupt
         kept_in, not_kept = kept_at_interrupt(self._checkpoint)
@@ -276,7 +276,7 @@ class TileLoop:
     def _spans(
         self, shard: Shard | None, costs: Callable[[TupleTiles], FloatArray]
     ) -> tuple[list[tuple[int, int]], float | None]:
-        """First tile and end at each place: tiles that start, on the line of all costs, in the shard; its length."""
+        """Return first tile and end at each place, of tiles that start in the shard's stretch; and the total cost."""
         if shard is None:
             return [(0, len(self._searches[i])) for _, i in self._places], None
         before = [summed(costs(tiles)) for tiles in self._searches]
@@ -310,19 +310,16 @@ class TileLoop:
     def _tuples_before(self, at: tuple[int, int]) -> float:
         """Count the tuples done before a place, and at it."""
         before = sum(self._tuples_at(place) for place in self._places if place < at)
-        return before + self._tuples_done_at(at)
-
-    def _tuples_done_at(self, place: tuple[int, int]) -> float:
-        if place not in self._span:  # behind the last one: all is done
-            return 0.0
-        begin, end = self._span[place]
-        return float(self._searches[place[1]].n_tuples[begin:end][self._state.done].sum())
+        if at not in self._span:  # behind the last one: all is done
+            return before
+        begin, end = self._span[at]
+        return before + float(self._searches[at[1]].n_tuples[begin:end][self._state.done].sum())
 
 
 def _layout(searches: Sequence[TupleTiles], total_cost: float | None) -> str:
-    """Tell one way of cutting from another, without hashing up to a hundred million tiles: blocks decide them.
+    """Return a hash of the blocks, which decide the tiles: there may be a hundred million of these.
 
-    Shards are stretches of the line of costs, so that what the tiles cost belongs to the way shards are cut.
+    Shards are stretches of the line of costs, so that the total cost is hashed, too.
     """
     digest = hashlib.blake2b(digest_size=16)
     if total_cost is not None:

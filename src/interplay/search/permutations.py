@@ -53,9 +53,9 @@ def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_r
 
 
 def permuted_classes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[DecisionClasses]:
-    """Return the classes of one relabeling after the other; all that are allowed, where they are no more.
+    """Yield the classes of one relabeling after the other: all allowed ones, where these are at most `n_permutations`.
 
-    Number b is the same whatever `n_permutations` is, unless all are gone through.
+    Relabeling number b does not depend on `n_permutations`, unless all are gone through.
     """
     classes = comparison.classes
     relabelings = allowed_relabelings(comparison).relabelings(
@@ -78,8 +78,8 @@ def search_permuted(
 ) -> FloatArray:
     """Return the maxima, (n_permutations, n_vars, n_groups), of the variables of a search under relabelings.
 
-    Fewer where none of the variables can become significant any more, if that `may_stop` them: not in a shard, which
-    does not know the maxima of the others.
+    With `may_stop`, permutations end where no variable can become significant any more. A shard must not end early: it
+    does not know the maxima of other shards.
     """
     n_planned = allowed_relabelings(comparison).n_used(settings.n_permutations)
     found: list[FloatArray] = []
@@ -121,7 +121,7 @@ def _search_once(
     *,
     before: float,
 ) -> FloatArray:
-    """Search all discretisations for these classes; returns (n_vars, n_groups). So many tuples were done `before`."""
+    """Search all discretisations for these classes; return (n_vars, n_groups). `before` counts the tuples done."""
     gains, settings = None, search.settings
     for d in range(settings.discretizations):
         tiles = search.loop.tiles_at(d)

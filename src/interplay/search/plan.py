@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -13,17 +13,32 @@ from interplay.base.arrays import BitPlanes, BoolArray, MaxGains, TupleTiles
 from interplay.base.progress import Progress, show_progress
 from interplay.codes.coded import CodedComparison
 from interplay.codes.planes import planes_to_come
-from interplay.engines.base import USUAL_TILES, Engine
+from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.choice import EngineChoice, SearchWork, choose_engine
-from interplay.engines.routing import tile_costs
+from interplay.engines.routing import tile_costs, tiles_too_large
 from interplay.engines.sinks import Maxima
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import KeptTuples, Shard, TileLoop
 from interplay.search.settings import SearchSettings, check_workspace
-from interplay.search.tile_shapes import cut_for_processor
 from interplay.search.tiles import make_tuple_tiles
 from interplay.study.study import Study
 from interplay.study.table import Table
+
+#: A tile should take no longer: threads and machines finish together, and little is lost where a search is cut short.
+_MAX_TILE_SECONDS = 5.0
+
+#: Shapes to try where the usual tiles take longer, or their blocks are too large, from large to small. The variables
+#: that fill lanes are the last to become fewer.
+_SMALLER = (
+    TileShape(block_size=16, middle_size=64),
+    TileShape(block_size=16, middle_size=16),
+    TileShape(block_size=8, middle_size=16),
+    TileShape(block_size=8, middle_size=8),
+    TileShape(block_size=6, middle_size=8),
+    TileShape(block_size=4, middle_size=8),
+    TileShape(block_size=4, middle_size=4),
+    TileShape(block_size=8, middle_size=16, n_lanes=64),
+)
 
 
 def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> dict[str, Any]:
@@ -38,7 +53,7 @@ def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> d
 
 
 def least_work(table: Table, settings: SearchSettings) -> SearchWork:
-    """Return how much there is to do at least: of two levels, before anybody looks at the columns."""
+    """Return a lower bound of the work, with two levels of each variable: columns are not surveyed yet."""
     return SearchWork.of(
         np.full(table.n_vars, 2),
         n_vars=table.n_vars,
@@ -145,17 +160,10 @@ def prepare_search(
     worker = choose_engine(choice, work)
     dimensions = [settings.dimensions] + [1] * alone
     stratum = np.array([] if n_strata is None else [n_strata], dtype=np.int64)
-    levels_of_rows = [np.concatenate([stratum, n_levels[:n]]) for n in [len(n_levels)] + [table.n_vars] * alone]
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
     cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
     cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
-    n_vars = len(stratum) + table.n_vars
-    rows: dict[str, Any] = {
-        "n_levels": levels_of_rows[0],
-        "n_vars": n_vars,
-        "class_sizes": classes.sizes,
-        "pseudocount": settings.pseudocount,
-    }
+    to_come = planes_to_come(np.concatenate([stratum, n_levels]), classes.sizes, n_vars=len(stratum) + table.n_vars)
     # A search that was begun on one engine goes on with another; shards with and without a GPU must cut alike.
     begun = None if checkpoint is None else checkpoint.tile_shapes(name)
     if begun is not None:
@@ -163,14 +171,14 @@ def prepare_search(
     else:
         wanted = [worker.tile_shape(k + len(stratum)) if shard is None else USUAL_TILES for k in dimensions]
         cut = [
-            cut_for_processor(cut_as, **rows) if shape == USUAL_TILES else (shape, cut_as(**vars(shape)))
+            cut_for_processor(cut_as, to_come, settings.pseudocount)
+            if shape == USUAL_TILES
+            else (shape, cut_as(**vars(shape)))
             for shape, cut_as in zip(wanted, cuts, strict=True)
         ]
     shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
-    nothing = [
-        MaxGains.empty(levels, tiles, n_vars=n_vars, n_classes=classes.n_classes)
-        for levels, tiles in zip(levels_of_rows, searches, strict=True)
-    ]
+    of_searches = [to_come] + [_real_rows(to_come)] * alone
+    nothing = [MaxGains.none_yet(planes, tiles) for planes, tiles in zip(of_searches, searches, strict=True)]
     loop = TileLoop(
         worker,
         searches,
@@ -180,23 +188,40 @@ def prepare_search(
         names=table.names,
         shapes=shapes,
         shard=shard,
-        costs=partial(tile_costs, **rows),
+        costs=partial(tile_costs, to_come, pseudocount=settings.pseudocount),
         checkpoint=checkpoint,
         name=name,
     )
-    to_come = planes_to_come(levels_of_rows[0], classes, n_vars=n_vars)
     worker.begin(to_come, searches[0], kind=kind, pseudocount=settings.pseudocount)
     return PreparedSearch(coded, settings, searches, loop)
 
 
+def cut_for_processor(
+    cut: Callable[..., TupleTiles], planes: BitPlanes, pseudocount: float
+) -> tuple[TileShape, TupleTiles]:
+    """Cut into tiles of the usual shape, or of the first shape that suits the searchers; return the shape, too.
+
+    Where no shape suits, the nearest is taken: blocks become larger than asked for where tiles would be too many. A
+    plain search is cut like shards, checkpoints and clusters. `cut` takes the sizes of blocks; planes need no words.
+    """
+    nearest: tuple[tuple[bool, float], TileShape, TupleTiles] | None = None
+    for shape in (USUAL_TILES, *_SMALLER):
+        tiles = cut(**vars(shape))
+        wants_smaller, nanoseconds = tiles_too_large(planes, tiles, pseudocount)
+        misses = wants_smaller, max(1e-9 * nanoseconds, _MAX_TILE_SECONDS)
+        if nearest is None or misses < nearest[0]:
+            nearest = misses, shape, tiles
+        if misses == (False, _MAX_TILE_SECONDS):
+            break
+    assert nearest is not None
+    return nearest[1:]
+
+
 def _real_rows(planes: BitPlanes) -> BitPlanes:
     """Leave the contrast variables out."""
-    n_planes = planes.plane_start[planes.n_vars]
-    return BitPlanes(
-        words=planes.words[:n_planes],
+    return replace(
+        planes,
+        words=planes.words[: planes.plane_start[planes.n_vars]],
         plane_start=planes.plane_start[: planes.n_vars + 1],
         n_levels=planes.n_levels[: planes.n_vars],
-        class_word_start=planes.class_word_start,
-        class_sizes=planes.class_sizes,
-        n_vars=planes.n_vars,
     )

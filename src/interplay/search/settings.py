@@ -1,4 +1,4 @@
-"""What a search and a selection are given, checked before any long work: settings, contrast, variables asked for."""
+"""Settings of searches and selections, contrast variables, variables asked for: checked before any long work."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from interplay.base.arrays import MAX_CONTRAST, MAX_DISCRETIZATIONS, BoolArray, DecisionClasses, IntArray
-from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
+from interplay.base.arrays import MAX_CONTRAST, BoolArray, DecisionClasses, IntArray
+from interplay.base.checks import check_choice, check_int, check_list, check_real, naming_argument, shown
 from interplay.base.seeds import resolve_seed
-from interplay.codes.coder import MISSING_CHOICES, Discrete, resolve_range
-from interplay.codes.contrast import naming_contrast
+from interplay.codes.coder import MISSING_CHOICES, Discrete
 from interplay.codes.survey import forced_kinds
 from interplay.search.dimensions import resolve_dimensions
 from interplay.statistics.arms import arm_of_tuples
@@ -21,6 +20,7 @@ from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
+from interplay.study.rank_thresholds import check_discretization
 from interplay.study.table import Table, as_table
 
 #: Working memory of one thread, which holds the cells of a tuple and of its prefixes.
@@ -34,13 +34,13 @@ _AUTO_CONTRAST_BOUNDS = (300, 1000)
 #: never a time, so that the result does not depend on the machine.
 MAX_PERMUTED_TUPLES = 10**12
 
-#: A slip beyond this.
+#: A larger number is a slip.
 MAX_PERMUTATIONS = 10**7
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """What decides the gains, checked, with the seed and the range made definite."""
+    """The settings that decide the gains, checked, with a definite seed and range."""
 
     dimensions: int
     divisions: int
@@ -53,9 +53,9 @@ class SearchSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Take from a file's values, or from more settings than these, what is asked for here.
+        """Take these settings from the values of a file, or from a larger set of settings.
 
-        What has a default may be missing: `to_dict` leaves it out where it is not used.
+        Settings with a default may be missing: `to_dict` leaves them out where they are not used.
         """
         needed = [field.name for field in fields(cls) if field.name in values or field.default is MISSING]
         return cls(**{name: values[name] for name in needed})
@@ -63,7 +63,7 @@ class SearchSettings:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values by the names of the arguments, for users and files.
 
-        Without those that are not used, which are as they are by default.
+        Settings that are not used, which have their defaults, are left out.
         """
         unused = {field.name for field in fields(self) if field.default is not MISSING and self._is_default(field)}
         return {name: value for name, value in vars(self).items() if name not in unused}
@@ -74,12 +74,12 @@ class SearchSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionSettings(SearchSettings):
-    """What decides a selection: the settings of its searches, and how their gains are judged.
+    """The settings that decide a selection: those of its searches, and how their gains are judged.
 
-    `decision` is what the decision was found to be; how many contrast variables there are is definite. `permutations`
-    says, if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
-    several sizes of tuples are searched in one call, `all_dimensions` are these, `dimensions` is the largest, and
-    `arms` are the tests that are combined; of one size they are None.
+    `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `permutations` says, if there
+    are groups or where it was asked for, whether p-values come from permutations; else it is None. Where several sizes
+    of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms` are the tests
+    that are combined; with one size both are None.
     """
 
     n_contrast: int
@@ -96,7 +96,7 @@ class SelectionSettings(SearchSettings):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Take them from what `to_dict` gave, or a file has kept of that."""
+        """Take the settings from the values of `to_dict`, which a file may have kept."""
         if isinstance(values["dimensions"], int):
             return super().of(values)
         several = tuple(values["dimensions"])
@@ -111,7 +111,7 @@ class SelectionSettings(SearchSettings):
 
     @property
     def searched(self) -> tuple[int, ...]:
-        """The sizes of tuples to search; of several, variables alone always: synergies are what is beyond them."""
+        """The sizes of tuples to search; several always include variables alone: synergies are measured beyond them."""
         if self.all_dimensions is None or self.arms is None:
             return (self.dimensions,)
         return (1, *(k for k in self.all_dimensions if k > 1 and arm_of_tuples(k) in self.arms))
@@ -140,19 +140,12 @@ def check_search_settings(
         raise ValueError(
             f"dimensions={number} needs at least {number} variables, and X has {table.n_vars}: lower dimensions"
         )
-    divisions = check_int("divisions", divisions, low=1, high=255)
-    discretizations = check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS)
+    cuts = check_discretization(
+        table.n_samples, dimensions=dimensions, divisions=divisions, discretizations=discretizations, range_=range_
+    )
     return SearchSettings(
         dimensions=dimensions,
-        divisions=divisions,
-        discretizations=discretizations,
-        range_=resolve_range(
-            range_,
-            n_samples=table.n_samples,
-            dimensions=dimensions,
-            divisions=divisions,
-            discretizations=discretizations,
-        ),
+        **cuts,
         pseudocount=check_real("pseudocount", pseudocount, low=0.0, high=1e6),
         discrete=_check_discrete(discrete, table),
         missing=check_choice("missing", missing, MISSING_CHOICES),
@@ -271,7 +264,7 @@ def _check_n_contrast(n_contrast: int | str, n_vars: int, settings: SearchSettin
 
 def check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, table: Table) -> Table:
     """Return contrast variables as a table, once they and their sources are known to fit X."""
-    with naming_contrast():
+    with naming_argument("contrast"):
         contrast_table = as_table(contrast)
     if contrast_table.n_samples != table.n_samples:
         raise ValueError(
@@ -289,7 +282,7 @@ def check_contrast(contrast: Any, sources: IntArray | Sequence[int] | None, tabl
 
 
 def _check_discrete(discrete: Discrete, table: Table) -> Discrete:
-    """Return it to be used and recorded, once it is known to fit the table: parts of the table say less."""
+    """Return `discrete` to be used and recorded, checked against the whole table: a part of it has fewer columns."""
     listed = discrete if isinstance(discrete, str) else check_list("discrete", discrete)
     forced_kinds(listed, table)
     return listed

@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.engines.base import TileShape
 from interplay.engines.routing import LANES, TRIPLE_BLOCK, max_block_size
 
-#: Variables per small block, by dimensions: enough of them that what is computed once per block pays, few enough that
-#: counts of sub-tuples stay in cache and that there are tiles for many threads.
+#: Variables per small block, by dimensions: enough that work done once per block pays, few enough that counts of
+#: sub-tuples stay in cache and that there are tiles for many threads.
 _BLOCK_SIZE = {1: 256, 2: 64, 3: 64, 4: 32}
 _BLOCK_SIZE_BEYOND = 16
 
-#: In 5D and with two levels, larger ones pay where they leave one or two blocks beside the last: more prefixes share
-#: what is computed, and so few variables need no tiles for many threads.
+#: In 5D and with two levels, larger blocks pay where they leave one or two beside the last: more prefixes share work,
+#: and a table of few variables needs no tiles for many threads.
 _LARGE_BLOCK_SIZE = 26
 
 #: Blocks grow where there would be more tiles than this: they are listed in memory.
@@ -40,10 +41,7 @@ def make_tuple_tiles(
     asked_for: BoolArray | None = None,
     require: str = "any",
     stratum_levels: int | None = None,
-    block_size: int | None = None,
-    middle_size: int | None = None,
-    n_lanes: int | None = None,
-    even: bool = True,
+    **shape: Any,
 ) -> TupleTiles:
     """Cut the tuples of a search into tiles.
 
@@ -61,10 +59,8 @@ def make_tuple_tiles(
     stratum_levels : int, optional
         A stratum with this many levels is one more member of every tuple. It is row 0 of the tiles; variable v is row
         v + 1.
-    block_size, middle_size, n_lanes : int, optional
-        Variables per small, middle and lane block; they change the speed, never the result.
-    even : bool
-        Cut into blocks of even size, rather than into full blocks and a rest, and in the order that suits a processor.
+    **shape
+        Attributes of a `TileShape`: they change the speed, never the result.
 
     Examples
     --------
@@ -76,10 +72,7 @@ def make_tuple_tiles(
         "n_vars": n_vars,
         "dimensions": dimensions,
         "stratum_levels": stratum_levels,
-        "block_size": block_size,
-        "middle_size": middle_size,
-        "n_lanes": n_lanes,
-        "even": even,
+        "shape": TileShape(**shape),
     }
     if asked_for is None and len(n_levels) <= _FEW_VARIABLES:
         return _tiles_of_few(np.asarray(n_levels, dtype=np.int64).tobytes(), **how)
@@ -104,10 +97,7 @@ def _cut_into_tiles(
     asked_for: BoolArray | None,
     require: str,
     stratum_levels: int | None,
-    block_size: int | None,
-    middle_size: int | None,
-    n_lanes: int | None,
-    even: bool,
+    shape: TileShape,
 ) -> TupleTiles:
     kept = np.ones(n_vars, dtype=bool)
     wanted = np.zeros(n_vars, dtype=bool)
@@ -116,18 +106,19 @@ def _cut_into_tiles(
         wanted = asked_for
 
     real = np.flatnonzero(kept)
-    # Blocks never mix what tiles tell apart: first whether asked for, then the number of levels.
+    # Blocks never mix variables that tiles distinguish: first by whether asked for, then by the number of levels.
     real = real[np.lexsort((real, n_levels[real], ~wanted[real]))]
     contrast = np.arange(n_vars, len(n_levels))
     contrast = contrast[np.lexsort((contrast, n_levels[contrast]))]
 
     n_members = dimensions + (stratum_levels is not None)
-    size, lanes = block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND), n_lanes or LANES
-    if n_members == dimensions == 5 and block_size is None:
+    even, lanes = shape.even, shape.n_lanes or LANES
+    size = shape.block_size or _BLOCK_SIZE.get(n_members, _BLOCK_SIZE_BEYOND)
+    if n_members == dimensions == 5 and shape.block_size is None:
         are_few = len(real) <= 2 * _LARGE_BLOCK_SIZE + TRIPLE_BLOCK
         size = _LARGE_BLOCK_SIZE if are_few and np.all(n_levels <= 2) else size
     # Where few variables come after the prefix, their pairs are searched together: all of them in one tile.
-    middle = middle_size or (LANES if n_members > 3 and len(real) <= LANES else size)
+    middle = shape.middle_size or (LANES if n_members > 3 and len(real) <= LANES else size)
     max_size = max_block_size(n_members) if n_members > 3 else len(n_levels)
     while size < max_size and _n_tiles(len(real), len(contrast), dimensions, size, middle, lanes) > _MAX_TILES:
         size = min(2 * size, max_size)
@@ -146,7 +137,7 @@ def _cut_into_tiles(
     middle_start = _cut(lane_start, middle, even)
     runs = middle_start
     if even and n_members > 3 and len(real) > TRIPLE_BLOCK:
-        # Their triples are searched together: they would be the last few of very many prefixes.
+        # Triples of the last variables are searched together: they would be the last few of very many prefixes.
         runs = np.union1d(runs, len(real) - TRIPLE_BLOCK)
     block_start = _cut(runs, size, even)
     order = np.concatenate([real, contrast])
@@ -228,7 +219,7 @@ def _cut(runs: IntArray, size: int, even: bool) -> IntArray:
 
 
 def _cut_lanes(lanes: int, even: bool, n_levels: IntArray, *keys: npt.NDArray[Any]) -> IntArray:
-    """Starts of lane blocks, like `_cut`; instead of even ones, full ones, and a first one with what is left over.
+    """Starts of lane blocks, like `_cut`; instead of even blocks, full ones, and a first one with the rest.
 
     Most prefixes have come so far in the order that the first block is behind them: it may be small. A variable of c
     levels takes c − 1 lanes, in groups of 16 variables; blocks hold whole registers of them.

@@ -30,7 +30,7 @@ def beyond_covariates(covariates: Covariates, survival: Survival | None = None) 
         rows = comparison.rows
         here = covariates if rows is None else covariates.of_samples(rows)
         if survival is None:
-            return covariate_test(comparison.classes.codes, cells, part_cells, here.design)
+            return covariate_test(comparison.classes.codes, cells, [part_cells], here.design)
         times = survival if rows is None else survival.of_samples(rows)
         return hazard_test(times.time, times.event, cells, part_cells, here.design)
 

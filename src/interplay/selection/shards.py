@@ -31,10 +31,10 @@ from interplay.selection.runs import SearchedRun, SearchedSelection, search_sele
 from interplay.selection.significance import selection_from
 from interplay.selection.task import SelectionTask
 from interplay.statistics.permutations.step_down import decided_after
-from interplay.study.column_subset import ColumnSubset
 from interplay.study.groups import Groups
 from interplay.study.strata import Strata
 from interplay.study.study import Study
+from interplay.study.subsets import ColumnSubset
 from interplay.study.table import Table, as_table
 
 

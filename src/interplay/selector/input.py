@@ -15,8 +15,8 @@ from interplay.study.anndata_table import is_anndata
 from interplay.study.columns import ColumnKind
 from interplay.study.groups import Groups
 from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
-from interplay.study.row_subset import RowSubset
 from interplay.study.strata import Strata
+from interplay.study.subsets import RowSubset
 from interplay.study.table import Table
 
 

@@ -36,9 +36,8 @@ from interplay.selector.kept import KeptVariables, kept_variables
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.groups import make_groups
-from interplay.study.named_columns import refuse_decision_in_table
+from interplay.study.named_columns import refuse_decision_in_table, warn_of_another_order
 from interplay.study.outcome import DECISION_CHOICES
-from interplay.study.sample_labels import warn_of_another_order
 from interplay.study.strata import make_strata
 from interplay.study.survival import split_survival
 from interplay.study.table import Table, as_table

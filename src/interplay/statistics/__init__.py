@@ -9,7 +9,6 @@
     shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
     conditional_test.py    counts             → p-values of single variables, given the margins, by one of
-    exact_test.py              two levels, two classes
     margin_tables.py           all tables with the same margins
     gain_moments.py            mean and variance of the gain, where these are too many
     strata_convolution.py      sums over strata
@@ -19,14 +18,12 @@
     product_maxima.py      scores, residuals  → the strongest product of each variable with another
     arms.py                which tests are combined in one call, with what weights
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
-    combined_p.py          several p-values   → one: their weighted harmonic mean
-    learned_weights.py     p-values of arms   → weights that lean to the arms in which others were found
+    combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
     covariate_test.py, log_rank.py             classes or times + cells → does a tuple tell more than covariates?
     retest.py              second tests of variables, with covariates or times
     survival_curves.py     times + cells      → Kaplan and Meier's curves
     verdicts.py            tests of tuples    → interaction, additive, unclear
-    association.py         two variables      → how much they say the same
-    clusters.py            correlations       → groups of redundant variables
+    association.py         two variables      → how much they say the same; groups of redundant variables
     leaks.py               values + classes   → is a column a leak of the outcome, or an identifier?
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values

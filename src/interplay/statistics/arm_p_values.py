@@ -1,23 +1,19 @@
-"""What the tests of several dimensions say about each variable, and how each variable was found."""
+"""p-values of tests of several dimensions → p-values of arms and variables, and how each variable was found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.files.types import Check
-from interplay.statistics.arms import arm_of_tuples, found_in_words
-from interplay.statistics.combined_p import combined_log_p
-from interplay.statistics.learned_weights import learned_weights
+from interplay.statistics.arms import found_in_words
+from interplay.statistics.combined_p import combined_log_p, learned_weights
 from interplay.statistics.null_fit import NullFit
-
-if TYPE_CHECKING:
-    from interplay.results.selection import Selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +54,7 @@ class ArmPValues:
 
     @property
     def is_beyond_alone(self) -> bool:
-        """Whether it leaves out what the variable tells alone."""
+        """Whether the test leaves out the effect of the variable alone."""
         return self.name.startswith(("synergy", "product"))
 
 
@@ -89,44 +85,41 @@ def log_p_of_all(tests: Sequence[ArmPValues]) -> FloatArray:
     return combined_log_p(*weighted_arms(tests))
 
 
-def best_arm(selection: Selection) -> IntArray:
+def best_arm(tests: Sequence[ArmPValues], level: float) -> IntArray:
     """Return the number of the arm in which each variable is found, (n_vars,): the simplest that shows it.
 
-    That is the first whose p-value, over its weight, is small enough for the number of variables. (What shows alone or
-    in a pair shows in triples too, sometimes more clearly.) If there is none, the one with the smallest.
+    That is the first arm whose p-value, divided by its weight, is small enough for the number of variables: an effect
+    of a variable alone, or of a pair, also shows in triples, sometimes more clearly. If no arm is, it is the one with
+    the smallest p-value.
     """
-    log_p, weights = weighted_arms(selection.tests)
+    log_p, weights = weighted_arms(tests)
     weighted = np.where(np.isnan(log_p), np.inf, log_p - np.log(weights))
-    is_enough = weighted < np.log(selection.settings["level"] / len(selection.names))
+    is_enough = weighted < np.log(level / weighted.shape[1])
     return np.asarray(np.where(is_enough.any(axis=0), np.argmax(is_enough, axis=0), np.argmin(weighted, axis=0)))
 
 
-def strongest_test(selection: Selection) -> IntArray:
-    """Return the number of the test that says most about each variable, of the arm in which it is found, (n_vars,).
+def strongest_test(tests: Sequence[ArmPValues], level: float) -> IntArray:
+    """Return the number of the strongest test of each variable, of the arm in which it is found, (n_vars,).
 
-    A variable that shows alone, or given others, may matter with a partner too, and that is what users want to see
-    beside: then it is the test of the smallest tuples that by itself is enough to tell what the variable adds there,
-    in the same comparison of classes.
+    A variable found alone, or given others, may matter with a partner too, which users want to see. Then it is the test
+    of the smallest tuples, in the same comparison of classes, that shows an effect beyond that of the variable alone.
     """
-    tests = selection.tests
     weighted = np.stack([np.where(np.isnan(test.log_p), np.inf, test.log_p - np.log(test.weight)) for test in tests])
     arm_of = np.array([arm_names(tests).index(test.arm) for test in tests])
-    found_in = best_arm(selection)
-    strongest = np.argmin(np.where(arm_of[:, np.newaxis] == found_in, weighted, np.inf), axis=0)
+    n_vars = weighted.shape[1]
+    strongest = np.argmin(np.where(arm_of[:, np.newaxis] == best_arm(tests, level), weighted, np.inf), axis=0)
     is_alone = np.array([test.dimensions == 1 for test in tests])[strongest]
     comparison = np.stack([test.comparison for test in tests])
-    is_same = comparison == comparison[strongest, np.arange(len(selection.names))]
+    is_same = comparison == comparison[strongest, np.arange(n_vars)]
     for size in sorted({test.dimensions for test in tests if test.is_beyond_alone}, reverse=True):
         of_size = np.array([test.is_beyond_alone and test.dimensions == size for test in tests])
         with_partner = np.where(of_size[:, np.newaxis] & is_same, weighted, np.inf)
-        is_enough = with_partner.min(axis=0) < np.log(selection.settings["level"] / len(selection.names))
+        is_enough = with_partner.min(axis=0) < np.log(level / n_vars)
         strongest = np.where(is_alone & is_enough, np.argmin(with_partner, axis=0), strongest)
     return np.asarray(strongest)
 
 
-def found_by(selection: Selection) -> list[str]:
+def found_by(tests: Sequence[ArmPValues], level: float) -> list[str]:
     """Say how each variable was found."""
-    if not selection.tests:
-        return [found_in_words(arm_of_tuples(selection.settings["dimensions"]))] * len(selection.names)
-    words = [found_in_words(arm) for arm in arm_names(selection.tests)]
-    return [words[number] for number in best_arm(selection).tolist()]
+    words = [found_in_words(arm) for arm in arm_names(tests)]
+    return [words[number] for number in best_arm(tests, level).tolist()]

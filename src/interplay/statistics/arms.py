@@ -1,8 +1,8 @@
 """Which tests make up one p-value over several dimensions, and with what weights.
 
-An arm is what users see and may switch off: a way in which a variable can be informative. Each has one test or a few,
+An arm, which users see and may switch off, is a way in which a variable can be informative. Each has one test or a few,
 whose weighted harmonic mean is the p-value of the arm; that of all tests is the p-value of the variable. The harmonic
-mean of harmonic means is that of all, so it makes no difference which way they are added up.
+mean of harmonic means is that of all, so the order of combination makes no difference.
 
 Weights were chosen by power on tables with known truth and then fixed. They are flat: of 130 sets drawn around these,
 the best were one point better in the worst case. `learned_weights` adapts the weights of the arms to a table.
@@ -24,7 +24,7 @@ _OF_PAIRS = {"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10}
 #: Three dimensions and more share this. Their gains add nothing to their synergies.
 _OF_LARGER = {"synergy": 0.24}
 
-#: What "auto" may fit to synergies and products. Gains are fitted as in searches of one size of tuples.
+#: The fit that "auto" may choose for synergies and products. Gains are fitted as in searches of one size of tuples.
 FIT_OF_SYNERGIES = "predictive"
 
 
@@ -37,7 +37,7 @@ class ArmTest(NamedTuple):
 
 
 def arm_of_tuples(dimensions: int) -> str:
-    """Return the name of the arm of tuples of so many members.
+    """Return the name of the arm of tuples with this number of members.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much two variables say the same: 0 if nothing, 1 if one follows from the other.
+"""How much two variables say the same, 0 if nothing, 1 if one follows from the other; groups of redundant variables.
 
 Of two numbers it is the absolute rank correlation (Spearman's), of a number and labels the correlation ratio of the
 ranks, of labels Cramér's V. Each is between 0 and 1 and does not depend on the scale.
@@ -6,13 +6,15 @@ ranks, of labels Cramér's V. Each is between 0 and 1 and does not depend on the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.checks import check_real
 from interplay.study.columns import ColumnKind
 from interplay.study.table import Table
 
@@ -36,16 +38,16 @@ class Associations:
         values = self._read(variable)
         if self._is_label(variable):
             self.labels.append(variable)
-            self._levels.append(_levels(values))
+            self._levels.append(numbered(values))
         else:
             self.numbers.append(variable)
             self._ranks.append(_ranks(values))
 
     def strongest(self, variable: int) -> tuple[int, float]:
-        """Return the kept variable that says most of the same as this one, and how much; −1 and 0 if none is kept."""
+        """Return the kept variable with the strongest association, and its strength; −1 and 0 if none is kept."""
         values = self._read(variable)
         if self._is_label(variable):
-            levels = _levels(values)
+            levels = numbered(values)
             with_numbers = np.array([_correlation_ratio(levels, ranks) for ranks in self._ranks])
             with_labels = np.array([_cramers_v(levels, other) for other in self._levels])
         else:
@@ -65,6 +67,25 @@ class Associations:
         return bool(self.table.kinds[variable] == ColumnKind.LABEL)
 
 
+def clusters(correlation: FloatArray, names: Sequence[str], threshold: float) -> list[list[str]]:
+    """Group variables by their correlations, (n, n); see `Selection.clusters`."""
+    from scipy.sparse.csgraph import connected_components
+
+    threshold = check_real("threshold", threshold, low=0.0, high=1.0)
+    if len(correlation) != len(names):
+        raise ValueError(
+            f"clusters are not available: correlations of {len(names)} variables are not stored, because there are "
+            "more than 3000 or parts were merged without X"
+        )
+    if not names:
+        return []
+    _, label = connected_components(np.abs(correlation) >= threshold - 0.005, directed=False)
+    groups: dict[int, list[str]] = {}
+    for name, group in zip(names, label.tolist(), strict=True):
+        groups.setdefault(group, []).append(name)
+    return list(groups.values())
+
+
 def _ranks(values: npt.NDArray[Any]) -> FloatArray:
     """Return ranks around their mean, of length 1: products of two are correlations."""
     from scipy.stats import rankdata
@@ -76,10 +97,6 @@ def _ranks(values: npt.NDArray[Any]) -> FloatArray:
         ranks[observed] = of_observed - of_observed.mean()
     length = float(np.sqrt(ranks @ ranks))
     return ranks / length if length > 0 else ranks
-
-
-def _levels(values: npt.NDArray[Any]) -> IntArray:
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _correlation_ratio(levels: IntArray, ranks: FloatArray) -> float:

@@ -1,9 +1,9 @@
-"""Counts of variables by level, class and stratum → p-values of their gains, given the sizes of all of these.
+"""Counts of variables by level, class and stratum → p-values of their gains, given the margins.
 
-The test is conditional: how many samples there are of each level and of each class in a stratum is taken as it is, and
-chance shares them out. Its statistic is the gain.
+The test is conditional: the numbers of samples of each level and of each class in a stratum (the margins) are taken as
+given, and chance distributes the samples. Its statistic is the gain.
 
-- Two levels, two classes, no strata: exact (`exact_test`).
+- Two levels, two classes, no strata: exact, as the table is hypergeometric.
 - Other tables: exact, by listing every table with these margins, where a cell expects few samples or p is small; χ²
   where neither is so. Sparse tables that are too many to list have a matched gamma distribution (`margin_tables`).
 - Strata: exact, by convolution (`strata_convolution`).
@@ -15,13 +15,14 @@ import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.statistics.exact_test import log_p_of_two_by_two
 from interplay.statistics.margin_tables import (
+    CellTerms,
     GainNull,
     GammaNull,
     class_pseudocounts,
     listed_null,
     matched_null,
+    rounding_of,
     smallest_expected,
     table_gains,
 )
@@ -36,10 +37,10 @@ MIN_EXPECTED_FOR_CHI2 = 10.0
 #: p-values below them as it should.
 MIN_P_FOR_CHI2 = 0.01
 
-#: So many tables with the same margins are listed, without strata and in a stratum.
+#: Upper limits of the tables with the same margins that are listed, without strata and in a stratum.
 MAX_TABLES, MAX_TABLES_OF_STRATUM = 100_000, 20_000
 
-#: What is in memory at once: distributions of the gain in a stratum, and how often each variable has each of them.
+#: Upper limits of numbers in memory: distributions of the gain in a stratum, and their counts by variable.
 MAX_NULLS, MAX_POWERS = 4000, 16_000_000
 
 _CHI2_PER_BIT = 2 * np.log(2)
@@ -67,15 +68,64 @@ def conditional_log_p(counts: IntArray, *, pseudocount: float) -> FloatArray:
     added = class_pseudocounts(counts[0].sum(axis=(0, 2)), pseudocount)
     tables = np.moveaxis(counts, 3, 1)  # variable, stratum, level, class
     of_classes = tables[0].sum(axis=1)
-    tables = tables[:, (of_classes > 0).sum(axis=1) > 1]  # a stratum of one class says nothing
+    tables = tables[:, (of_classes > 0).sum(axis=1) > 1]  # a stratum of one class carries no information
     if tables.shape[1] == 1 and tables.shape[2:] == (2, 2):
-        return log_p_of_two_by_two(tables[:, 0], added)
+        return _of_two_by_two(tables[:, 0], added)
     log_p, is_sparse = _by_chi2(tables, added, pseudocount)
     left = np.flatnonzero(is_sparse | (log_p < np.log(MIN_P_FOR_CHI2)))
     if len(left):
         test = _of_one_table if tables.shape[1] == 1 else _of_strata
         log_p[left] = test(tables[left], added, log_p[left], is_sparse[left])
     return log_p
+
+
+def _of_two_by_two(counts: IntArray, added: FloatArray) -> FloatArray:
+    """Return ln P(a gain at least as large) of tables (n_tables, 2, 2) that all have the same classes.
+
+    Under chance, given its margins, the table is hypergeometric. Its gains take few values, far apart where samples are
+    few. χ², which has no steps, may then give p-values that are several times too small. The probabilities are summed
+    up once for each size of a level, so a million variables take no longer than their samples.
+    """
+    class_sizes = counts[0].sum(axis=0)
+    log_p = np.zeros(len(counts))
+    if class_sizes.min() == 0:
+        return log_p
+    # Which level is which makes no difference: level 0 is the smaller one.
+    sizes = counts.sum(axis=2)
+    swapped = sizes[:, 0] > sizes[:, 1]
+    smaller = sizes.min(axis=1)
+    in_both = np.where(swapped, counts[:, 1, 1], counts[:, 0, 1])
+    terms = CellTerms.of(int(class_sizes.sum()), added)
+    order = np.argsort(smaller, kind="stable")
+    starts = np.flatnonzero(np.diff(smaller[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        size = int(smaller[group[0]])
+        if size:
+            log_p[group] = _log_p_of_same_margins(in_both[group], size, class_sizes, terms)
+    return log_p
+
+
+def _log_p_of_same_margins(in_both: IntArray, level_size: int, class_sizes: IntArray, terms: CellTerms) -> FloatArray:
+    n_samples, second_class = int(class_sizes.sum()), int(class_sizes[1])
+    mean = level_size * second_class / n_samples
+    deviation = np.sqrt(mean * (1 - second_class / n_samples) * (n_samples - level_size) / max(n_samples - 1, 1))
+    # Of the tables farther away than this, all together are less likely than the last digit of a p-value here.
+    reach = 2 * np.abs(in_both - mean).max() + 10 * deviation + 50
+    lowest = max(0, second_class - (n_samples - level_size), int(mean - reach))
+    highest = min(level_size, second_class, int(mean + reach) + 1)
+    possible = np.arange(lowest, highest + 1)
+    cells = (
+        (0, level_size - possible),
+        (1, possible),
+        (0, n_samples - second_class - level_size + possible),
+        (1, second_class - possible),
+    )
+    # Up to a constant that all tables share, the gain is a sum over the cells.
+    gains = np.sum([terms.gain[q][count] for q, count in cells], axis=0)
+    log_chance = -np.sum([terms.log_factorial[count] for _, count in cells], axis=0)
+    margins = (level_size, n_samples - level_size, second_class, n_samples - second_class)
+    log_chance += terms.log_factorial[list(margins)].sum() - terms.log_factorial[n_samples]
+    return GainNull(gains, log_chance, rounding_of(n_samples)).log_p(gains[in_both - lowest])
 
 
 def _by_chi2(tables: IntArray, added: FloatArray, pseudocount: float) -> tuple[FloatArray, BoolArray]:
@@ -108,7 +158,7 @@ def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_spa
         null: GainNull | GammaNull | None = listed_null(*given, max_tables=MAX_TABLES)
         if null is None and is_sparse[group[0]]:
             null = matched_null(*given)
-        if null is not None:  # else χ² stays: gains of so many tables, none of them sparse, have no visible steps
+        if null is not None:  # else χ² stays: the gains of very many tables, none of them sparse, have no visible steps
             log_p[group] = null.log_p(gains[group])
     return log_p
 

@@ -1,4 +1,4 @@
-"""Classes, cells of a tuple, covariates → does the tuple tell something that covariates do not?"""
+"""Classes, cells of a tuple, covariates → is the tuple informative beyond the covariates?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 
 #: Columns that others explain up to this share of their squared length are left out.
 _DEPENDENT = 1e-10
@@ -19,18 +19,23 @@ _DEPENDENT = 1e-10
 _NEARLY_FLAT = 1e-4
 
 
-def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, design: FloatArray) -> tuple[float, int]:
-    """Compare two models of the classes by their likelihoods: covariates with all cells, and with those of a part.
+def covariate_test(
+    codes: IntArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
+) -> tuple[float, int]:
+    """Compare models of the classes by their likelihoods: covariates with all cells, and with effects of parts.
 
-    The logistic (two classes) or multinomial model of statsmodels. With part cells that are all the same, this is what
-    the cells tell beyond covariates; with cells of all members of a tuple but one, what this one adds.
+    The logistic (two classes) or multinomial model of statsmodels. With one part that is the same for all samples, this
+    tests the cells beyond covariates. With the cells of all members of a tuple but one, it tests the contribution of
+    this member; with all parts that lack one member, the interaction of the tuple beside covariates.
 
     Parameters
     ----------
     codes : (n_samples,) int64
         Classes.
-    cells, part_cells : (n_samples,) int64
-        Number of the cell of each sample; each cell of the whole lies in one of the part.
+    cells : (n_samples,) int64
+        Number of the cell of each sample.
+    parts : sequence of (n_samples,) int64
+        Cells of each part; each cell of the whole lies in one cell of a part.
     design : (n_samples, n_columns) float64
         Covariates.
 
@@ -40,23 +45,6 @@ def covariate_test(codes: IntArray, cells: IntArray, part_cells: IntArray, desig
         Twice the difference of the log-likelihoods.
     df : int
         Its degrees of freedom: columns of the one model that are not in the other, times the classes but one.
-    """
-    return covariate_interaction_test(codes, cells, [part_cells], design)
-
-
-def covariate_interaction_test(
-    codes: IntArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
-) -> tuple[float, int]:
-    """Compare models with all cells of a tuple, and with a sum of effects of the cells of its parts.
-
-    With all parts that lack one member, this is the interaction of the tuple beside covariates.
-
-    Parameters
-    ----------
-    codes, cells, design
-        As in `covariate_test`, which has one part.
-    parts : sequence of (n_samples,) int64
-        Cells of each part.
     """
     n_classes = int(codes.max()) + 1
     of_parts = np.hstack([_dummies(each) for each in parts])
@@ -76,13 +64,15 @@ def covariate_interaction_test(
 def hazard_test(
     time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray, design: FloatArray
 ) -> tuple[float, int]:
-    """Return the same for times that may be censored: the partial likelihoods of Cox's proportional hazards.
+    """Compare the models for times that may be censored: by the partial likelihoods of Cox's proportional hazards.
 
     Parameters
     ----------
     time, event : (n_samples,) float64, bool
-    cells, part_cells, design
+    cells, design
         As in `covariate_test`.
+    part_cells : (n_samples,) int64
+        Cells of its one part.
     """
     constant = np.ones((len(time), 1))
     # Hazards have no constant: it stands first, and is left out again.
@@ -99,7 +89,7 @@ def hazard_test(
 
 
 def _dummies(cells: IntArray) -> FloatArray:
-    numbers = np.unique(cells, return_inverse=True)[1].reshape(-1)
+    numbers = numbered(cells)
     return np.asarray(numbers[:, np.newaxis] == np.arange(int(numbers.max()) + 1), dtype=np.float64)
 
 
@@ -111,7 +101,7 @@ def _independent(columns: FloatArray) -> FloatArray:
     products = scaled.T @ scaled
     kept: list[int] = []
     for j in range(len(products)):
-        # What the column has beyond those before it: its squared distance from the space they span.
+        # The squared distance of the column from the space spanned by the columns kept before it.
         of_kept = np.linalg.solve(products[np.ix_(kept, kept)], products[kept, j]) if kept else np.empty(0)
         if products[j, j] - products[kept, j] @ of_kept > _DEPENDENT:
             kept.append(j)

@@ -1,4 +1,4 @@
-"""Where samples are too few for anything to be found in 2D and more, and what is said of it.
+"""A note where samples are too few for anything to be found in 2D and more.
 
 Contrast variables have the same few values as the others, and the null is fitted to these, so p-values hold. Where
 samples are so few that gains stay below those of χ², p-values are too large and nothing can be found: users who find

@@ -16,11 +16,11 @@ import numpy as np
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.statistics.score_test import Moments, score_log_p
 
-#: At most so many variables are given, and at most a tenth as many as there are samples.
+#: Upper limits of the variables that are given: in all, and per sample.
 _MAX_GIVEN = 200
 _GIVEN_PER_SAMPLE = 0.1
 
-#: A variable is strong if its own p-value is below this, or, of many variables, if chance would make one strong.
+#: A variable is strong if its own p-value is below this and below 1/n_vars, which one variable reaches by chance.
 _STRONG_P = 0.01
 
 #: If others leave less than this share of a variable's variance, they determine it.
@@ -48,7 +48,7 @@ def choose_strong(log_p: FloatArray, n_samples: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class GivenOthers:
-    """What strong variables leave of the classes, and of other variables.
+    """Residuals of the classes, and of other variables, after a regression on strong variables.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class GivenOthers:
         centred = centred_within(strong, codes)
         is_kept = np.zeros(len(strong), dtype=bool)
         if len(strong):
-            # In QR, the diagonal is what a column has beyond those before it.
+            # In QR, the diagonal is the length of a column beyond the columns before it.
             left = np.abs(np.diag(np.linalg.qr(centred.T, mode="r"))) ** 2
             is_kept[: len(left)] = left > _NOTHING_LEFT * np.maximum((centred**2).sum(axis=1)[: len(left)], 1e-300)
         kept = centred[is_kept]
@@ -103,7 +103,7 @@ class GivenOthers:
         left = squares - of_basis
         left[left <= _NOTHING_LEFT * squares] = 0.0
         moments = Moments.none(len(scores), len(self.residuals)).with_stratum(
-            # Residuals have nothing in common with the basis: what it takes out of the scores makes no difference here.
+            # Residuals are orthogonal to the basis, so that scores need not be projected here.
             statistic=np.where(left[:, np.newaxis] > 0, centred @ self.residuals.T, 0.0),
             squares=left,
             cubes=cubes,
@@ -143,5 +143,5 @@ def centred_within(scores: FloatArray, strata: IntArray) -> FloatArray:
 
 
 def _without(rows: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return what the basis leaves of the rows."""
+    """Return the residuals of the rows after projection on the basis."""
     return np.asarray(rows - (rows @ basis.T) @ basis)

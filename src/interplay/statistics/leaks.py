@@ -1,8 +1,8 @@
 """Variables to be looked at before they are believed: leaks of the outcome, and identifiers.
 
 A column that follows from the outcome (the date of death of those who died), or that numbers the samples in an order
-that knows it, is the most significant of all and tells nothing. Such columns are recognised by their values alone, so
-each caution is a question to the user, who knows what the column is.
+that knows it, is the most significant of all and useless. Leaks are recognised by their values alone, so each caution
+is a question to the user, who knows the meaning of the column.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, IntArray
+from interplay.base.arrays import BoolArray, IntArray, numbered
 from interplay.base.chi_squared import log_chi2_tail
 
 if TYPE_CHECKING:
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[Any]
 
-#: Fewer samples in a class than this are told apart by chance too often; and by ranges of a good measurement.
+#: Smaller classes are separated by chance too often; and, with the second number, by ranges of a good measurement.
 _MIN_CLASS_SIZE = 5
 _MIN_CLASS_SIZE_OF_RANGES = 20
 
-#: Levels count as such if they have as many samples as this on average; otherwise the order of values is looked at.
+#: Values are compared as levels if they have at least this many samples on average; otherwise by their order.
 _MIN_LEVEL_SIZE = 5
 
-#: Of so many samples and more, almost all with values of their own, a whole number may be an identifier.
+#: Whole numbers may be identifiers if there are at least this many, of which at least this share is distinct.
 _MIN_SAMPLES = 20
 _UNIQUE_SHARE = 0.95
 
 #: Running numbers leave out less than every other number.
 _LARGEST_STEP = 2.0
 
-#: What people call identifiers.
+#: Usual names of identifiers.
 _ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uid|uuid|nr|no|num|number|index|idx|key|rowid|mrn|ssn|barcode)s?$|^unnamed")
 _CAMEL_ID = re.compile(r"[a-z](ID|Id)$")
 
-#: A gain is that of missing values alone if what the others add is no more than chance, and theirs is more.
+#: A gain comes from missing values alone if, at this significance level, their part is significant and the rest is not.
 _CHANCE = 0.05
 
 
@@ -62,7 +62,7 @@ def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) ->
     sizes = np.bincount(classes)
     if len(sizes) < 2 or sizes.min() < _MIN_CLASS_SIZE:
         return False
-    codes = np.unique(values, return_inverse=True)[1].reshape(-1)  # all NaN are one value
+    codes = numbered(values)  # all NaN are one value
     n_levels = int(codes.max()) + 1
     if n_levels < 2:
         return False
@@ -123,7 +123,7 @@ def has_id_name(name: str) -> bool:
 
 
 def gains_by_missing_values_alone(counts: TupleCounts, variable: int, *, n_tuples: float) -> bool:
-    """Say whether a variable, whose last level is "missing", tells no more in its tuple than which values are missing.
+    """Say whether the gain of a variable in its tuple comes from its last level, "missing", alone.
 
     The gain given the other members is split in two: of missing against observed, and between the observed levels. The
     tuple is the best of `n_tuples`, by which p-values of both parts are multiplied.

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.statistics.margin_tables import GainNull
+from interplay.statistics.margin_tables import GainNull, next_choices
 from interplay.statistics.score_test import Moments
 
 #: p-values above this stay approximate: no adjusted p-value that they lead to is of interest.
 _MAX_P_LISTED = 0.05
 
-#: So many tables with the same margins are listed.
+#: Upper limit of the tables with the same margins that are listed.
 _MAX_TABLES = 50_000
 
 
@@ -98,7 +98,7 @@ def _listed_null(level_sizes: IntArray, class_size: int, scores: FloatArray) -> 
 
     kept = level_sizes > 0
     sizes, scores = level_sizes[kept], scores[kept]
-    order = np.argsort(sizes)  # the largest is what the others leave
+    order = np.argsort(sizes)  # the largest level gets the samples that the others leave
     sizes, scores = sizes[order], scores[order]
     n = int(sizes.sum())
     log_factorial = gammaln(np.arange(n + 1) + 1.0)
@@ -111,13 +111,10 @@ def _listed_null(level_sizes: IntArray, class_size: int, scores: FloatArray) -> 
     behind = n
     for size, score in zip(sizes[:-1].tolist(), scores[:-1].tolist(), strict=True):
         behind -= size
-        lowest = np.maximum(0, left - behind)
-        n_choices = np.minimum(size, left) - lowest + 1
-        n_tables = int(n_choices.sum())
-        if n_tables > _MAX_TABLES:
+        choices = next_choices(left, size, behind, max_tables=_MAX_TABLES)
+        if choices is None:
             return None
-        parent = np.repeat(np.arange(len(left)), n_choices)
-        chosen = np.arange(n_tables) + (lowest - np.cumsum(n_choices) + n_choices)[parent]
+        parent, chosen = choices
         statistic = statistic[parent] + score * chosen
         log_chance = log_chance[parent] + log_choices(size, chosen)
         left = left[parent] - chosen

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray
+from interplay.statistics.p_values import NullTail
 from interplay.statistics.shape_posterior import ShapePosterior, shape_posterior
 
 #: No 1 − V in double precision is smaller than exp of minus this.
@@ -32,24 +33,35 @@ MAX_FREE_SHAPE = 20.0
 #: between clusters but between kinds of variables.
 _WIDE_GAP, _TOO_WIDE_GAP = 8.0, 2.0
 
-#: Where such a gap is looked for, in multiples of the number of uncensored values.
+#: Range in which a wide gap is looked for, in multiples of the number of uncensored values.
 _GAP_FROM, _GAP_TO = 0.6, 1.4
 
 
-class LikelihoodFit(NamedTuple):
-    """Parameters with their asymptotic standard errors; the `n_uncensored` smallest T were fitted as they are.
+class FittedNull(NamedTuple):
+    """Parameters of a fit, with their asymptotic standard errors; the defaults are those of a null that needs no fit.
 
-    The `posterior` is that of the shape, where p-values are averaged over it. Where values come in clusters, `half_gap`
-    is half of the distance between these in ln T, and parameters are such that p-values are those of their upper ends.
+    The fitted variables are those of a window: `n_irrelevant` of them, above the `n_ignored` with the lowest gains. In
+    a likelihood fit, the `n_uncensored` smallest T were fitted as they are, and the `posterior` is that of the shape,
+    where p-values are averaged over it. Where values come in clusters, `half_gap` is half of the distance between these
+    in ln T, and p-values are those of the upper ends of clusters.
     """
 
     gamma: float
-    gamma_error: float
-    delta: float
-    delta_error: float
-    n_uncensored: int
+    gamma_error: float = math.nan
+    delta: float = 1.0
+    delta_error: float = math.nan
+    n_irrelevant: int = 0
+    n_ignored: int = 0
+    min_irrelevant: int = 0
+    max_ignored: int = 0
+    n_uncensored: int | None = None
+    sq_dev: FloatArray = np.empty(0)
     posterior: ShapePosterior | None = None
     half_gap: float = 0.0
+
+    def tail(self, mode: str) -> NullTail:
+        """Return the tail of this fit."""
+        return NullTail(mode, self.gamma, self.delta, self.posterior)
 
 
 class LikelihoodMethod(NamedTuple):
@@ -66,11 +78,11 @@ class LikelihoodMethod(NamedTuple):
     """
 
     n_uncensored: Callable[[int], int]
-    estimate: Callable[[FloatArray, int, float], LikelihoodFit]
+    estimate: Callable[[FloatArray, int, float], FittedNull]
     in_words: str
 
 
-def fit_likelihood(log_hazard: FloatArray, *, fit: str, max_delta: float = 1.0) -> LikelihoodFit:
+def fit_likelihood(log_hazard: FloatArray, *, fit: str, max_delta: float = 1.0) -> FittedNull:
     """Fit γ, and δ where the shape is free, to the logarithms of T in any order.
 
     Overlap between tests can only make the tail of a maximum gain heavier than exponential: a shape above 1 is then
@@ -82,19 +94,19 @@ def fit_likelihood(log_hazard: FloatArray, *, fit: str, max_delta: float = 1.0) 
     return method.estimate(log_t, n_seen, max_delta)
 
 
-def _fit_exponential(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+def _fit_exponential(log_t: FloatArray, n_seen: int, max_delta: float) -> FittedNull:
     del max_delta  # the shape is 1
     gamma = n_seen / float(np.exp(np.minimum(log_t, log_t[n_seen - 1])).sum())
-    return LikelihoodFit(gamma, gamma / math.sqrt(n_seen), 1.0, math.nan, n_seen)
+    return FittedNull(gamma, gamma / math.sqrt(n_seen), n_uncensored=n_seen)
 
 
-def _fit_weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+def _fit_weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> FittedNull:
     del max_delta  # a shape above 1 that is only noise would make p-values too small
     return _weibull(np.minimum(log_t, log_t[n_seen - 1]), n_seen, max_delta=1.0)
 
 
-def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
-    """Fit the same, and keep what is known about the shape.
+def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> FittedNull:
+    """Fit a Weibull tail, and keep the posterior of its shape.
 
     Columns of two levels and few samples give gains that come in clusters, which stand for all values down to the next
     cluster. If the point of censoring fell somewhere in a cluster, the shape would be off by as much as the clusters
@@ -119,7 +131,7 @@ def _fit_predictive(log_t: FloatArray, n_seen: int, max_delta: float) -> Likelih
     )
 
 
-def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
+def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> FittedNull:
     """Solve the profile likelihood for δ by Newton's method; γ follows.
 
     The log-likelihood is r·ln γ + r·ln δ + (δ − 1)·Σ_seen ln T − γ·Σ T^δ, where r variables are seen and the others
@@ -152,7 +164,7 @@ def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> LikelihoodFit:
     cross = float((weight * log_t).sum())
     info_delta = n_seen / delta**2 + float((weight * log_t**2).sum())
     determinant = n_seen * info_delta - cross**2
-    return LikelihoodFit(
+    return FittedNull(
         gamma=gamma,
         gamma_error=gamma / math.sqrt(n_seen) if at_bound else gamma * math.sqrt(info_delta / determinant),
         delta=delta,
@@ -176,7 +188,7 @@ LIKELIHOOD_FITS = {
         "by maximum likelihood in the upper tail (the lowest fifth of the tail probabilities)",
     ),
     "predictive": LikelihoodMethod(
-        # The lowest quarter has nearly the shape of what lies beyond; the median has not.
+        # The lowest quarter has nearly the shape of the tail beyond; the lower half has not.
         lambda n: n // 4,
         _fit_predictive,
         "by Bayesian averaging of Weibull tails over the lowest quarter of its tail probabilities",

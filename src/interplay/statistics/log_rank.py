@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, numbered
 
-#: Directions in which the difference between cells varies less than this share of the most are no directions.
+#: Eigenvalues of the covariance below this share of the largest one count as 0.
 _SINGULAR = 1e-9
 
 
@@ -31,7 +31,7 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
     >>> round(chi2, 3), df
     (0.974, 1)
     """
-    number = np.unique(cells, return_inverse=True)[1].reshape(-1)
+    number = numbered(cells)
     times = np.unique(time[event])
     if number.max() == 0 or len(times) == 0:
         return 0.0, 0
@@ -56,7 +56,7 @@ def log_rank(time: FloatArray, event: npt.NDArray[Any], cells: IntArray) -> tupl
 def log_rank_beyond(
     time: FloatArray, event: npt.NDArray[Any], cells: IntArray, part_cells: IntArray
 ) -> tuple[float, int]:
-    """Return what cells tell about times beyond a part of them: log-rank tests within each cell of the part, summed."""
+    """Return the log-rank statistic of cells beyond a part of them: tests within each cell of the part, summed."""
     chi2, df = 0.0, 0
     for part in np.unique(part_cells):
         members = part_cells == part

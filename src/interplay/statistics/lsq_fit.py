@@ -1,4 +1,4 @@
-"""The window search of the original method: which variables are irrelevant, and what α they imply.
+"""The window search of the original method: which variables are irrelevant, and the α that they imply.
 
 In: χ² tail probabilities V of the reference variables, sorted by ascending gain. Out: how many of the lowest gains
 to ignore, how many of the following variables are irrelevant, and α fitted to these by weighted least squares.
@@ -31,8 +31,8 @@ class LsqFit:
     n_ignored, n_irrelevant : int
         The window is ``n_ignored : n_ignored + n_irrelevant`` of the sorted variables.
     sq_dev : (n − n_ignored,) float64
-        Mean squared deviation if the window held 0, 1, … variables: what is minimised. One undefined value (0/0) of
-        mode "lin" is NaN.
+        Mean squared deviation if the window held 0, 1, … variables, which the search minimises. One undefined value
+        (0/0) of mode "lin" is NaN.
     ignored_at_border, irrelevant_at_border : bool
         The search stopped where it was not allowed to go on.
     """
@@ -63,7 +63,7 @@ def check_bounds(
     min_irrelevant: int | None = None,
     max_ignored: int | None = None,
 ) -> Bounds:
-    """Fill in the defaults for `n` reference variables and refuse what does not fit into them."""
+    """Fill in the defaults for `n` reference variables, and refuse numbers that do not fit."""
     if n_ignored is not None:
         n_ignored = check_int("n_ignored", n_ignored, low=0, high=n - 2)
     if n_irrelevant is not None:
@@ -152,7 +152,7 @@ class _Windows:
             with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 in a window of the first variable alone
                 alpha = s_vz / s_zz if self.mode == "lin" else np.ones(n_left)
         residual = sum_wvv - 2 * alpha * s_vz + alpha**2 * s_zz
-        # Beyond the window the model says V = 0: whatever is there counts as deviation.
+        # Beyond the window the model says V = 0: all of V there counts as deviation.
         beyond = np.cumsum((w * v * v)[::-1])[::-1]
         sq_dev = (np.concatenate(([0.0], residual[:-1])) + beyond) / sum_w[-1]
 

@@ -21,12 +21,12 @@ from interplay.statistics.gain_moments import gain_moments
 #: Gains that are equal but for rounding count as equal: relative to the sums whose difference a gain is.
 _ROUNDING = 1e-13
 
-#: Up to so many gains are compared with all tables one by one.
+#: Up to this many gains are compared with all tables one by one.
 _FEW = 8
 
 
 def class_pseudocounts(class_sizes: IntArray, pseudocount: float) -> FloatArray:
-    """Return what is added to every cell, by class: `pseudocount` for the rarest one, in proportion for the others."""
+    """Return the pseudocounts of a cell by class: `pseudocount` for the rarest class, in proportion for the others."""
     return np.asarray(pseudocount * class_sizes / max(int(class_sizes.min()), 1), dtype=np.float64)
 
 
@@ -72,7 +72,7 @@ def rounding_of(n_samples: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class CellTerms:
-    """What a cell adds to the gain of a table and takes from its chance, by the number of its samples.
+    """Contributions of a cell to the gain of a table and to the logarithm of its probability, by the cell's samples.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class CellTerms:
 
 @dataclass(frozen=True, eq=False)
 class GainNull:
-    """What gains the tables with some margins have under chance.
+    """Null distribution of the gain: all tables with given margins, and their probabilities.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class GainNull:
 
 @dataclass(frozen=True, eq=False)
 class GammaNull:
-    """The same where there are too many tables: a gamma distribution of the same mean and variance."""
+    """Null distribution of the gain where tables are too many: a gamma distribution of the same mean and variance."""
 
     shape: float
     scale: float
@@ -137,7 +137,7 @@ class GammaNull:
 
 
 def listed_null(level_sizes: IntArray, class_sizes: IntArray, added: FloatArray, *, max_tables: int) -> GainNull | None:
-    """Return what gains tables with these margins, none of which is 0, have under chance; None if they are too many."""
+    """Return the null distribution of the gain given margins, none of which is 0; None if tables are too many."""
     listed = _all_tables(np.sort(level_sizes), class_sizes, added, max_tables=max_tables)
     return None if listed is None else GainNull(*listed, rounding_of(int(level_sizes.sum())))
 
@@ -153,8 +153,8 @@ def _all_tables(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return gains and logarithms of chances of all tables with these margins; None if there are more than allowed.
 
-    Cells are filled one after the other, and of all beginnings of tables there are so far, only what is left of each
-    class, and the sums over the cells so far, are kept.
+    Cells are filled one after the other. Of each partial table, only the samples left of each class and the sums over
+    its cells are kept.
     """
     terms = CellTerms.of(int(level_sizes.sum()), added)
     of_cell, log_factorial = terms.gain, terms.log_factorial
@@ -164,16 +164,12 @@ def _all_tables(
     log_chance = np.array([log_factorial[level_sizes].sum() + log_factorial[class_sizes].sum() - log_factorial[-1]])
     left = [np.array([size]) for size in class_sizes.tolist()]
     for size in level_sizes[:-1].tolist():
-        open_ = np.full(len(gain), size)  # what is not yet shared out of this level
+        open_ = np.full(len(gain), size)  # samples of this level that are in no cell yet
         for q in range(len(left) - 1):
-            lowest = np.maximum(0, open_ - sum(left[q + 1 :]))
-            n_choices = np.minimum(open_, left[q]) - lowest + 1
-            before = np.cumsum(n_choices) - n_choices
-            n_tables = int(n_choices.sum())
-            if n_tables > max_tables:
+            choices = next_choices(open_, left[q], sum(left[q + 1 :]), max_tables=max_tables)
+            if choices is None:
                 return None
-            parent = np.repeat(np.arange(len(gain)), n_choices)
-            chosen = np.arange(n_tables) + (lowest - before)[parent]
+            parent, chosen = choices
             gain = gain[parent] + of_cell[q][chosen]
             log_chance = log_chance[parent] - log_factorial[chosen]
             left = [of_class[parent] for of_class in left]
@@ -186,6 +182,23 @@ def _all_tables(
         gain = gain + of_cell[q][of_class]
         log_chance = log_chance - log_factorial[of_class]
     return gain, log_chance
+
+
+def next_choices(
+    samples: IntArray, room: IntArray | int, room_behind: IntArray | int, *, max_tables: int
+) -> tuple[IntArray, IntArray] | None:
+    """Return all counts of the next cell of partial tables, with the number of the partial table of each.
+
+    Of the `samples` to be placed, at most `room` fit into the cell and `room_behind` into the cells after it. None if
+    there are more than `max_tables` choices.
+    """
+    lowest = np.maximum(0, samples - room_behind)
+    n_choices = np.minimum(room, samples) - lowest + 1
+    n_tables = int(n_choices.sum())
+    if n_tables > max_tables:
+        return None
+    parent = np.repeat(np.arange(len(samples)), n_choices)
+    return parent, np.arange(n_tables) + (lowest - np.cumsum(n_choices) + n_choices)[parent]
 
 
 def _x_log_x(x: npt.ArrayLike) -> FloatArray:

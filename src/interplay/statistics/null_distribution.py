@@ -1,10 +1,10 @@
-"""NullFit: what chance alone gives, as a distribution that turns gains into p-values."""
+"""NullFit: the distribution of gains under chance, which turns gains into p-values."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.files.types import Check
-from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, log_null_p_values, null_p_values, with_df
+from interplay.statistics.p_values import CHI2_PER_UNIT, NullTail, chi2_statistic, with_df
 from interplay.statistics.shape_posterior import ShapePosterior
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class NullFit:
 
     @property
     def label(self) -> str:
-        """What p-values come from, in a word or two."""
+        """Source of the p-values, in a word or two."""
         if self.is_permuted:
             return f"{len(self.permuted_max)} permutations"
         if self.is_exact:
@@ -151,7 +151,7 @@ class NullFit:
         if self.is_permuted or (gains is None and self.is_exact):
             return np.exp(self.log_p_values(gains, df))
         statistic, df_used = self._arguments(gains, df)
-        return null_p_values(statistic, df_used, **self._parameters)
+        return self._model.p_values(statistic, df_used)
 
     def log_p_values(self, gains: npt.ArrayLike | None = None, df: float | npt.ArrayLike | None = None) -> FloatArray:
         """Return natural logarithms of the p-values: they keep their order where p itself is below 1e-308."""
@@ -160,15 +160,15 @@ class NullFit:
         statistic, df_used = self._arguments(gains, df)
         if self.is_permuted:
             return self._log_permuted_p(-log_chi2_tail(statistic, df_used))
-        return log_null_p_values(statistic, df_used, **self._parameters)
+        return self._model.log_p_values(statistic, df_used)
 
     @property
-    def _parameters(self) -> dict[str, Any]:
-        return {"mode": self.mode, "gamma": self.gamma, "delta": self.delta, "posterior": self.posterior}
+    def _model(self) -> NullTail:
+        return NullTail(self.mode, self.gamma, self.delta, self.posterior)
 
     @property
     def posterior(self) -> ShapePosterior | None:
-        """What is known about the shape, where p-values are averaged over it."""
+        """Posterior of the shape, where p-values are averaged over it."""
         if not self.shapes.size:
             return None
         delta, log_sum, weight = self.shapes
@@ -233,7 +233,7 @@ class NullFit:
 
     @property
     def title(self) -> str:
-        """What a picture of it is called."""
+        """Title of a picture of the fit."""
         if self.is_permuted:
             return self.label
         return f"Null fit: {self.fit}" if not self.is_exact else "Exact conditional test"

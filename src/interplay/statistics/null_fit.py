@@ -17,17 +17,11 @@ import numpy.typing as npt
 from interplay.base.arrays import MAX_LEVELS, FloatArray
 from interplay.base.checks import check_choice, check_int, shown
 from interplay.base.chi_squared import chi2_tail
-from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, MAX_FREE_SHAPE, FittedNull
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, check_bounds
 from interplay.statistics.null_distribution import MODES, NullFit
 from interplay.statistics.p_values import CHI2_PER_UNIT, chi2_statistic, with_df
-from interplay.statistics.reference_fit import (
-    FittedNull,
-    Reference,
-    fit_reference,
-    goodness_of_fit,
-    is_one_heavy_tail,
-)
+from interplay.statistics.reference_fit import Reference, fit_reference, goodness_of_fit, is_one_heavy_tail
 
 __all__ = ["FITS", "MIN_REFERENCE_VARIABLES", "MODES", "NullFit", "fit_null"]
 
@@ -210,7 +204,7 @@ def fit_null(
         fit, mode = "union", "raw" if mode == "raw" else "lin"
         n_tests = _number_of_tests(n_vars, dimensions=dimensions, discretizations=discretizations)
         found = FittedNull(gamma=1.0 if mode == "raw" else n_tests, n_irrelevant=reference.n_contrast)
-    reference_p = found.p_values(reference, mode=mode)
+    reference_p = reference.p_values(found.tail(mode))
     return NullFit(
         alpha=1.0 / found.gamma,
         alpha_error=found.gamma_error / found.gamma**2,
@@ -248,7 +242,7 @@ def _fit(
     search_points: int,
     max_delta: float,
 ) -> tuple[str, FittedNull | None]:
-    """Return the name of the fit that was made, and what it says.
+    """Return the name of the fit that was made, and its parameters.
 
     None stands for "union", asked for or fallen back on: nothing is fitted, so nothing can be fitted badly.
     """

@@ -1,10 +1,12 @@
 """Gains and the parameters of a null fit → p-values, adjusted p-values, order of significance.
 
-Nothing here subtracts from 1 what is close to 1: a p-value of 1e-200 comes out as 1e-200, and where even the smallest
-double is too large (below 1e-308) the logarithms still tell the variables apart.
+No number close to 1 is subtracted from 1 here: a p-value of 1e-200 comes out as 1e-200, and where even the smallest
+double is too large (below 1e-308) the logarithms still distinguish the variables.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -69,14 +71,8 @@ def with_df(name: str, statistic: FloatArray, df: float | npt.ArrayLike) -> tupl
     return statistic, np.where(has_gain & ~one_level, values, 1.0)
 
 
-def with_gain(statistic: FloatArray, df: float | FloatArray) -> tuple[FloatArray, float | FloatArray]:
-    """Keep what can be fitted: a gain, and at least one degree of freedom."""
-    kept = statistic > 0
-    return statistic[kept], df[kept] if isinstance(df, np.ndarray) else df
-
-
 def hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
-    """Return −ln(1 − V): what the exponential null models are about. Exact for V near 0 and near 1."""
+    """Return −ln(1 − V), the variable of the exponential null models. Exact for V near 0 and near 1."""
     return -log_chi2_cdf(statistic, df)
 
 
@@ -88,47 +84,36 @@ def log_hazard(statistic: FloatArray, df: float | FloatArray) -> FloatArray:
     return np.where(log_tail < -50.0, log_tail, direct)
 
 
-def null_p_values(
-    statistic: FloatArray,
-    df: float | FloatArray,
-    *,
-    mode: str,
-    gamma: float,
-    delta: float = 1.0,
-    posterior: ShapePosterior | None = None,
-) -> FloatArray:
-    """Return the probability that an irrelevant variable reaches `statistic`.
+class NullTail(NamedTuple):
+    """The tail of the distribution of gains of irrelevant variables.
 
-    Mode "exp": 1 − exp(−γ·(−ln(1 − V))^δ), which for δ = 1 is 1 − (1 − V)^γ; with a `posterior` of the shape, its mean
-    over γ and δ. Modes "lin" and "raw": γ·V, at most 1.
+    Mode "exp": p = 1 − exp(−γ·(−ln(1 − V))^δ), which for δ = 1 is 1 − (1 − V)^γ; with a `posterior` of the shape, its
+    mean over γ and δ. Modes "lin" and "raw": γ·V, at most 1.
     """
-    if posterior is not None:
-        return np.asarray(np.exp(posterior.log_p(log_hazard(statistic, df))))
-    if mode == "exp":
-        return np.asarray(-np.expm1(-gamma * hazard(statistic, df) ** delta), dtype=np.float64)
-    p_values: FloatArray = np.minimum(gamma * chi2_tail(statistic, df), 1.0)
-    return p_values
 
+    mode: str
+    gamma: float
+    delta: float = 1.0
+    posterior: ShapePosterior | None = None
 
-def log_null_p_values(
-    statistic: FloatArray,
-    df: float | FloatArray,
-    *,
-    mode: str,
-    gamma: float,
-    delta: float = 1.0,
-    posterior: ShapePosterior | None = None,
-) -> FloatArray:
-    """Return the natural logarithm of `null_p_values`, finite also where these underflow to 0."""
-    if posterior is not None:
-        return posterior.log_p(log_hazard(statistic, df))
-    if mode != "exp":
-        log_p: FloatArray = np.minimum(np.log(gamma) + log_chi2_tail(statistic, df), 0.0)
-        return log_p
-    log_exponent = np.log(gamma) + delta * log_hazard(statistic, df)
-    with np.errstate(over="ignore"):
-        direct = np.log(-np.expm1(-np.exp(np.maximum(log_exponent, -40.0))))
-    return np.asarray(np.where(log_exponent < -40.0, log_exponent, direct), dtype=np.float64)
+    def p_values(self, statistic: FloatArray, df: float | FloatArray) -> FloatArray:
+        """Return the probability that an irrelevant variable reaches `statistic`."""
+        if self.posterior is not None:
+            return np.asarray(np.exp(self.posterior.log_p(log_hazard(statistic, df))))
+        if self.mode == "exp":
+            return np.asarray(-np.expm1(-self.gamma * hazard(statistic, df) ** self.delta), dtype=np.float64)
+        return np.asarray(np.minimum(self.gamma * chi2_tail(statistic, df), 1.0))
+
+    def log_p_values(self, statistic: FloatArray, df: float | FloatArray) -> FloatArray:
+        """Return the natural logarithms of the p-values, finite also where these underflow to 0."""
+        if self.posterior is not None:
+            return self.posterior.log_p(log_hazard(statistic, df))
+        if self.mode != "exp":
+            return np.asarray(np.minimum(np.log(self.gamma) + log_chi2_tail(statistic, df), 0.0))
+        log_exponent = np.log(self.gamma) + self.delta * log_hazard(statistic, df)
+        with np.errstate(over="ignore"):
+            direct = np.log(-np.expm1(-np.exp(np.maximum(log_exponent, -40.0))))
+        return np.asarray(np.where(log_exponent < -40.0, log_exponent, direct), dtype=np.float64)
 
 
 def adjust(p_values: npt.ArrayLike, method: str = "holm", *, level: float = 0.05) -> FloatArray:

@@ -1,9 +1,9 @@
 """Rank scores + class residuals → the strongest product of each variable with another.
 
-Of a pair, T = Σ u·z_i·z_j, where z are rank scores and u is what strong variables leave of a class indicator. It is the
-part of an interaction that rises, or falls, with both variables: what the cells of two levels miss where an effect has
-no step. Under chance T is a linear permutation statistic of z_i, with the scores u·z_j, and its square over its
-variance is χ² with one degree of freedom for each class but one. All pairs are looked at, by matrix products.
+Of a pair, T = Σ u·z_i·z_j, where z are rank scores and u is the residual of a class indicator after a regression on
+strong variables. T is the part of an interaction that rises, or falls, with both variables; cells of two levels miss it
+where an effect has no step. Under chance T is a linear permutation statistic of z_i, with the scores u·z_j. Its square
+over its variance is χ² with one degree of freedom for each class but one. All pairs are computed, by matrix products.
 
 Scores and residuals are rounded to integers, whose products are summed up exactly: the result does not depend on blocks
 and threads.
@@ -26,14 +26,14 @@ from interplay.files.types import Check
 _SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
 
 #: Where more than about 0.58 of the samples have the same value, products of rare values with a rare class are far from
-#: normal, and unlike those of other columns: such columns take no part. The variance of ranks without ties is 1/3.
+#: normal, and unlike those of other columns: these columns take no part. The variance of ranks without ties is 1/3.
 _MIN_VARIANCE = 0.8 / 3
 
 #: Rows of the matrix of all pairs, and samples, that are in memory at once as numbers of eight bytes.
 _ROWS_AT_ONCE, _SAMPLES_AT_ONCE = 256, 1 << 14
 
-#: More multiplications would take longer than the search of all pairs: then there is no such test. 1900 variables with
-#: 1000 contrast variables and 2000 samples have as many.
+#: Upper limit of the multiplications: with more, the test would take longer than the search of all pairs, and is left
+#: out. 1900 variables with 1000 contrast variables and 2000 samples are near it.
 MAX_MULTIPLICATIONS = 12 * 10**9
 
 IntScores = npt.NDArray[np.int8]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from interplay.base.arrays import FloatArray
 from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
-from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, fit_likelihood
+from interplay.statistics.likelihood_fit import LIKELIHOOD_FITS, FittedNull, fit_likelihood
 from interplay.statistics.lsq_fit import MIN_REFERENCE_VARIABLES, Bounds, LsqFit, fit_lsq
-from interplay.statistics.p_values import log_hazard, null_p_values, with_gain
-from interplay.statistics.shape_posterior import ShapePosterior
+from interplay.statistics.p_values import NullTail, log_hazard
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +36,10 @@ class Reference:
 
     @classmethod
     def of(cls, statistic: FloatArray, df: float | FloatArray, *, is_contrast: bool) -> Reference:
-        """Keep the variables that have a gain, and sort them by it."""
-        kept, df_kept = with_gain(statistic, df)
-        order = np.argsort(kept, kind="stable")
-        df_sorted = df_kept[order] if isinstance(df_kept, np.ndarray) else df_kept
-        return cls(kept[order], df_sorted, is_contrast=is_contrast)
+        """Keep the variables with a gain and at least one degree of freedom, and sort them by their gains."""
+        kept = np.flatnonzero(statistic > 0)
+        order = kept[np.argsort(statistic[kept], kind="stable")]
+        return cls(statistic[order], df[order] if isinstance(df, np.ndarray) else df, is_contrast=is_contrast)
 
     def __len__(self) -> int:
         return len(self.statistic)
@@ -51,41 +49,14 @@ class Reference:
         """How many contrast variables there are with a gain."""
         return len(self) if self.is_contrast else 0
 
+    def p_values(self, tail: NullTail) -> FloatArray:
+        """Return the p-values of the variables, in their order."""
+        return tail.p_values(self.statistic, self.df)
+
     @property
     def in_words(self) -> str:
-        """What messages call them."""
+        """Name of the variables in messages."""
         return "contrast variables" if self.is_contrast else "variables"
-
-
-class FittedNull(NamedTuple):
-    """What a fit says; the defaults are those of a null distribution that needs no fit.
-
-    The fitted variables are those of a window: `n_irrelevant` of them, above the `n_ignored` with the lowest gains.
-    """
-
-    gamma: float
-    gamma_error: float = math.nan
-    delta: float = 1.0
-    delta_error: float = math.nan
-    n_irrelevant: int = 0
-    n_ignored: int = 0
-    min_irrelevant: int = 0
-    max_ignored: int = 0
-    n_uncensored: int | None = None
-    sq_dev: FloatArray = np.empty(0)
-    posterior: ShapePosterior | None = None
-    half_gap: float = 0.0
-
-    def p_values(self, reference: Reference, *, mode: str) -> FloatArray:
-        """Return the p-values of the reference variables, in their order."""
-        return null_p_values(
-            reference.statistic,
-            reference.df,
-            mode=mode,
-            gamma=self.gamma,
-            delta=self.delta,
-            posterior=self.posterior,
-        )
 
 
 def fit_reference(
@@ -97,7 +68,7 @@ def fit_reference(
     search_points: int,
     max_delta: float,
 ) -> FittedNull:
-    """Find the irrelevant variables by the search of "lsq", then fit to them what was asked for."""
+    """Find the irrelevant variables by the search of "lsq", then fit the wanted distribution to them."""
     lsq = fit_lsq(
         chi2_tail(reference.statistic, reference.df),
         mode=mode,
@@ -111,27 +82,23 @@ def fit_reference(
         raise ValueError(
             "the null fit fails (alpha is not positive): check the unit, lower n_ignored, or use fit='union'"
         )
-    found = FittedNull(
-        gamma=1.0 / lsq.alpha,
-        gamma_error=lsq.alpha_error / lsq.alpha**2,
-        n_irrelevant=lsq.n_irrelevant,
-        n_ignored=lsq.n_ignored,
-        min_irrelevant=bounds.min_irrelevant,
-        max_ignored=bounds.max_ignored,
-        sq_dev=lsq.sq_dev,
-    )
+    window: dict[str, Any] = {
+        "n_irrelevant": lsq.n_irrelevant,
+        "n_ignored": lsq.n_ignored,
+        "min_irrelevant": bounds.min_irrelevant,
+        "max_ignored": bounds.max_ignored,
+    }
     if fit not in LIKELIHOOD_FITS or mode == "raw":
-        return found
-    window = slice(lsq.n_ignored, lsq.n_ignored + lsq.n_irrelevant)
-    likelihood = fit_likelihood(log_hazard(reference.statistic, reference.df)[window], fit=fit, max_delta=max_delta)
-    return found._replace(**likelihood._asdict(), sq_dev=np.empty(0))
+        return FittedNull(1.0 / lsq.alpha, lsq.alpha_error / lsq.alpha**2, sq_dev=lsq.sq_dev, **window)
+    log_t = log_hazard(reference.statistic, reference.df)[lsq.n_ignored :][: lsq.n_irrelevant]
+    return fit_likelihood(log_t, fit=fit, max_delta=max_delta)._replace(**window)
 
 
 def is_one_heavy_tail(reference: Reference, found: FittedNull) -> bool:
-    """Say whether nothing speaks against one heavy tail, whose shape most of the values then tell more precisely.
+    """Say whether the values may have one heavy tail: most of them then show its shape more precisely.
 
-    Against it speak tuples of several degrees of freedom, which are several distributions, values that come in
-    clusters, and a shape that is above 1 by more than two standard errors.
+    Several degrees of freedom are evidence against it, because they are several distributions; so are values that come
+    in clusters, and a shape that is above 1 by more than two standard errors.
     """
     return (
         not isinstance(reference.df, np.ndarray) and not found.half_gap and found.delta <= 1.0 + 2.0 * found.delta_error
@@ -140,7 +107,7 @@ def is_one_heavy_tail(reference: Reference, found: FittedNull) -> bool:
 
 def goodness_of_fit(reference: Reference, found: FittedNull, *, mode: str) -> float:
     """Return the Kolmogorov–Smirnov p of the fitted variables' p-values; NaN if these are too few."""
-    reference_p = found.p_values(reference, mode=mode)
+    reference_p = reference.p_values(found.tail(mode))
     window = reference_p[found.n_ignored :][: found.n_irrelevant]
     if len(window) < MIN_REFERENCE_VARIABLES:
         return math.nan
@@ -152,7 +119,7 @@ def goodness_of_fit(reference: Reference, found: FittedNull, *, mode: str) -> fl
     if found.half_gap and found.posterior is not None:
         # Each value stands for all of its cluster, down to the lower end of the gap below.
         at_lower_ends = found._replace(posterior=found.posterior.shifted(-2 * found.half_gap))
-        lower = np.sort(at_lower_ends.p_values(reference, mode=mode)[found.n_ignored :][: found.n_irrelevant])
+        lower = np.sort(reference.p_values(at_lower_ends.tail(mode))[found.n_ignored :][: found.n_irrelevant])
         return _ks_uniform(seen[:-1] / seen[-1], lower[: found.n_uncensored - 1] / seen[-1])
     return _ks_uniform(window) if found.n_uncensored == len(window) else _ks_uniform(seen[:-1] / seen[-1])
 

@@ -1,4 +1,4 @@
-"""Relevant variables tested again, with what the search does not know: covariates, times that are censored."""
+"""Relevant variables tested again, with data that the search does not use: covariates, censored times."""
 
 from __future__ import annotations
 

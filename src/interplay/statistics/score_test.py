@@ -28,7 +28,7 @@ _SKEWED = 0.25
 
 
 def class_targets(codes: IntArray, n_classes: int) -> FloatArray:
-    """Return what scores are compared with, (n_targets, n_samples): the second of two classes, or each of several."""
+    """Return the targets of scores, (n_targets, n_samples): indicators of the second of two classes, or of each."""
     return np.array([codes == q for q in range(n_classes == 2, n_classes)], dtype=np.float64)
 
 
@@ -46,7 +46,7 @@ def score_log_p(
     ----------
     scores : (n_vars, n_samples) float64
     targets : (n_targets, n_samples) float64
-        As `class_targets` gives them, or what other variables leave of them.
+        As `class_targets` gives them, or their residuals after a regression on other variables.
     strata : (n_samples,) int64, optional
         Scores are exchangeable within a stratum.
     step : (n_vars,) float64 or float
@@ -100,7 +100,7 @@ class Moments:
 
     @classmethod
     def none(cls, n_vars: int, n_targets: int) -> Moments:
-        """Return those of no samples."""
+        """Return the moments of no samples."""
         return cls(
             np.zeros((n_vars, n_targets)), np.zeros((n_vars, n_targets, n_targets)), np.zeros((n_vars, n_targets))
         )
@@ -116,7 +116,7 @@ class Moments:
         n_samples: int,
         n_fitted: int = 0,
     ) -> Moments:
-        """Add what a stratum contributes.
+        """Add the contribution of a stratum.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What censored values say about a Weibull tail → the probability that a further value is as small.
+"""Censored values of a Weibull tail → the posterior of its shape → the probability that a further value is as small.
 
 A fitted tail is known only as well as its reference variables are many, and the farther a p-value lies beyond them the
 more this matters. Instead of taking the most likely shape for the true one, the p-value is averaged over all shapes, by
@@ -18,7 +18,7 @@ import numpy as np
 
 from interplay.base.arrays import FloatArray
 
-#: So many nodes, evenly spaced in ln δ, over so many standard errors to each side. The error of the sum is below 1e-6.
+#: Number of nodes, evenly spaced in ln δ, and standard errors to each side. The error of the sum is below 1e-6.
 _N_NODES = 41
 _N_ERRORS = 6.0
 

@@ -1,4 +1,4 @@
-"""What gains chance gives within each stratum → the p-value of their sum.
+"""Null distributions of the gain within each stratum → the p-value of the sum of gains.
 
 Given the sizes of levels and classes in every stratum, the tables of the strata are independent, and the gain of a
 variable is the sum of theirs. The gain of each stratum is rounded to a grid, in the observed table as in all others, so
@@ -26,7 +26,7 @@ from interplay.statistics.margin_tables import GainNull, GammaNull
 #: Places of the grid.
 N_PLACES = 4096
 
-#: The grid is this long if the largest sum is not within it: standard deviations of a sum under chance, and bits.
+#: Length of the grid where the largest sum is beyond it: standard deviations of a sum under chance, plus bits.
 DEVIATIONS, BITS = 16.0, 64.0
 
 #: Tilts, in nats per bit: χ² has none above ln 2, and the few values of a sparse table need more.
@@ -44,7 +44,7 @@ _GAMMA_TAIL = 1e-30
 
 
 def grid_step(largest_sum: float, df: float) -> float:
-    """Return the step of the grid, in bits, for gains of so many degrees of freedom and at most `largest_sum`."""
+    """Return the step of the grid, in bits, for gains with `df` degrees of freedom and of at most `largest_sum`."""
     deviation = np.sqrt(2 * df) / (2 * np.log(2))
     return float(min(largest_sum * (N_PLACES / (N_PLACES - 8)), DEVIATIONS * deviation + BITS)) / N_PLACES
 
@@ -155,8 +155,8 @@ def _tilted_tail(
     """Return Σ chance·e^(−slope·(place − observed)) over the places from the observed one upwards.
 
     `size` and `turns`, the angle, are of the transforms, (n_vars, n_frequencies), at the frequencies of these numbers.
-    Sums beyond the grid come round to its beginning. Where there are such, half of the grid above the observed sum is
-    taken for the places there; the other half is for those below.
+    Sums beyond the grid come round to its beginning. Where this happens, half of the grid stands for places above the
+    observed sum, and the other half for places below.
     """
     ratio = np.exp(-slope + 2j * np.pi * number / N_PLACES)
     twice = np.where((number == 0) | (number == N_PLACES // 2), 1.0, 2.0) / N_PLACES

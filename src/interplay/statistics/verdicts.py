@@ -1,10 +1,11 @@
-"""What a tuple of a selection is: an interaction, effects that add up, or not known."""
+"""Tests of tuples → verdicts: an interaction, effects that add up, or not known."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,14 +13,11 @@ from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 
-if TYPE_CHECKING:
-    from interplay.results.selection import Selection
-
 #: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
 INTERACTION = "interaction"
-#: No interaction was found, and every member is relevant and tells something by itself: their effects add up.
+#: No interaction was found, and every member is relevant and has an effect by itself: the effects add up.
 ADDITIVE = "additive"
-#: No interaction was found, but not every member tells something by itself: a partner by chance, or an interaction too
+#: No interaction was found, but not every member has an effect by itself: a partner by chance, or an interaction too
 #: weak to be shown.
 UNCLEAR = "unclear"
 #: Not tested: cells were not kept, or there were too many tuples.
@@ -50,32 +48,28 @@ class Verdict(NamedTuple):
     ci_high: float = math.nan
 
 
-def verdicts_of_variables(selection: Selection) -> list[Verdict]:
-    """Return what the best tuples of all variables are; only those of relevant variables were tested."""
-    verdicts = [Verdict()] * len(selection.names)
-    for number, run in enumerate(selection.runs):
-        variables = selection.ranked[selection.best_run[selection.ranked] == number].tolist()
-        if run.dimensions == 1 or not variables:
-            continue
-        tuples = selection.best_tuples(np.array(variables), run.dimensions)
-        for v, verdict in zip(variables, verdicts_of(selection, number, tuples), strict=True):
-            verdicts[v] = verdict
-    return verdicts
-
-
-def verdicts_of(selection: Selection, run: int, tuples: IntArray) -> list[Verdict]:
-    """Return what is known of some tuples of a run, by the numbers of their members, ascending.
+def verdicts_of(
+    by_size: Sequence[TestedTuples], tuples: IntArray, *, level: float, is_relevant: BoolArray
+) -> list[Verdict]:
+    """Return the verdicts on some tuples, given by the numbers of their members, ascending.
 
     An interaction is that of the whole tuple, if it is significant, or else of its part with the smallest adjusted
     p-value. Without one, p-values are those of the whole tuple.
+
+    Parameters
+    ----------
+    by_size : sequence of TestedTuples
+        Tests of these tuples, after tests of their parts, by size; empty where nothing was tested.
+    tuples : (n, k) int64
+    level : float
+        Significance level.
+    is_relevant : (n_vars,) bool
     """
-    by_size = selection.runs[run].tested
     if not by_size:
         return [Verdict()] * len(tuples)
-    level = selection.settings["level"]
     tested = by_size[-1]
     parts = [_Lookup(of_size, of_size.is_significant(level)) for of_size in by_size[:-1]]
-    significant, words = tested.is_significant(level), _words(selection, tested)
+    significant, words = tested.is_significant(level), _words(tested, level, is_relevant)
     verdicts = []
     for members, row in zip(tuples.tolist(), tested.rows_of(tuples).tolist(), strict=True):
         if row < 0:
@@ -127,9 +121,9 @@ def _verdict(word: str, tested: TestedTuples, row: int, members: tuple[int, ...]
     )
 
 
-def _words(selection: Selection, tested: TestedTuples) -> list[str]:
-    """Say of tuples what they are if they do not interact."""
+def _words(tested: TestedTuples, level: float, is_relevant: BoolArray) -> list[str]:
+    """Return the verdicts on tuples that do not interact."""
     log_p_alone = log_chi2_tail(2 * math.log(2) * tested.gain_alone, np.maximum(tested.df_alone, 1))
-    matters = (tested.df_alone > 0) & (log_p_alone < math.log(selection.settings["level"]))
-    matters &= selection.is_relevant[tested.tuples]
+    matters = (tested.df_alone > 0) & (log_p_alone < math.log(level))
+    matters &= is_relevant[tested.tuples]
     return [ADDITIVE if row.all() else UNCLEAR for row in matters]

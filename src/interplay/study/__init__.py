@@ -1,4 +1,4 @@
-"""Table, outcome and all else that is known of the samples → Study: the data of a call, checked once.
+"""Table, outcome, strata, groups, covariates → Study: the data of a call, checked once.
 
 ::
 
@@ -7,14 +7,13 @@
     anndata_table.py     AnnData              → Table
     columns.py           one column           → numbers, or numbers of levels
     number_texts.py      texts                → are they numbers with slips among them?
-    column_subset.py, row_subset.py           some variables, some samples of a table
-    named_columns.py     names of columns     → their values, and the table without them
-    sample_labels.py     a warning where X and y have their samples in another order
+    subsets.py           Table                → some of its variables, or some of its samples, as a Table
+    named_columns.py     names of columns     → their values, and the table without them; labels in one order?
     outcome.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
     survival.py          (time, event)        → Survival, DecisionClasses: martingale residuals, cut by rank
-    labelled_samples.py  labels of samples    → numbers of their groups; for
-    strata.py, groups.py, covariates.py       what else is known of each sample
+    groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
+    covariates.py        columns              → columns of a model
     clustered_samples.py a warning where samples look as if they belonged together
     comparisons.py       DecisionClasses      → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie

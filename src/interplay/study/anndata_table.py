@@ -1,6 +1,6 @@
-"""An AnnData as a table: its matrix or a layer, the columns of `.obs` as what is known of each sample.
+"""An AnnData as a table: its matrix or a layer, with the columns of `.obs` as properties of the samples.
 
-Nothing here imports anndata: who has an AnnData has done so.
+Nothing here imports anndata: a program with an AnnData has imported it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _listed_layers(adata: Any) -> str:
 
 
 def _is_in_file(matrix: Any) -> bool:
-    """Say whether a matrix is an h5py or zarr dataset, of which each reading takes a part."""
+    """Say whether a matrix is an h5py or zarr dataset, which is read in parts."""
     return type(matrix).__module__.partition(".")[0] in ("h5py", "zarr")
 
 
@@ -63,6 +63,6 @@ def _file_table(matrix: Any, names: Iterable[Any]) -> Table:
         wanted, places = np.unique(which, return_inverse=True)
         return np.asarray(matrix[:, wanted])[:, places]
 
-    # What as_table checks of an array, it checks of one that has no values yet.
+    # as_table checks shape, type and names on an array that takes no memory.
     shape = as_table(np.broadcast_to(np.zeros((), matrix.dtype), matrix.shape), names=names)
     return ArrayTable(read, shape.n_samples, shape.names, np.dtype(matrix.dtype))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, numbered
 from interplay.base.checks import shown
 from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
@@ -17,7 +17,7 @@ from interplay.study.outcome import decision_column
 from interplay.study.strata import Strata
 from interplay.study.table import Table
 
-#: What a column of labels of donors, patients or families is called, alone or before "id", "number" and the like.
+#: Names of columns with labels of donors, patients or families, alone or before "id", "number" and the like.
 _WHOSE = re.compile(
     r"(?:^|[_\W])(?:donor|patient|subject|participant|individual|person|mouse|animal|family|fid|sample|specimen|"
     r"orig\.ident)s?(?:[_\W]*(?:id|no|nr|num|number|name|code|label))?$",
@@ -30,9 +30,9 @@ _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # of donorID
 
 #: Fewer values are a property (a family history, say) rather than a name.
 _MIN_GROUPS = 4
-#: Names of this many columns are looked at: more are measurements.
+#: Names are looked at in tables of at most this many columns: more columns are measurements.
 _MAX_NAMED = 20_000
-#: A column whose classes depend on it less than this is no matter.
+#: Groups matter if the classes depend on them with a p-value below this.
 _MIN_P = 0.01
 
 #: Columns compared for copies, and how many of them divide the samples into candidates.
@@ -40,7 +40,7 @@ _N_COMPARED, _N_SPLIT = 64, 24
 _MIN_COMPARED = 20
 #: Copies differ by less than this, in standard deviations; independent samples by about 1.4.
 _MAX_DISTANCE = 0.15
-#: Columns that vary along so few directions can be alike by chance.
+#: Samples that vary along fewer directions than this can be alike by chance.
 _MIN_DIRECTIONS = 8.0
 #: Fewer copies may be slips, which matter little.
 _MIN_SHARE, _MIN_COPIES = 0.05, 5
@@ -70,13 +70,13 @@ def warn_of_clusters(table: Table, classes: DecisionClasses, strata: Strata | No
 
 
 def _named_columns(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArray, str]]:
-    """Return columns with the name of what groups samples: name, number of each sample's value, where it is."""
+    """Yield columns whose names suggest groups of samples: name, number of each sample's value, place of the column."""
     for name, values in table.sample_columns.items():
         if name not in taken and _names_groups(name):
             column = decision_column(values, name)
             read = column.read()
             if read.dtype.kind != "f" or not np.isnan(read).any():
-                yield name, _numbered(read), "known of its samples"
+                yield name, numbered(read), "known of its samples"
     if table.n_vars > _MAX_NAMED:
         return
     for v, name in enumerate(table.names):
@@ -85,7 +85,7 @@ def _named_columns(table: Table, taken: list[Any]) -> Iterator[tuple[str, IntArr
             if table.kinds[v] == ColumnKind.NUMBER and not (values == np.floor(values)).all():
                 continue  # a measurement, or with missing values
             if not (values != values).any():
-                yield name, _numbered(values), "a variable"
+                yield name, numbered(values), "a variable"
 
 
 def _names_groups(name: str) -> bool:
@@ -99,19 +99,15 @@ def _names_groups(name: str) -> bool:
     return _MAY_NAME.search(name) is not None and _WHOSE.search(_WORD_START.sub("_", name)) is not None
 
 
-def _numbered(values: Any) -> IntArray:
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
 def _is_known(codes: IntArray, strata: Strata | None) -> bool:
-    """Say whether each stratum is of one group: what follows from the group is then taken care of."""
+    """Say whether each stratum lies in one group: strata then account for effects of the groups."""
     if strata is None:
         return False
     return len(np.unique(strata.codes * (int(codes.max()) + 1) + codes)) == strata.n_strata
 
 
 def _depends_on(codes: IntArray, classes: DecisionClasses) -> bool:
-    """Say whether groups differ in their classes; where each has its share of all, likeness within does no harm."""
+    """Say whether groups differ in their shares of the classes; if not, likeness within a group does no harm."""
     counts = np.zeros((int(codes.max()) + 1, classes.n_classes))
     np.add.at(counts, (codes, classes.codes), 1)
     expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
@@ -164,7 +160,7 @@ def _candidates(columns: Any) -> tuple[IntArray, IntArray]:
 
 
 def _scaled(columns: Any) -> FloatArray:
-    """Return the columns that divide the samples, in standard deviations; those with missing values are left out."""
+    """Return the columns that divide the samples, in standard deviations; columns with missing values are left out."""
     values = columns.astype(np.float64)
     values = values[np.isfinite(values).all(axis=1)]
     above = (values > np.median(values, axis=1, keepdims=True)).mean(axis=1)
@@ -173,6 +169,6 @@ def _scaled(columns: Any) -> FloatArray:
 
 
 def _directions(scaled: FloatArray) -> float:
-    """Return along how many directions the samples vary: (Σλ)²/Σλ² of the correlations between columns."""
+    """Return the effective number of directions in which samples vary: (Σλ)²/Σλ² of the correlations of columns."""
     correlation = scaled @ scaled.T / scaled.shape[1]
     return float(np.trace(correlation) ** 2 / (correlation**2).sum())

@@ -31,7 +31,7 @@ FEW_VALUES = 3
 
 
 class ColumnKind(enum.IntEnum):
-    """What the values of a column are."""
+    """Kinds of values in a column."""
 
     NUMBER = 0
     BOOL = 1
@@ -46,14 +46,14 @@ class Column:
     ----------
     kind : ColumnKind
     dtype : numpy.dtype
-        Of what `read` returns; a floating one if values are missing.
+        Type of the numbers that `read` returns; a floating one if values are missing.
     read : callable
         Returns the (n_samples,) numbers; for labels the number of the level; NaN where missing. The array may be
         the user's own memory: never write to it.
     levels : list or None
-        What the user calls each level, for bool and label columns.
+        The user's names of the levels, for bool and label columns.
     doubt : LabelDoubt or None
-        Why the labels of a text column may be none, such as numbers with slips among them.
+        Reason to doubt that a text column holds labels: numbers with slips among them, say.
     """
 
     kind: ColumnKind
@@ -100,7 +100,7 @@ def column_from_objects(values: Values, where: str) -> Column:
 
 
 def _doubt(level_numbers: IntArray, levels: list[Any]) -> LabelDoubt | None:
-    """Return what speaks against the labels of a text column. Categories are labels because someone has said so."""
+    """Return the reason to doubt the labels of a text column. Categories are never in doubt: the user chose them."""
     if not levels or not isinstance(levels[0], str):
         return None
     counts = np.bincount(level_numbers[level_numbers >= 0], minlength=len(levels))
@@ -130,7 +130,7 @@ def column_from_series(get: Callable[[], nw.Series[Any]], where: str) -> Column:
         raise TypeError(f"{where} holds {_unusable_kind('M')}: turn it into numbers or labels, or leave it out")
     if dtype.is_nested():
         raise TypeError(f"{where} holds nested values: split it into plain columns or leave it out")
-    # Kinds that narwhals has no name for (sparse, complex, intervals, ...): what NumPy makes of them decides.
+    # Kinds that narwhals has no name for (sparse, complex, intervals, ...) are judged by their NumPy arrays.
     return column_from_array(series.to_numpy(), where)
 
 
@@ -167,8 +167,14 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | decimal.Decimal) and bool(value != value)
 
 
+def check_length(argument: str, values: Values, n_samples: int) -> None:
+    """Refuse an argument without one value per sample of X."""
+    if len(values) != n_samples:
+        raise ValueError(f"{argument} must have one value per sample of X: {len(values)} values, {n_samples} samples")
+
+
 def _level_numbers(values: Sequence[Any] | Values, levels: list[Any]) -> IntArray:
-    """Return each value's number among `levels`, -1 for what is not among them."""
+    """Return each value's number among `levels`, -1 for other values."""
     number_of = {level: number for number, level in enumerate(levels)}
     return np.fromiter(map(number_of.get, values, repeat(-1)), dtype=np.int64, count=len(values))
 
@@ -274,13 +280,14 @@ def _unusable_kind(kind: str) -> str:
 
 
 def _what_is_wrong(observed: list[Any]) -> str:
-    if any(isinstance(value, datetime.date | datetime.time | np.datetime64) for value in observed):
-        return "holds dates or times"
-    if any(isinstance(value, datetime.timedelta | np.timedelta64) for value in observed):
-        return "holds time differences"
-    if any(isinstance(value, tuple | frozenset) for value in observed):
-        return "holds nested values"
-    if any(isinstance(value, complex | np.complexfloating) for value in observed):
-        return "holds complex numbers"
+    unusable: dict[str, Any] = {
+        "dates or times": datetime.date | datetime.time | np.datetime64,
+        "time differences": datetime.timedelta | np.timedelta64,
+        "nested values": tuple | frozenset,
+        "complex numbers": complex | np.complexfloating,
+    }
+    for in_words, types in unusable.items():
+        if any(isinstance(value, types) for value in observed):
+            return f"holds {in_words}"
     kinds = sorted({type(value).__name__ for value in observed})
     return f"mixes {' and '.join(kinds[:3])}" if len(kinds) > 1 else f"holds values of type {kinds[0]}"

@@ -10,8 +10,8 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, IntArray
 from interplay.study.groups import Groups
-from interplay.study.row_subset import RowSubset
 from interplay.study.strata import Strata, check_strata
+from interplay.study.subsets import RowSubset
 from interplay.study.table import Table
 
 MULTICLASS_CHOICES = ("joint", "ovo", "ovr")
@@ -19,19 +19,19 @@ MULTICLASS_CHOICES = ("joint", "ovo", "ovr")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What one run searches.
+    """The samples and classes of one run.
 
     Attributes
     ----------
     decision : str
-        What is told apart: "all classes", "a vs b", "a vs rest".
+        The comparison in words: "all classes", "a vs b", "a vs rest".
     table : Table
         The samples of these classes; the same object for all comparisons that take all samples.
     classes : DecisionClasses
     strata : Strata, optional
     groups : Groups, optional
     rows : (n,) int64, optional
-        Which samples these are; all if not given.
+        Numbers of the samples; all if not given.
     """
 
     decision: str

@@ -1,4 +1,4 @@
-"""Covariates: what is known of each sample beside the variables (age, sex, components) → columns of a model."""
+"""Covariates, the properties of samples beside the variables (age, sex, components) → columns of a model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.checks import shown
-from interplay.study.columns import Column, ColumnKind
+from interplay.base.checks import naming_argument, shown
+from interplay.study.columns import Column, ColumnKind, check_length
 from interplay.study.outcome import decision_column
-from interplay.study.table import Table, as_table
+from interplay.study.table import as_table
 
 #: More columns than this are variables, not covariates: a model of them would describe the samples one by one.
 MAX_COLUMNS = 200
@@ -24,9 +24,9 @@ class Covariates:
     Attributes
     ----------
     names : list of str
-        What the user calls each covariate.
+        The user's names of the covariates.
     design : (n_samples, n_columns) float64
-        Numbers, with mean 0 and standard deviation 1; of labels, one column of 0 and 1 for each but the first.
+        Numbers, with mean 0 and standard deviation 1; for labels, one column of 0 and 1 for each label but the first.
     """
 
     names: list[str]
@@ -61,10 +61,7 @@ def make_covariates(covariates: Any, *, n_samples: int) -> Covariates | None:
     parts: list[FloatArray] = []
     for name, column in columns.items():
         values = column.read()
-        if len(values) != n_samples:
-            raise ValueError(
-                f"covariates must have one value per sample of X: {len(values)} values, {n_samples} samples"
-            )
+        check_length("covariates", values, n_samples)
         parts.append(_design(name, column, values))
     design = np.column_stack(parts)
     if design.shape[1] > min(MAX_COLUMNS, n_samples // 3):
@@ -81,10 +78,8 @@ def _columns(covariates: Any) -> dict[str, Column]:
     shape: tuple[int, ...] = getattr(covariates, "shape", ())
     is_rows = isinstance(covariates, list | tuple) and any(isinstance(row, list | tuple) for row in covariates)
     if len(shape) == 2 or is_rows:
-        try:
-            table: Table = as_table(covariates)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"covariates: {error}") from None
+        with naming_argument("covariates"):
+            table = as_table(covariates)
         return {name: table.column(v) for v, name in enumerate(table.names)}
     name = getattr(covariates, "name", None)
     return {name if isinstance(name, str) else "covariate": decision_column(covariates, "covariates")}

@@ -18,13 +18,13 @@ from interplay.study.table import Table
 
 Values = npt.NDArray[Any]
 
-#: Each hash is of so many columns; the hashes of all blocks are hashed again, so that threads can share the work.
+#: Columns of a block: each block is hashed by itself, and the hashes are hashed again, so that threads share the work.
 _COLUMNS_AT_ONCE = 64
 
-#: A gap among small whole numbers. They themselves are -127 to 127.
+#: Stands for a missing value among small whole numbers, which are -127 to 127.
 _MISSING = -128
 
-#: Columns whose first values are no small whole numbers are not looked at as such.
+#: Values looked at first: a column with another number among these is hashed as float64s.
 _FIRST_VALUES = 32
 
 
@@ -38,7 +38,7 @@ def data_fingerprint(
 ) -> str:
     """Return a hash of names, values, decision, strata and groups.
 
-    The same values in another container or dtype have the same one; values that differ have another, however large.
+    The same values in another container or dtype have the same hash; different values, however large, have another.
     """
     digest = hashlib.blake2b(digest_size=16)
     for content in ("\0".join(table.names).encode(), classes.codes.tobytes()):
@@ -58,7 +58,7 @@ def _blocks(table: Table) -> list[tuple[int, int]]:
 
 
 def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
-    """Hash each column as small whole numbers, an eighth of the bytes, where it has no others; else as float64s."""
+    """Hash each column of small whole numbers as int8, an eighth of the bytes; other columns as float64s."""
     block = table.block(*columns)
     digest = hashlib.blake2b(digest_size=16)
     is_small, small = _small_whole_numbers(block)
@@ -66,7 +66,7 @@ def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
     if not is_small.all():
         digest.update(_float64s(block[~is_small]).tobytes())
     is_label = table.kinds[slice(*columns)] == ColumnKind.LABEL
-    # Most tables have no such columns: nothing is done for each of the others, which threads would wait for.
+    # Most tables have none of these columns. A loop in Python over all columns would keep other threads waiting.
     may_exceed = block.dtype.itemsize >= 8 and block.dtype != np.float64
     for row in np.flatnonzero(is_label | ~is_small if may_exceed else is_label).tolist():
         content = b"" if is_small[row] else _beyond_float64(block[row])
@@ -78,7 +78,7 @@ def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:
 
 
 def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int8]]:
-    """Return which rows have only whole numbers from -127 to 127 and gaps, and these rows as such."""
+    """Return which rows have only whole numbers from -127 to 127 and gaps, and these rows as int8."""
     if block.dtype == np.bool_:
         return np.ones(len(block), dtype=bool), block.view(np.int8)
     if block.dtype.kind in "iu":
@@ -87,9 +87,9 @@ def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDAr
     first = block[:, :_FIRST_VALUES]
     is_small = (np.isnan(first) | (np.abs(first) < -_MISSING) & (first == np.rint(first))).all(axis=1)
     rows = block if is_small.all() else block[is_small]
-    with np.errstate(invalid="ignore"):  # gaps and numbers that are too large become some number or other
+    with np.errstate(invalid="ignore"):  # gaps and numbers that are too large become arbitrary codes
         codes = rows.astype(np.int8)
-    # -128 and a gap would look the same, and what is out of range may become any code.
+    # -128 and a gap would look the same, and a number out of range may become any code.
     wrong = codes != rows
     wrong |= codes == _MISSING
     if wrong.any():
@@ -110,12 +110,12 @@ def _float64s(block: Values) -> npt.NDArray[np.float64]:
 
 
 def _has_many_values(codes: Values) -> bool:
-    """Say whether a column of labels has so many that numbers as many are not taken as labels too."""
+    """Say whether a column has more labels than a column of numbers may have to be taken as labels."""
     return bool(np.nanmax(codes, initial=0) >= FEW_VALUES)
 
 
 def _beyond_float64(column: Values) -> bytes:
-    """Return what tells a column from others that are the same as float64; nothing if there are none."""
+    """Return bytes that distinguish a column from others with the same float64s; none if float64 is exact."""
     if column.dtype.kind in "iu" and column.dtype.itemsize == 8:
         if column.max() <= EXACT_FLOAT_LIMIT and column.min() >= -EXACT_FLOAT_LIMIT:
             return b""

@@ -1,14 +1,21 @@
-"""Groups: samples that belong together (cells of a donor, members of a family), which are not independent."""
+"""Groups: samples that belong together (cells of a donor, members of a family), which are not independent.
+
+Strata are made of the same `numbered_labels`: one label per sample, or the combination of several columns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
-from interplay.study.labelled_samples import numbered_labels
+from interplay.base.arrays import IntArray, numbered
+from interplay.base.checks import naming_argument
+from interplay.study.columns import Column, check_length
+from interplay.study.outcome import decision_column
+from interplay.study.table import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,19 +40,12 @@ class Groups:
         return np.bincount(self.codes).astype(np.int64)
 
     def of_samples(self, rows: IntArray) -> Groups:
-        """Return the groups of some samples, without those that have none of them."""
-        return Groups(np.unique(self.codes[rows], return_inverse=True)[1].reshape(-1).astype(np.int64))
+        """Return the groups of some samples; empty ones are dropped."""
+        return Groups(numbered(self.codes[rows]))
 
 
 def make_groups(groups: Any, *, n_samples: int) -> Groups | None:
-    """Return the groups that a column of labels, or the combinations of several columns, make.
-
-    Parameters
-    ----------
-    groups : (n_samples,) array-like, table-like, Column, or None
-        Labels or numbers of any kind; each different value is a group. Of a table, each combination of values is.
-    n_samples : int
-        Samples of X, which `groups` must match.
+    """Return the groups that the labels of `numbered_labels` make.
 
     Examples
     --------
@@ -58,3 +58,62 @@ def make_groups(groups: Any, *, n_samples: int) -> Groups | None:
     if len(labels) < 2:
         raise ValueError(f"groups has one group only, {labels[0]!r}: at least two groups are needed")
     return Groups(codes)
+
+
+def numbered_labels(
+    given: Any, argument: str, *, n_samples: int, one: str, place: Callable[[int], str] = str
+) -> tuple[IntArray, list[str]]:
+    """Return the number of each sample's label, and the labels in the order of the numbers.
+
+    Parameters
+    ----------
+    given : (n_samples,) array-like, table-like, or Column
+        Labels or numbers of any kind. Of a table, each combination of values is a label.
+    argument : str
+        Name of the argument.
+    n_samples : int
+        Samples of X, which it must match.
+    one : str
+        The word for one label: "stratum", "group".
+    place : callable
+        Says where a sample is: `Table.place`.
+
+    Examples
+    --------
+    >>> numbered_labels([[1, "x"], [1, "y"], [1, "x"]], "strata", n_samples=3, one="stratum")
+    (array([0, 1, 0]), ['1, x', '1, y'])
+    """
+    columns = _columns(given, argument)
+    parts = [column.read() for column in columns]
+    check_length(argument, parts[0], n_samples)
+    missing = np.flatnonzero(np.any([part != part for part in parts], axis=0))
+    if len(missing):
+        plural = "s" * (len(missing) > 1)
+        where = place(int(missing[0])).removeprefix("sample ")
+        raise ValueError(
+            f"{argument} has missing values in {len(missing)} sample{plural} (the first is {where}): "
+            f"leave those samples out, or give them a {one} of their own"
+        )
+    inverses = [np.unique(part, return_inverse=True)[1] for part in parts]
+    _, first, codes = np.unique(np.stack(inverses), axis=1, return_index=True, return_inverse=True)
+    labels = [", ".join(_label(column, part[i]) for column, part in zip(columns, parts, strict=True)) for i in first]
+    return codes.reshape(-1).astype(np.int64), labels
+
+
+def _columns(given: Any, argument: str) -> list[Column]:
+    if isinstance(given, list | tuple):
+        several = any(isinstance(row, list | tuple) and len(row) > 1 for row in given)
+    else:
+        shape: tuple[int, ...] = getattr(given, "shape", ())
+        several = len(shape) == 2 and shape[1] > 1
+    if several:
+        with naming_argument(argument):
+            table = as_table(given)
+        return [table.column(v) for v in range(table.n_vars)]
+    return [decision_column(given, argument)]
+
+
+def _label(column: Column, value: Any) -> str:
+    if column.levels is not None:
+        return str(column.levels[int(value)])
+    return f"{value:g}" if isinstance(value, np.floating) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,21 +12,20 @@ from interplay.base.arrays import MAX_LEVELS
 from interplay.base.checks import shown
 from interplay.base.text import name_among
 from interplay.base.user_warnings import warn
-from interplay.study.column_subset import ColumnSubset
 from interplay.study.columns import Column
 from interplay.study.outcome import decision_column
-from interplay.study.sample_labels import warn_of_another_order
+from interplay.study.subsets import ColumnSubset
 from interplay.study.table import Table, as_table
 
-#: So many columns get a warning of their own; the rest are listed in one.
+#: Number of columns that get a warning of their own; the others are listed in one warning.
 _COLUMNS_NAMED = 5
 
 
 class _WithoutNamed(ColumnSubset):
-    """What is left of X when y and strata are taken out of it."""
+    """X without the columns that are used for y or strata."""
 
     def numbers_of(self, columns: Iterable[Any], argument: str) -> list[int]:
-        """Turn names and numbers into numbers, but refuse a number that is another column's in X than here."""
+        """Turn names and numbers into numbers; refuse a number that stands for different columns in X and here."""
         given = list(columns)
         numbers = super().numbers_of(given, argument)
         for column, number in zip(given, numbers, strict=True):
@@ -37,28 +37,19 @@ class _WithoutNamed(ColumnSubset):
         return numbers
 
 
-def take_columns(X: Any, y: Any, strata: Any = None) -> tuple[Table, Any, Any]:
-    """Return `X` as a table, and `y` and `strata` as values; see `take_named`.
+def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
+    """Return `X` as a table, and the `given` arguments, `y` first, as values, in their order.
 
-    A text for `y` or `strata` is the name of what is known of each sample (a column of `.obs` of an AnnData, of the
-    .fam file of a .bed), or of a column of X, which is then no longer one of the variables.
+    A text names a property of the samples (a column of `.obs` of an AnnData, of the .fam file of a .bed), or a column
+    of X, which is then no longer one of the variables. A list of names, for covariates, becomes a dict of columns.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> table, y, strata = take_columns(pd.DataFrame({"a": [1, 2, 3], "ill": [True, False, True]}), "ill")
+    >>> X = pd.DataFrame({"a": [1, 2, 3], "ill": [True, False, True]})
+    >>> table, (y, strata) = take_named(X, y="ill", strata=None)
     >>> table.names, y.read().tolist(), strata
     (['a'], [1, 0, 1], None)
-    """
-    table, (y, strata) = take_named(X, y=y, strata=strata)
-    return table, y, strata
-
-
-def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
-    """Return `X` as a table, and what is `given`, `y` first, as values, in its order.
-
-    A text is the name of what is known of each sample, or of a column of X, as in `take_columns`. A list of such names,
-    for covariates, becomes a dict of columns.
     """
     warn_of_another_order(X, **given)
     table, values = without_named(as_table(X), **given)
@@ -68,7 +59,7 @@ def take_named(X: Any, **given: Any) -> tuple[Table, tuple[Any, ...]]:
 
 
 def without_named(table: Table, **given: Any) -> tuple[Table, tuple[Any, ...]]:
-    """Do the same with a table, without a word on what is in it."""
+    """Do the same with a table, without warnings and refusals of its content."""
     taken: list[int] = []
     values = tuple(
         {name: _value(table, name, argument, taken) for name in ([entry] if isinstance(entry, str) else entry)}
@@ -115,19 +106,19 @@ def say_the_same(one: Column, other: Column) -> bool:
     """Say whether each value of a column stands for one value of the other, and the other way round."""
     values = [column.read() for column in (one, other)]
     if len(values[0]) != len(values[1]):
-        return False  # refused elsewhere, for that
+        return False  # refused elsewhere, for their lengths
     codes = np.stack([np.unique(part, return_inverse=True)[1] for part in values])
     n_levels = codes.max(axis=1) + 1
     if (codes[0] == codes[1]).all() or (codes[0] == n_levels[1] - 1 - codes[1]).all():
         return True
-    # Where hardly any value repeats, any two columns would do.
+    # Where hardly any value repeats, any two columns determine each other.
     if n_levels[0] != n_levels[1] or n_levels[0] > min(MAX_LEVELS, len(values[0]) // 2):
         return False
     return len(np.unique(codes[0] * n_levels[0] + codes[1])) == int(n_levels[0])
 
 
 def _are_names(given: Any, table: Table) -> bool:
-    """Say whether this is a name of a column or a list of such, rather than a text for each sample."""
+    """Say whether an argument is a name or a list of names of columns, rather than a text for each sample."""
     if isinstance(given, str):
         return True
     if not isinstance(given, list | tuple) or not given or not all(isinstance(entry, str) for entry in given):
@@ -147,3 +138,39 @@ def _value(table: Table, given: Any, argument: str, taken: list[int]) -> Any:
         return table.column(taken[-1])
     known = "neither a column of X nor known of its samples" if len(table.sample_columns) else "not a column of X"
     raise ValueError(f"{argument} names {shown(given)}, which is {known}")
+
+
+def warn_of_another_order(X: Any, **others: Any) -> None:
+    """Warn of arguments with the labels of X in another order: values are paired by position.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": [1, 2]}, index=["p", "q"])
+    >>> warn_of_another_order(X, y=pd.Series([0, 1], index=["p", "q"]), strata=[0, 1])  # nothing to say
+    """
+    if "pandas" not in sys.modules:  # nothing has labels then
+        return
+    labels = _labels(X)
+    if labels is None:
+        return
+    for argument, given in others.items():
+        other = _labels(given)
+        if other is None or len(other) != len(labels) or other.equals(labels):
+            continue
+        if not (labels.is_unique and other.is_unique and bool(other.isin(labels).all())):
+            continue  # labels of another kind, which say nothing about these samples
+        first = int((labels.to_numpy() != other.to_numpy()).argmax())
+        warn(
+            f"{argument} has the samples of X in another order (sample {first} is {shown(labels[first])} in X and "
+            f"{shown(other[first])} in {argument}), and they are paired by position: give {argument}.loc[X.index] to "
+            "pair them by label"
+        )
+
+
+def _labels(data: Any) -> Any:
+    """Return the labels of the samples of a pandas object or AnnData; None for everything else."""
+    import pandas as pd
+
+    labels = data.index if isinstance(data, pd.DataFrame | pd.Series) else getattr(data, "obs_names", None)
+    return labels if isinstance(labels, pd.Index) else None

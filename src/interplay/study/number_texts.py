@@ -1,7 +1,7 @@
 """Texts that stand for numbers, or for missing values: the ways of writing them, and when a text column is in doubt.
 
-People keep numbers as text without knowing it: one "?" in a column of a file is enough. Such a column has labels, one
-for each text, and tells nothing. What is known about texts is here, for the readers of files and for dataframes.
+People keep numbers as text without knowing it: one "?" in a column of a file is enough. The column then has a label for
+each text, and carries no information. These rules are for the readers of files and for dataframes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _TEXTS_LOOKED_AT = 2000
 _EXPONENT = r"(?:[eE][-+]?\d+)?"
 _NAMED = r"(?:inf|infinity)"
 
-#: What stands for a missing value in any column, in small letters: blank, the words of R, SQL, Python, and of
+#: Texts that stand for a missing value in any column, in small letters: blank, the words of R, SQL, Python, and of
 #: spreadsheets for errors.
 _ALWAYS_MISSING = frozenset({
     "", "?", "na", "n/a", "n.a.", "#n/a", "#n/a n/a", "#na", "<na>", "nan", "-nan", "+nan", "null", "<null>", "(null)",
     "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "#value!", "#div/0!", "#ref!", "#num!", "#name?", "#null!",
 })  # fmt: skip
-#: What does among numbers; among labels it may be one: + and − of a test, the alleles . and −, "none" and "mild".
+#: Texts that stand for a missing value among numbers, but may be labels: + and − of a test, the alleles . and −, "none"
+#: and "mild".
 _MISSING_AMONG_NUMBERS = frozenset({
     ".", "..", "...", "-", "--", "---", "–", "—", "*", "??", "none", "nil", "missing", "unknown", "not available",
 })  # fmt: skip
@@ -81,13 +82,13 @@ class NumberFormat:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         point, group = re.escape(self.decimal), re.escape(self.thousands)
-        # Who sets off thousands does so in every number, and no group starts from nothing: 1234 and 0,500 are not so.
+        # Thousands are set off in all numbers or in none, and no such number starts with 0: 1234 and 0,500 do not fit.
         whole = rf"(?:[1-9]\d{{0,2}}(?:{group}\d{{3}})+|\d{{1,3}})" if self.thousands else r"\d+"
         return re.compile(rf"[-+]?(?:{whole}(?:{point}\d*)?{_EXPONENT}|{point}\d+{_EXPONENT}|{_NAMED})", re.IGNORECASE)
 
     @cached_property
     def _clear_pattern(self) -> re.Pattern[str]:
-        """Fits what nothing but groups can explain: two of them, or one beside a decimal sign."""
+        """Fits texts that only groups of thousands explain: two groups, or one beside a decimal sign."""
         point, group = re.escape(self.decimal), re.escape(self.thousands)
         return re.compile(rf"[-+]?\d{{1,3}}(?:(?:{group}\d{{3}}){{2,}}(?:{point}\d*)?|{group}\d{{3}}{point}\d*)")
 
@@ -130,12 +131,12 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class LabelDoubt:
-    """Why the labels of a text column may be none.
+    """Reason to doubt that a text column holds labels.
 
     Attributes
     ----------
     reason : str
-        What was seen, in words.
+        The observation, in words.
     strays : list of str
         The texts that are no numbers, of a column that is mostly numbers; the most frequent first.
     """
@@ -145,7 +146,7 @@ class LabelDoubt:
 
 
 def doubt_about_labels(counts: Mapping[str, int]) -> LabelDoubt | None:
-    """Return what speaks against taking texts, with how often each occurs, for labels; None if nothing does.
+    """Return the reason not to take texts, given the count of each, for labels; None if there is none.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from interplay.study.columns import (
     EXACT_FLOAT_LIMIT,
     Column,
     ColumnKind,
+    check_length,
     column_from_array,
     column_from_series,
     objects_from_masked,
@@ -67,8 +68,7 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     decision_divisions = check_int("decision_divisions", decision_divisions, low=1, high=255)
     column = decision_column(y)
     values = column.read()
-    if len(values) != n_samples:
-        raise ValueError(f"y must have one value per sample of X: {len(values)} values, {n_samples} samples")
+    check_length("y", values, n_samples)
     _check_not_missing(values)
     _warn_of_odd_classes(column)
     if decision == "continuous" and column.kind == ColumnKind.LABEL:
@@ -92,7 +92,7 @@ def one_class(n_samples: int) -> DecisionClasses:
 
 
 def decision_column(y: Any, argument: str = "y") -> Column:
-    """Return `y` (or what else `argument` names) as one column."""
+    """Return `y`, or another argument with one value per sample, as one column."""
     if isinstance(y, Column):
         return y
     if y is None:

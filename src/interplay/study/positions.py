@@ -38,7 +38,7 @@ class Positions:
     position: FloatArray
 
     def of(self, variables: IntArray) -> Positions:
-        """Return those of some variables."""
+        """Return the positions of some variables."""
         return Positions(self.chromosome[variables], self.position[variables])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import MAX_DISCRETIZATIONS, MAX_LEVELS, FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.base.mersenne_twister import first_draws
 from interplay.base.user_warnings import warn
@@ -77,6 +77,17 @@ def resolve_range(range_: Any, *, n_samples: int, dimensions: int, divisions: in
             "differ: consider fewer dimensions or divisions, or discretizations=1"
         )
     return span
+
+
+def check_discretization(
+    n_samples: int, *, dimensions: int, divisions: Any, discretizations: Any, range_: Any
+) -> dict[str, Any]:
+    """Return `divisions`, `discretizations` and `range_`, checked and made definite; `dimensions` must be checked."""
+    cuts = {
+        "divisions": check_int("divisions", divisions, low=1, high=MAX_LEVELS - 1),
+        "discretizations": check_int("discretizations", discretizations, low=1, high=MAX_DISCRETIZATIONS),
+    }
+    return {**cuts, "range_": resolve_range(range_, n_samples=n_samples, dimensions=dimensions, **cuts)}
 
 
 def threshold_ranks(

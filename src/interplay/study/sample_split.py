@@ -40,7 +40,7 @@ def split_samples(
     rng = np.random.RandomState(seed % 2**32)
     order = rng.permutation(n_samples)
     order = order[np.argsort(groups[order], kind="stable")]
-    # Every sample whose place in the line of all passes a whole number of the share: as many of each group as of all.
+    # A sample is held out where its place times the share passes a whole number: the same share of each group.
     place = np.floor((np.arange(n_samples) + 1) * share) - np.floor(np.arange(n_samples) * share)
     held_out = np.sort(order[place > 0])
     searched = np.setdiff1d(np.arange(n_samples), held_out)

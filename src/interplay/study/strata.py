@@ -11,7 +11,7 @@ import numpy as np
 from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
-from interplay.study.labelled_samples import numbered_labels
+from interplay.study.groups import numbered_labels
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Strata:
     codes : (n_samples,) int64
         Stratum of each sample, 0 … n_strata − 1; none is empty.
     labels : list of str
-        What the user calls each stratum.
+        The user's names of the strata.
     """
 
     codes: IntArray
@@ -43,22 +43,13 @@ class Strata:
         return DiscreteCodes(self.codes.astype(np.uint8)[np.newaxis], np.array([self.n_strata]))
 
     def of_samples(self, rows: IntArray) -> Strata | None:
-        """Return the strata of some samples, without those that have none of them; None if one is left."""
+        """Return the strata of some samples; empty ones are dropped, and None stands for a single one."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         return _unless_one(Strata(codes.astype(np.int64), [self.labels[stratum] for stratum in used]))
 
 
 def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = str) -> Strata | None:
-    """Return the strata that a column of labels, or the combinations of several columns, make; None if there is one.
-
-    Parameters
-    ----------
-    strata : (n_samples,) array-like, table-like, Column, or None
-        Labels or numbers of any kind; each different value is a stratum. Of a table, each combination of values is.
-    n_samples : int
-        Samples of X, which `strata` must match.
-    place : callable
-        Says where a sample is: `Table.place`.
+    """Return the strata that the labels of `numbered_labels` make; None if there is one.
 
     Examples
     --------
@@ -79,7 +70,7 @@ def make_strata(strata: Any, *, n_samples: int, place: Callable[[int], str] = st
 
 
 def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> None:
-    """Refuse strata that leave nothing to be found; warn of those that say nothing. `what` has these classes."""
+    """Refuse strata that determine the classes; warn of single strata that do. `what` names the outcome in messages."""
     counts = np.zeros((strata.n_strata, classes.n_classes), dtype=np.int64)
     np.add.at(counts, (strata.codes, classes.codes), 1)
     pure = np.flatnonzero((counts > 0).sum(axis=1) < 2)
@@ -99,5 +90,5 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
 
 
 def _unless_one(strata: Strata) -> Strata | None:
-    """Everything in one stratum is no stratification: an empty second level would only weaken the gains."""
+    """Return None for a single stratum: an empty second level would only weaken the gains."""
     return None if strata.n_strata < 2 else strata

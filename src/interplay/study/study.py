@@ -1,4 +1,4 @@
-"""X, y and what else is known of the samples → Study: the data of a call, checked once, read by every later step."""
+"""X, y, strata, groups, covariates → Study: the data of a call, checked once, read by every later step."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from interplay.study.fingerprint import data_fingerprint
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
 from interplay.study.outcome import decision_classes, decision_column, one_class
-from interplay.study.row_subset import RowSubset
 from interplay.study.strata import Strata, make_strata
+from interplay.study.subsets import RowSubset
 from interplay.study.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
 from interplay.study.table import Table
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Samples, their variables, their outcome, and what else is known of them.
+    """Samples with their variables, outcome, strata, groups and covariates.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Study:
     survival : Survival, optional
         The times, where the outcome is made of times.
     target : str or None
-        What the outcome is called: the column that was named, or the name of a pandas or polars Series.
+        Name of the outcome: the column that was named, or the name of a pandas or polars Series.
     named : tuple of str
         Columns that the call names for another purpose than as variables.
     """
@@ -117,10 +117,11 @@ def make_study(
     decision: str = "auto",
     decision_divisions: int = 1,
     times: bool = False,
+    needs_outcome: bool = True,
 ) -> Study:
-    """Check the data of a call against each other; `y` None: a study without an outcome.
+    """Check the data of a call against each other.
 
-    With `times`, the outcome may be a pair (time, event).
+    With `times`, the outcome may be a pair (time, event). Unless `needs_outcome`, `y` may be None.
     """
     survival_pair = split_survival(y) if times else None
     y, event = (y, None) if survival_pair is None else survival_pair
@@ -136,7 +137,7 @@ def make_study(
     if survival_pair is not None:
         survival = make_survival(y, event, n_samples=n_samples)
         classes, y = survival_classes(survival, **how), survival.residuals()
-    elif y is None:
+    elif y is None and not needs_outcome:
         classes = one_class(n_samples)
     else:
         classes = decision_classes(y, n_samples=n_samples, **how)

@@ -11,14 +11,14 @@ import numpy as np
 from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
-from interplay.study.columns import ColumnKind
+from interplay.study.columns import ColumnKind, check_length
 from interplay.study.outcome import decision_classes, decision_column
 from interplay.study.table import Table
 
-#: Fewer events say nothing about what they depend on.
+#: Fewer events carry no information about the variables.
 MIN_EVENTS = 5
 
-#: What the two classes are called where residuals are cut once.
+#: Names of the two classes where residuals are cut once.
 RISKS = ["lower risk", "higher risk"]
 
 _TIME = re.compile(
@@ -52,7 +52,7 @@ class Survival:
         return Survival(self.time[rows], self.event[rows])
 
     def residuals(self) -> FloatArray:
-        """Return martingale residuals of the null model: 1 or 0 events seen, minus those expected by then.
+        """Return martingale residuals of the null model: events seen, 1 or 0, minus events expected by then.
 
         Expected is the Nelson–Aalen estimate of the cumulative hazard at the time of each sample.
 
@@ -86,8 +86,7 @@ def make_survival(time: Any, event: Any, *, n_samples: int) -> Survival:
     columns = {"time": decision_column(time, "y's time"), "event": decision_column(event, "y's event")}
     values = {name: column.read() for name, column in columns.items()}
     for name, read in values.items():
-        if len(read) != n_samples:
-            raise ValueError(f"y's {name} must have one value per sample of X: {len(read)} values, {n_samples} samples")
+        check_length(f"y's {name}", read, n_samples)
         if read.dtype.kind == "f" and np.isnan(read).any():
             missing = int(np.isnan(read).sum())
             raise ValueError(f"y's {name} has {missing} missing value{'s' * (missing > 1)}: leave those samples out")

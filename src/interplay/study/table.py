@@ -58,8 +58,8 @@ class Table(ABC):
     dtype : numpy.dtype
         Of every block.
     sample_columns : mapping
-        What else is known of each sample, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata`
-        may name them.
+        Further properties of the samples, by name, such as `.obs` of an AnnData: no variables, but `y` and `strata` may
+        name them.
     index : pandas Index or None
         Labels of the samples, such as the lines of a file that they come from.
     samples_left_out : int
@@ -69,7 +69,7 @@ class Table(ABC):
     sample_columns: Mapping[str, Any] = MappingProxyType({})
     index: Any = None
     samples_left_out: int = 0
-    #: What the file or object that holds the table calls its samples, if it does.
+    #: Names of the samples in the file or object that holds the table, if it has any.
     sample_names: Any = None
 
     def __init__(self, n_samples: int, names: list[str], kinds: npt.NDArray[np.int8], dtype: np.dtype[Any]) -> None:
@@ -99,12 +99,12 @@ class Table(ABC):
         """
 
     def level_names(self, number: int) -> list[str] | None:
-        """Return what the user calls the levels of a bool, categorical or text variable; None for numbers."""
+        """Return the names of the levels of a bool, categorical or text variable; None for numbers."""
         levels = self.column(number).levels
         return None if levels is None else [str(level) for level in levels]
 
     def column(self, v: int) -> Column:
-        """Return variable `v` with what its levels are called, where they are known."""
+        """Return variable `v` with the names of its levels, where they are known."""
 
         def read() -> Values:
             values: Values = self.columns(slice(v, v + 1))[0]
@@ -128,7 +128,7 @@ class Table(ABC):
         return numbers
 
     def place(self, sample: int) -> str:
-        """Say where a sample is, as who has made the table counts: by a line of a file, a label, or its number."""
+        """Say where a sample is in the terms of the table's source: by a line of a file, a label, or its number."""
         index = self.index
         if index is None:
             return f"sample {sample}"
@@ -137,7 +137,7 @@ class Table(ABC):
 
     @property
     def doubts(self) -> dict[str, LabelDoubt]:
-        """Why the labels of text variables may be none, by the names of those in doubt."""
+        """Reasons to doubt that text variables hold labels, by the names of the variables in doubt."""
         return {}
 
     def block(self, start: int, stop: int) -> Values:
@@ -167,7 +167,7 @@ def doubts_of(columns: Iterable[tuple[str, Column]]) -> dict[str, LabelDoubt]:
 
 
 def _transposed(values: Values, dtype: np.dtype[Any]) -> Values:
-    """Return `values`, transposed, as a C-contiguous array of `dtype`: the same memory where that is what it is."""
+    """Return `values`, transposed, as a C-contiguous array of `dtype`: the same memory where possible."""
     if values.dtype == dtype and values.flags.f_contiguous:
         return values.T
     by_column = np.empty(values.shape[::-1], dtype=dtype)
@@ -199,12 +199,12 @@ class ColumnTable(Table):
         return values
 
     def column(self, v: int) -> Column:
-        """Return variable `v` with what its levels are called."""
+        """Return variable `v` with the names of its levels."""
         return self._columns[v]
 
     @property
     def doubts(self) -> dict[str, LabelDoubt]:
-        """Why the labels of text variables may be none, by the names of those in doubt."""
+        """Reasons to doubt that text variables hold labels, by the names of the variables in doubt."""
         return doubts_of(zip(self.names, self._columns, strict=True))
 
 
@@ -242,7 +242,7 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         return _sparse_table(X, names)
     if isinstance(X, np.ndarray | list | tuple):
         return _array_table(X, names)
-    if _is_pandas(X, "DataFrame"):
+    if _is_pandas_frame(X):
         table = _pandas_table(X, names)
         is_counted = type(X.index).__name__ == "RangeIndex" and X.index.start == 0 and X.index.step == 1
         table.index = None if is_counted else X.index
@@ -250,7 +250,7 @@ def as_table(X: Any, *, names: Iterable[Any] | None = None) -> Table:
         table.samples_left_out = left_out if isinstance(left_out, int) else 0
         return table
 
-    if isinstance(getattr(X, "column_names", None), list):  # pyarrow, the other one that allows repeated names
+    if isinstance(getattr(X, "column_names", None), list):  # pyarrow, which allows repeated names as pandas does
         _names(X.column_names, len(X.column_names))
 
     import narwhals.stable.v2 as nw
@@ -271,8 +271,7 @@ def _array_table(X: Any, names: Iterable[Any] | None) -> Table:
         raise TypeError(f"X must be a table (array, dataframe, sparse matrix), not {type(X).__name__}")
     _check_dimensions(array)
     n_samples, n_vars = array.shape
-    found = _names(names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(names, n_samples, n_vars)
     if isinstance(array, np.ma.MaskedArray):
         array = _unmasked(array)
     array = np.asarray(array)
@@ -306,8 +305,7 @@ def _unmasked(array: np.ma.MaskedArray[Any, Any]) -> Values:
 def _sparse_table(X: Any, names: Iterable[Any] | None) -> Table:
     _check_dimensions(X)
     n_samples, n_vars = X.shape
-    found = _names(names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(names, n_samples, n_vars)
     if X.dtype.kind not in "biuf":
         raise TypeError(f"{_column_of_X(found[0])} holds {X.dtype}: a sparse X must hold numbers or bools")
     by_column = X.tocsc()
@@ -317,8 +315,7 @@ def _sparse_table(X: Any, names: Iterable[Any] | None) -> Table:
 
 def _pandas_table(X: Any, names: Iterable[Any] | None) -> Table:
     n_samples, n_vars = X.shape
-    found = _names(X.columns if names is None else names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(X.columns if names is None else names, n_samples, n_vars)
     dtypes = list(X.dtypes)
     first = dtypes[0]
     if isinstance(first, np.dtype) and first.kind in "biuf" and all(dtype == first for dtype in dtypes):
@@ -347,8 +344,7 @@ def _read_pandas_numbers(X: Any, v: int, dtype: np.dtype[Any]) -> Values:
 
 def _frame_table(frame: nw.DataFrame[Any], names: Iterable[Any] | None) -> Table:
     n_samples, n_vars = frame.shape
-    found = _names(frame.columns if names is None else names, n_vars)
-    _check_not_empty(n_samples, n_vars)
+    found = _checked_names(frame.columns if names is None else names, n_samples, n_vars)
     columns = [
         column_from_series(partial(frame.get_column, native_name), _column_of_X(name))
         for native_name, name in zip(frame.columns, found, strict=True)
@@ -373,8 +369,15 @@ def _names(names: Iterable[Any] | None, n_vars: int) -> list[str]:
 def check_names(names: Iterable[Any], *, n_samples: int) -> list[str]:
     """Return the names of a table's columns as text, all different; refuse a table without columns or samples."""
     listed = list(names)
-    found = _names(listed, len(listed))
-    _check_not_empty(n_samples, len(found))
+    return _checked_names(listed, n_samples, len(listed))
+
+
+def _checked_names(names: Iterable[Any] | None, n_samples: int, n_vars: int) -> list[str]:
+    found = _names(names, n_vars)
+    if n_samples == 0:
+        raise ValueError("X has no samples: give at least one row")
+    if n_vars == 0:
+        raise ValueError("X has no variables: give at least one column")
     return found
 
 
@@ -391,19 +394,12 @@ def _check_dimensions(array: Any) -> None:
     )
 
 
-def _check_not_empty(n_samples: int, n_vars: int) -> None:
-    if n_samples == 0:
-        raise ValueError("X has no samples: give at least one row")
-    if n_vars == 0:
-        raise ValueError("X has no variables: give at least one column")
-
-
 def _is_sparse(X: Any) -> bool:
-    """Say whether X is sparse, without importing scipy.sparse: whoever made a sparse X has done so."""
+    """Say whether X is sparse, without importing scipy.sparse: a program with a sparse X has imported it."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
-def _is_pandas(X: Any, class_name: str) -> bool:
+def _is_pandas_frame(X: Any) -> bool:
     pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(X, getattr(pandas, class_name))
+    return pandas is not None and isinstance(X, pandas.DataFrame)

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from interplay.base.checks import shown
 from interplay.base.interrupts import Interrupts, noticing_interrupts
 from interplay.base.progress import part
 from interplay.base.user_warnings import warn
-from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
+from interplay.engines.base import Engine, OnProgress, SearchInterrupted, SearchOptions, TileShape
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda.device_listing import DeviceListing
 from interplay.engines.cuda.device_state import OnDone, SearchData
@@ -38,7 +38,7 @@ from interplay.engines.cuda.listing_chunks import ListingChunks
 from interplay.engines.cuda.shared_search import SharedSearch
 from interplay.engines.cuda.tables import make_information_tables, make_statistic_tables
 from interplay.engines.cuda.work_plan import WorkPlan
-from interplay.engines.searcher_counts import SearcherCounts, add_counts
+from interplay.engines.searcher_counts import add_counts
 from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Screen, Sink
 from interplay.engines.tile_chunks import tiles_of_tuples
 from interplay.engines.tuple_formula import TupleFormula
@@ -117,18 +117,10 @@ class CudaEngine(Engine):
         with suppress(RuntimeError):  # no thread is to be had
             threading.Thread(target=compile_all).start()
 
-    def search(
-        self,
-        planes: BitPlanes,
-        tiles: TupleTiles,
-        sink: Sink,
-        *,
-        pseudocount: float,
-        on_progress: OnProgress | None = None,
-        searched: SearcherCounts | None = None,
-    ) -> None:
+    def search(self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, **options: Unpack[SearchOptions]) -> None:
         """Search the tiles into the sink; on the CPU where the devices cannot."""
-        report = _Report(on_progress)
+        pseudocount, searched = options["pseudocount"], options.get("searched")
+        report = _Report(options.get("on_progress"))
         if len(tiles) and tiles.dimensions > 1:
             try:
                 self._on_devices(planes, tiles, sink, report, pseudocount)
@@ -143,9 +135,7 @@ class CudaEngine(Engine):
                     add_counts(searched, {self.name: {"tiles": n_done, "tuples": n_tuples}})
                 return
         # All tiles again, also those that a device had done.
-        self._cpu().search(
-            planes, tiles, sink, pseudocount=pseudocount, on_progress=report.on_progress, searched=searched
-        )
+        self._cpu().search(planes, tiles, sink, **options | {"on_progress": report.on_progress})
 
     def _on_devices(
         self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, report: _Report, pseudocount: float

@@ -54,8 +54,3 @@ def kernels_of(
         if variant is not None:
             kernels += variant.kernels()
     return list(dict.fromkeys(kernels))
-
-
-def compilations(kernels: list[Kernel]) -> set[tuple[str, tuple[str, ...]]]:
-    """Return the compilations for these kernels: kernels of one file with the same options are compiled together."""
-    return {(file, options) for file, _, options in kernels}

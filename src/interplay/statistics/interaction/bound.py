@@ -1,4 +1,4 @@
-"""Upper bounds of G² for a search over all tuples, from what it knows of a tuple's parts.
+"""Upper bounds of G², by which a search over all tuples rules tuples out (branch and bound), from their parts.
 
 For every q of H0's family whose cells have the sizes n(x, ·), 2N·KL(n ‖ q) = G² + 2N·KL(μ ‖ q) ≥ G². Two members of the
 family cost little:

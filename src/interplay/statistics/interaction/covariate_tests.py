@@ -1,4 +1,4 @@
-"""Significant tuples tested again, with what the search does not know: covariates."""
+"""Significant tuples tested again, with data that the search does not use: covariates."""
 
 from __future__ import annotations
 

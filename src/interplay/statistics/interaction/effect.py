@@ -13,7 +13,7 @@ from interplay.statistics.interaction.two_level_fit import parity_signs
 #: Added to every count: Woolf's estimate with it has a finite variance, and its intervals cover (Haldane, Anscombe).
 _ADDED = 0.5
 
-#: Below this share of an entry's variance H0 fits the entry whatever it holds.
+#: With less than this share of its variance left, H0 fits an entry exactly, whatever its count.
 _FREE_VARIANCE = 1e-6
 
 
@@ -72,8 +72,8 @@ def interaction_log_odds(tables: IntArray, df: IntArray, *, confidence: float = 
 def adjusted_residuals(tables: IntArray, mu: FloatArray) -> FloatArray:
     """Return (n − μ)/√(μ(1 − h)), h the leverage of the entry: N(0, 1) under H0; of the shape of the tables.
 
-    NaN where H0 leaves an entry no freedom, and in tables too large for their columns. With two classes those of the
-    classes differ in sign only.
+    NaN where H0 leaves an entry no freedom, and in tables too large for their columns. With two classes, the residuals
+    of the classes differ in sign only.
     """
     residuals = np.full(tables.shape, np.nan)
     if is_large(tables.shape[1:]):

@@ -14,14 +14,14 @@ from interplay.statistics.interaction.two_level_fit import is_two_level, parity_
 #: Logarithms of probabilities that are equal but for rounding count as equal.
 _ROUNDING = 1e-9
 
-#: Combinations of the strata's tables that are listed at most.
+#: Upper limit of the combinations of the strata's tables that are listed.
 MAX_COMBINATIONS = 2**20
 
-#: Tables of one stratum that are listed at most. Of more, only those are that the p-value is made of.
+#: Upper limit of the tables of one stratum that are listed. Of more, only tables that contribute to the p-value are.
 MAX_LISTED = 2**12
 
-#: Tables less likely than the ones they are summed with by this factor, as a logarithm, do not count: a million of them
-#: are below the rounding.
+#: Logarithm of a factor: tables less likely by it than the others in a sum do not count, as a million of them are below
+#: the rounding.
 _NEGLIGIBLE = 60.0
 
 
@@ -74,8 +74,8 @@ def _log_chances(counts: IntArray, signs: IntArray, low: int, high: int) -> Floa
 def _log_p_of_many(counts: IntArray, signs: IntArray, low: int, high: int) -> float:
     """Return the logarithm of the p-value where there are very many tables: from the few that matter.
 
-    The logarithm of a table's probability is concave in t. So it is known, by bisection, where it falls below a value,
-    and what lies beyond adds nothing.
+    The logarithm of a table's probability is concave in t. So bisection shows where it falls below a value, and tables
+    beyond that point add nothing.
     """
     from scipy.special import gammaln
 

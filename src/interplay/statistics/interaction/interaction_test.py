@@ -36,7 +36,7 @@ class InteractionTests:
     g2 : (n_tuples,) float64
         2 Σ n ln(n/μ), the likelihood ratio of H0, on the scale of χ².
     df : (n_tuples,) int64
-        Effective degrees of freedom; 0 where the counts say nothing of an interaction (p = 1).
+        Effective degrees of freedom; 0 where the counts carry no information on an interaction (p = 1).
     log_p : (n_tuples,) float64
         Natural logarithms of the p-values, also where these underflow.
     method : (n_tuples,) str
@@ -151,10 +151,10 @@ def chi2_log_p(counts: IntArray, *, strata: bool = False) -> FloatArray:
 
 
 def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
-    """Return the G² from which p ≤ `max_p` is possible, for 0 … `max_df` degrees of freedom: what a search screens by.
+    """Return the G² from which p ≤ `max_p` is possible, for 0 … `max_df` degrees of freedom: thresholds of a screen.
 
-    They grow with the degrees of freedom; with none it is infinite. They leave room for exact p-values that are smaller
-    than those of χ².
+    They grow with the degrees of freedom; the threshold for none is infinite. They leave room for exact p-values that
+    are smaller than those of χ².
 
     Examples
     --------
@@ -169,7 +169,7 @@ def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
 
 
 def _in_class_order(table: IntArray) -> IntArray:
-    """Put the classes in an order that follows from the counts: their names must not change what is drawn."""
+    """Put the classes in an order that follows from the counts: their names must not change the draws."""
     by_class = table.reshape(-1, table.shape[-1])
     return np.ascontiguousarray(table[..., np.lexsort(by_class[::-1])])
 

@@ -16,8 +16,8 @@ LISTED_METHODS = ("holm", "hochberg", "bonferroni", "BH", "fdr", "BY", "none", "
 def adjust_listed(p_values: npt.ArrayLike, method: str = "holm", *, n_tests: int) -> FloatArray:
     """Adjust some of the p-values of `n_tests` tests for all of them.
 
-    If those listed are the smallest of all, "bonferroni" and "holm" are exact. Otherwise, and for "hochberg", "BH" and
-    "BY" which look at larger p-values too, what comes out is never smaller than if all were known.
+    If the listed p-values are the smallest of all, "bonferroni" and "holm" are exact. Otherwise, and for "hochberg",
+    "BH" and "BY" which look at larger p-values too, the result is never smaller than if all were known.
 
     Parameters
     ----------

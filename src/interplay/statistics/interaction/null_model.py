@@ -103,9 +103,9 @@ def chunks_of_tables(tables: npt.NDArray[Any]) -> Iterator[slice]:
 def weighted_design(weights: FloatArray) -> FloatArray:
     """Return the columns of H0, cleared of a(x), in the entries' weights: (n_tables, n_entries, n_columns).
 
-    From each column its weighted mean over the classes of each cell is taken, which is what a(x) can do, and the rest
-    is multiplied by the root of the weight. With weights μ its cross product is the information about the bᵢ; with
-    weights 1 in some entries and 0 elsewhere its rank is that of H0 in these entries, less their number of cells.
+    Each column loses its weighted mean over the classes of each cell, which a(x) can fit, and the rest is multiplied by
+    the root of the weight. With weights μ its cross product is the information about the bᵢ; with weights 1 in some
+    entries and 0 elsewhere its rank is that of H0 in these entries, less their number of cells.
     """
     design = null_design(weights.shape[1:])
     n_cells, n_classes, n_columns = design.shape
@@ -170,6 +170,6 @@ def fewest_degrees_of_freedom(tables: IntArray) -> IntArray:
 
 
 def _entries_beyond_cells(entries: BoolArray) -> IntArray:
-    """Entries that are there, less the cells that have any: what a(x) leaves."""
+    """Count the entries, less the cells that have any: the freedom that a(x) leaves."""
     n_cells = entries.any(axis=-1).reshape(len(entries), prod(entries.shape[1:-1])).sum(axis=1)
     return np.asarray(entries.reshape(per_table(entries)).sum(axis=1) - n_cells)

@@ -95,11 +95,11 @@ def likelihood_ratio(tables: npt.NDArray[Any], mu: FloatArray) -> FloatArray:
 
 
 def fit_proportionally(tables: npt.NDArray[Any], *, tolerance: float, max_sweeps: int) -> NullModelFit:
-    """Fit by IPF from Kirkwood's product; tables leave when what G² has still to fall is below the tolerance.
+    """Fit by IPF from Kirkwood's product; a table is done when the expected further fall of G² is below the tolerance.
 
-    G² falls by about the same factor in each sweep, so its last two steps tell what is left (Aitken). The tolerance is
-    for 1 + G². A table that does not converge has a G² that is too large: still an upper bound. Counts need not be
-    whole numbers.
+    G² falls by about the same factor in each sweep, so its last two steps tell the further fall (Aitken). The tolerance
+    is relative to 1 + G². A table that does not converge has a G² that is too large: still an upper bound. Counts need
+    not be whole numbers.
     """
     mu = kirkwood_start(tables)
     g2 = likelihood_ratio(tables, mu)

@@ -1,4 +1,4 @@
-"""Tables of counts of one shape → tests of their interactions, with what the members tell."""
+"""Tables of counts of one shape → tests of their interactions, with the gains of the members."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interplay.statistics.interaction.two_level_fit import is_two_level
 #: Below this smallest expected count χ² alone gives rough p-values.
 FEW_EXPECTED = 5.0
 
-#: Of such tables, p-values of χ² up to this one are corrected whether or not they could be significant.
+#: In these sparse tables, p-values of χ² up to this one are corrected whether or not they could be significant.
 _BOOTSTRAP_SPARSE_BELOW = 0.05
 
 #: Samples per parameter of H0. With 5, one in five tables of 20 × 20 levels without an interaction has p < 0.05 after

@@ -13,10 +13,10 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.files.types import Check
 from interplay.statistics.p_values import relevant_mask
 
-#: Where samples are too few for any p-value: it is 1.
+#: Method where samples are too few for any p-value: it is 1.
 SPARSE = "sparse"
 
-#: Where a p-value is from, in the order of their numbers in `TestedTuples.method`.
+#: Sources of p-values, in the order of their numbers in `TestedTuples.method`.
 METHODS = ("exact", "chi2", "bootstrap", SPARSE, "permutations")
 
 
@@ -29,9 +29,9 @@ class TestedTuples:
     tuples : (n, k) int64
         Numbers of the members, ascending.
     discretization : (n,) int64
-        The one that the tuple was tested in: of several, where χ² gives it the smallest p-value.
+        The discretisation that the tuple was tested in: of several, where χ² gives it the smallest p-value.
     n_samples : (n,) int64
-        Samples of its table: those with a value of every member, where missing values are left out.
+        Samples of its table: samples with a value of every member, where missing values are left out.
     chi2 : (n,) float64
         G² = 2 Σ n ln(n/μ).
     df : (n,) int64
@@ -53,11 +53,11 @@ class TestedTuples:
     residual_class, residual_stratum : (n,) int64
         Class and stratum there.
     gain : (n, k) float64
-        What each member tells beyond the others, bits × samples, without pseudocounts.
+        Information of each member beyond the others, bits × samples, without pseudocounts.
     gain_alone : (n, k) float64
-        What each tells by itself.
+        Information of each member by itself.
     df_alone : (n, k) int64
-        Degrees of freedom of that.
+        Degrees of freedom of `gain_alone`.
     log_or_alone : (n, k) float64
         Log odds ratio of each member by itself, for two levels and two classes, else NaN.
     """
@@ -90,7 +90,7 @@ class TestedTuples:
 
     @classmethod
     def none(cls, dimensions: int) -> TestedTuples:
-        """Return a list of no tuples of so many members."""
+        """Return an empty list of tuples with this number of members."""
         wide = ("tuples", "residual_cell", "gain", "gain_alone", "df_alone", "log_or_alone")
         whole = ("tuples", "discretization", "n_samples", "df", "method", "residual_cell", "residual_class",
                  "residual_stratum", "df_alone")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Classes, groups, strata → relabelings that are as likely as what was observed → p-values. No model is fitted.
+"""Classes, groups, strata → relabelings that are as likely as the observed one → p-values. No model is fitted.
 
 ::
 
@@ -9,7 +9,7 @@
     permutation_null.py  maxima of a search         → `PermutationNull`   p-values of all variables, as a `NullFit`
 
 Samples of a group (cells of a donor, members of a family) are alike, so that their labels are not exchangeable one by
-one. What is exchangeable follows Winkler et al. (2015), *Multi-level block permutation*, NeuroImage 123.
+one. Exchangeability follows Winkler et al. (2015), *Multi-level block permutation*, NeuroImage 123.
 """
 
 from interplay.statistics.permutations.exchangeability import Exchangeability, exchangeability

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, numbered
 
 #: Numbers of relabelings beyond this are not told apart: all of them will never be gone through.
 MANY = 10**15
@@ -135,7 +135,7 @@ class AlikeGroups:
     def _contents(self, n_classes: int | None = None) -> IntArray:
         """Samples of each class in each stratum, a row per group."""
         n = self._n_classes if n_classes is None else n_classes
-        column = np.unique(self.stratum, return_inverse=True)[1].reshape(-1)
+        column = numbered(self.stratum)
         counts = np.zeros((len(self.labels), int(column.max()) + 1, n), dtype=np.int64)
         rows = np.arange(len(self.labels))[:, np.newaxis]
         np.add.at(counts, (rows, column[np.newaxis], self.labels), 1)
@@ -147,7 +147,7 @@ def _sorted_rows(rows: IntArray) -> list[tuple[int, ...]]:
 
 
 def multinomial(counts: Iterable[int]) -> float:
-    """Return the number of orders of so many equal things of each kind; infinite beyond `MANY`.
+    """Return the number of distinct orders of items, given the number of equal items of each kind; inf beyond `MANY`.
 
     Examples
     --------

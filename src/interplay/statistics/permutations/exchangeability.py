@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, numbered
 from interplay.statistics.permutations.blocks import AlikeGroups, Block, WholeGroups
 
 #: Of more classes than this, no other names are tried: the smallest p-value told is then a little too small.
@@ -28,8 +28,8 @@ class Exchangeability:
     codes : (n_samples,) int64
         Observed classes, 0 … n_classes − 1.
     kind : str
-        What changes places: "samples"; labels of "whole groups", where each group has one class; or, where classes vary
-        "within groups", whole groups of the same size, and samples within a group.
+        The units that change places: "samples"; labels of "whole groups", where each group has one class; or, where
+        classes vary "within groups", whole groups of the same size, and samples within a group.
     n_groups : int
         Groups in all; as many as samples where there are none.
     blocks : tuple of Block
@@ -63,10 +63,10 @@ class Exchangeability:
         return self._n_renamed() / self.n_relabelings
 
     def relabelings(self, n_permutations: int, stream_of: Callable[[int], np.random.RandomState]) -> Iterator[IntArray]:
-        """Return the classes, (n_samples,), of one relabeling after the other.
+        """Yield the classes, (n_samples,), of one relabeling after the other.
 
-        All of them but the observed one, where they are no more than `n_permutations`; else so many, drawn each from a
-        random stream of its own: number b from ``stream_of(b)``, so that parts of them can be made anywhere.
+        All relabelings but the observed one, where these are at most `n_permutations`; else that many, each drawn from
+        a random stream of its own: number b from ``stream_of(b)``, so that parts of them can be made anywhere.
         """
         if self.n_relabelings - 1 <= n_permutations:
             yield from self._all_others()
@@ -84,7 +84,7 @@ class Exchangeability:
         return sum(len(block.samples) for block in self.blocks if block.n_relabelings == 1)
 
     def in_words(self) -> str:
-        """Say what changes places."""
+        """Return the units that change places, in words."""
         if self.kind == "samples":
             return "labels of single samples"
         if self.kind == "whole groups":
@@ -109,7 +109,7 @@ class Exchangeability:
 def exchangeability(
     codes: IntArray, *, groups: IntArray | None = None, strata: IntArray | None = None
 ) -> Exchangeability:
-    """Find out which relabelings are allowed.
+    """Return the relabelings that are allowed.
 
     Without groups, samples of one stratum change places. Where every group has one class, the labels of whole groups
     do, among groups that have samples in the same strata. Where classes vary within some group, groups that have as
@@ -145,10 +145,10 @@ def exchangeability(
     varies = np.zeros(n_groups, dtype=bool)
     varies[groups[codes != label[groups]]] = True
     if not varies.any():
-        alike = _numbered_rows(in_stratum > 0)
+        alike = numbered(in_stratum > 0, axis=0)
         whole = [_whole_groups(np.flatnonzero(alike == kind), groups, label) for kind in range(int(alike.max()) + 1)]
         return Exchangeability(codes, "whole groups", n_groups, tuple(whole))
-    alike = _numbered_rows(in_stratum)
+    alike = numbered(in_stratum, axis=0)
     by_place = np.lexsort((stratum, groups))  # samples, group by group, and in it stratum by stratum
     start = np.cumsum(in_stratum.sum(axis=1)) - in_stratum.sum(axis=1)
     blocks = []
@@ -176,8 +176,3 @@ def _whole_groups(members: IntArray, groups: IntArray, label: IntArray) -> Whole
     number[members] = np.arange(len(members))
     samples = np.flatnonzero(number[groups] >= 0)
     return WholeGroups(samples, number[groups[samples]], label[members])
-
-
-def _numbered_rows(rows: IntArray | np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> IntArray:
-    """Return the number of each row's content among all contents."""
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -15,7 +15,7 @@ from interplay.statistics.permutations.step_down import StepDown, comparable_gai
 
 
 class PermutationNull(NamedTuple):
-    """What permutations say of the variables.
+    """p-values of variables from permutations.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class PermutationNull(NamedTuple):
     p_adjusted : (n_vars,) float64
         Adjusted for all variables: step-down maxT.
     evidence : (n_vars,) float64
-        What variables are ordered by: larger for smaller p-values, also where these are equal.
+        Sort key of the variables: larger for smaller p-values; it also orders variables with equal p-values.
     """
 
     null_fit: NullFit

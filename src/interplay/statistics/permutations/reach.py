@@ -83,7 +83,7 @@ def _why_nothing(allowed: Exchangeability) -> str:
 
 
 def _warn_of_fixed(allowed: Exchangeability, what: str) -> None:
-    """Say where most samples never change: the test is right, and sees little."""
+    """Warn where most samples never change their label: the test is valid, but has little power."""
     share = allowed.n_fixed / len(allowed.codes)
     if share <= 0.5:
         return

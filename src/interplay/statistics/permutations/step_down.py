@@ -19,7 +19,7 @@ class StepDown:
 
     With variables in descending order of their statistics, ``p_v = (1 + #{b: max of the statistics of v and all after
     it ≥ that of v}) / (B + 1)``, and never less than that of the variable before. The probability of any false
-    rejection is at most the significance level, whatever the variables have to do with each other.
+    rejection (family-wise error) is at most the significance level, under any dependence between the variables.
 
     Parameters
     ----------
