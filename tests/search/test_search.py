@@ -92,7 +92,7 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
     """Wherever Ctrl-C strikes, what was found is handed over, and how far it came is told of the whole."""
     import pickle
 
-    import interplay.search.plan as search
+    import interplay.codes.coded as codes
 
     calls = []
 
@@ -102,8 +102,8 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
             raise KeyboardInterrupt
         return original(*args, **kwargs)
 
-    original = search.make_bit_planes
-    monkeypatch.setattr(search, "make_bit_planes", make_bit_planes)
+    original = codes.make_bit_planes
+    monkeypatch.setattr(codes, "make_bit_planes", make_bit_planes)
     with pytest.raises(SearchInterrupted) as caught:
         interplay.max_information_gain(*data, discretizations=10)
     assert caught.value.done == pytest.approx(0.3)
