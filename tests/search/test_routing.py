@@ -252,7 +252,7 @@ def test_a_checkpoint_goes_on_with_its_own_tiles(tmp_path: Path, monkeypatch) ->
         patched.setattr(
             interplay.search.plan,
             "cut_for_processor",
-            lambda cut, **_: (TileShape(**OTHER_SHAPE), cut(**OTHER_SHAPE)),
+            lambda cut, *_: (TileShape(**OTHER_SHAPE), cut(**OTHER_SHAPE)),
         )
         kept = interplay.Checkpoint(file, seconds=0)
         with pytest.raises(RuntimeError, match="stopped"):

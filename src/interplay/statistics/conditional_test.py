@@ -69,6 +69,8 @@ def conditional_log_p(counts: IntArray, *, pseudocount: float) -> FloatArray:
     tables = np.moveaxis(counts, 3, 1)  # variable, stratum, level, class
     of_classes = tables[0].sum(axis=1)
     tables = tables[:, (of_classes > 0).sum(axis=1) > 1]  # a stratum of one class carries no information
+    if not tables.shape[1]:
+        return np.zeros(len(tables))
     if tables.shape[1] == 1 and tables.shape[2:] == (2, 2):
         return _of_two_by_two(tables[:, 0], added)
     log_p, is_sparse = _by_chi2(tables, added, pseudocount)
