@@ -92,11 +92,7 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
     """Wherever Ctrl-C strikes, what was found is handed over, and how far it came is told of the whole."""
     import pickle
 
-<<<<<<< HEAD
     from interplay.codes import coded
-=======
-    import interplay.codes.coded as codes
->>>>>>> prose
 
     calls = []
 
@@ -106,13 +102,8 @@ def test_interrupted_between_discretisations(monkeypatch, data) -> None:
             raise KeyboardInterrupt
         return original(*args, **kwargs)
 
-<<<<<<< HEAD
     original = coded.make_bit_planes
     monkeypatch.setattr(coded, "make_bit_planes", make_bit_planes)
-=======
-    original = codes.make_bit_planes
-    monkeypatch.setattr(codes, "make_bit_planes", make_bit_planes)
->>>>>>> prose
     with pytest.raises(SearchInterrupted) as caught:
         interplay.max_information_gain(*data, discretizations=10)
     assert caught.value.done == pytest.approx(0.3)
