@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from interplay.codes.coder import MISSING_CHOICES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.outcome import DECISION_CHOICES
@@ -87,7 +88,7 @@ SELECT_OPTIONS = (
            help="Test relevant variables again with this column in the model: age, sex; may be repeated."),
     option("--discrete", multiple=True, metavar="auto|none|all|COLUMN", default=["auto"],
            help="Columns whose values are used as levels, without cutting; may be repeated."),
-    option("--missing", type=click.Choice(["error", "level", "impute"]), default="error",
+    option("--missing", type=click.Choice(MISSING_CHOICES), default="error",
            help="Missing values: refuse them, make them a level, or draw them from the observed values."),
     option("--seed", "random_state", type=int,
            help="Seed of all random draws, to repeat a run.  [default: drawn at random and shown]"),

@@ -2,7 +2,7 @@
 
 ::
 
-    survey.py         Table                → missing values, distinct values, thresholds of every column
+    survey.py         Table                → levels of every column: missing and distinct values, thresholds
     coder.py          survey               → Coder: codes (n_vars, n_samples) uint8 of a discretisation: `discretize`
     contrast.py       Table                → ContrastTable: permuted columns, made when they are read
     planes.py         codes + classes      → BitPlanes (n_planes, n_words) uint64, samples split by class

@@ -5,8 +5,8 @@
     page.py               content + words  → the page: template, style and scripts of the folder page/
     content.py            Selection        → the numbers that tables and pictures show
     words.py              Selection        → sentences; study_words.py: on groups, covariates, times;
-    verdict_words.py          on interactions
-    interaction_page.py   Interactions     → the page
+    verdict_words.py          on verdicts of tuples
+    interaction_page.py   Interactions     → the page; its sentences are in results/interaction_summary.py
     about.py              provenance       → outcome, file, samples, date; the call that repeats the run
     numbers.py            numbers and names as the report writes them
 

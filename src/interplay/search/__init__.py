@@ -4,7 +4,7 @@
 
     settings.py      arguments               → SearchSettings, SelectionSettings: frozen and checked once
     dimensions.py    `dimensions`, `arms`    → the sizes of tuples to search in one call
-    tiles.py         C(n, k) tuples          → TupleTiles: pieces that can be searched in any order
+    tiles.py         C(n, k) tuples          → TupleTiles: pieces to search in any order; usual sizes of blocks
     plan.py          codes + settings        → PreparedSearch: engine, shapes of tiles and planes of one search
     loop.py          tiles                   → the loop, discretisation by discretisation, or one shard of all
     checkpoint.py    a search in progress    → a file from which the same call goes on

@@ -12,10 +12,10 @@ Who calls whom::
     DeviceSearch and DeviceListing are
       DeviceTuples           device_tuples.py    bounds all tuples, or lists all, and scores the buffer
         DeviceState          device_state.py     planes, tables, buffers and counters on the device
-        RegisterSearch       register_search.py  strategy: counts in registers
+        RegisterSearch       register_search.py  strategy: counts in registers; size of the first launch
         BatchSearch          batch_search.py     strategy: counts through memory, in batches
           DeviceProducts     device_products.py  the launches of a batch
-        LaunchSize           launch_size.py      how much the next launch takes
+        LaunchSize           launch_size.py      by how much launches grow and shrink; each strategy knows its first one
         launch_gains         exact_scores.py     exact scores of the tuples in the buffer
       merge_candidates       candidates.py       the best tuple of each variable → MaxGains
 

@@ -1,4 +1,4 @@
-"""How much work the next launch takes: the only place with this rule."""
+"""By how much launches grow and shrink: the only place with this rule. Each strategy chooses its first launch."""
 
 from __future__ import annotations
 
