@@ -31,8 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import interplay
 from benchmarks.calibration.cells import Cell
 from benchmarks.calibration.null_data import make_data
-from interplay.selection import arm_tests as combination
-from interplay.selection import call as pipeline
+from interplay.selection import arm_tests, significance
 from interplay.statistics.arm_p_values import log_p_of_all
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust
@@ -120,7 +119,7 @@ def rows_of(cell: Cell, repetition: int) -> Iterator[dict[str, Any]]:
     X, y, strata = make_data(cell, repetition)
     n_fitted = cell.n_contrast if isinstance(cell.n_contrast, int) else min(max(cell.n_vars, 300), 1000)
     arms, searches = Captured(), Captured()
-    with patch.object(combination, "fit_null", arms), patch.object(pipeline, "fit_null", searches):
+    with patch.object(arm_tests, "fit_null", arms), patch.object(significance, "fit_null", searches):
         result = interplay.select(
             X,
             y,

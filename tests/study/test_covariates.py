@@ -53,7 +53,7 @@ class TestLikelihoodRatio:
         script = (
             "import numpy as np; from interplay.statistics.covariate_test import covariate_test\n"
             "cells = np.arange(60) % 2\n"
-            "print(covariate_test(cells, cells, cells * 0, np.random.default_rng(0).normal(size=(60, 1)))[1])"
+            "print(covariate_test(cells, cells, [cells * 0], np.random.default_rng(0).normal(size=(60, 1)))[1])"
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert (done.stdout, done.stderr) == ("1\n", "")

@@ -145,7 +145,7 @@ def prepare_search(
     comparison, n_levels = coded.comparison, coded.n_levels
     table, classes, strata = comparison.table, comparison.classes, comparison.strata
     n_strata = None if strata is None else strata.n_strata
-    check_workspace(n_levels, classes, settings.dimensions, n_strata=n_strata or 1)
+    check_workspace(n_levels, classes, settings.dimensions, n_vars=table.n_vars, n_strata=n_strata or 1)
 
     work = SearchWork.of(
         n_levels,

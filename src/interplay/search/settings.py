@@ -304,9 +304,17 @@ def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, 
     return mask
 
 
-def check_workspace(n_levels: IntArray, classes: DecisionClasses, dimensions: int, n_strata: int = 1) -> None:
-    """Refuse tuples with so many cells that the counts of one would not fit in memory."""
-    largest = np.sort(n_levels)[::-1][:dimensions].astype(float)
+def check_workspace(
+    n_levels: IntArray, classes: DecisionClasses, dimensions: int, *, n_vars: int | None = None, n_strata: int = 1
+) -> None:
+    """Refuse tuples whose cells are too many for the memory of a thread.
+
+    Rows of `n_levels` from `n_vars` on are contrast variables, of which a tuple has one at most.
+    """
+    real, contrast = np.split(n_levels, [len(n_levels) if n_vars is None else n_vars])
+    largest = np.sort(real)[::-1][:dimensions].astype(float)
+    if len(contrast):
+        largest[-1] = max(largest[-1], float(contrast.max()))
     n_cells = float(np.prod(largest)) * n_strata
     plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.

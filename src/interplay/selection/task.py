@@ -85,11 +85,12 @@ class SelectionTask:
         if not self.has_auto_dimensions or settings.all_dimensions is None or settings.arms is None:
             return self
         n_levels = np.sort(coded.of(self.comparisons[0]).n_levels)[::-1].astype(float)
+        typical = np.exp(np.log(n_levels).mean())
         most_typical = _MAX_CELLS_PER_SAMPLE * self.study.n_samples
         kept = tuple(
             k
             for k in settings.all_dimensions
-            if k <= 2 or (np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO and n_levels.mean() ** k <= most_typical)
+            if k <= 2 or (np.prod(n_levels[:k]) <= _MAX_CELLS_OF_AUTO and typical**k <= most_typical)
         )
         arms = tuple(arm for arm in arms_of(kept) if arm in settings.arms)
         if kept == settings.all_dimensions or not arms:
