@@ -113,7 +113,7 @@ class Coder:
         values = self._values(rows)
         gaps = np.flatnonzero(self.n_missing[rows])
         if self.missing == "impute" and len(gaps):
-            values = imputed(values, gaps, self.first_variable + rows.start, self.seed)
+            values = imputed(values, gaps, self.first_variable + self.table.numbers[rows], self.seed)
         thresholds = [
             self.thresholds[v, d] if levels is None else levels
             for v, levels in enumerate(self.level_thresholds[rows], start=rows.start)

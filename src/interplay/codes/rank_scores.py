@@ -86,7 +86,7 @@ class RankScores:
             values = coder.table.block(rows.start, rows.stop)
             gaps = np.flatnonzero(coder.n_missing[rows])
             if coder.missing == "impute" and len(gaps):
-                values = imputed(values, gaps, coder.first_variable + rows.start, coder.seed)
+                values = imputed(values, gaps, coder.first_variable + coder.table.numbers[rows], coder.seed)
             chosen = values if len(cut) == len(values) else values[cut]
             scores[cut] = mid_rank_scores(chosen, self.strata)
         for row in np.flatnonzero(is_discrete):

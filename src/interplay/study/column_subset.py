@@ -11,13 +11,22 @@ from interplay.study.table import Table, Values, Which
 
 
 class ColumnSubset(Table):
-    """A table with only the variables `kept`, read from the whole table block by block."""
+    """A table with only the variables `kept`, read from the whole table block by block.
 
-    def __init__(self, table: Table, kept: IntArray) -> None:
+    With `keeps_numbers`, draws for a variable, such as those of its thresholds, are the same as in the whole table.
+    """
+
+    def __init__(self, table: Table, kept: IntArray, *, keeps_numbers: bool = False) -> None:
         super().__init__(table.n_samples, [table.names[v] for v in kept], table.kinds[kept], table.dtype)
         self._table = table
         self._kept = kept
+        self._keeps_numbers = keeps_numbers
         self.samples_left_out = table.samples_left_out
+
+    @property
+    def numbers(self) -> IntArray:
+        """The variables' numbers in the streams of random numbers."""
+        return self._table.numbers[self._kept] if self._keeps_numbers else super().numbers
 
     @property
     def positions(self) -> list[tuple[str, float]] | None:
