@@ -64,7 +64,7 @@ def run_screen(
     asked_for = asked_for_mask(table, variables, require, dimensions)
     kept = as_checkpoint(checkpoint)
     number = n_tests(table.n_vars, dimensions, discretizations=discretizations, asked_for=asked_for, require=require)
-    with keeping(kept, lambda like: {"dimensions": dimensions, "max_p": max_p}):
+    with keeping(kept, lambda: {"dimensions": dimensions, "max_p": max_p}):
         return screen_tuples(
             code_comparison(
                 Comparison("all classes", table, classes, make_strata(strata, n_samples=table.n_samples)),

@@ -1,0 +1,142 @@
+"""interactions(): merged shards are the search in one piece, a list is the whole list cut short, for all options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import interplay
+
+pytestmark = pytest.mark.filterwarnings("ignore:tuples of .* samples to be tested")
+
+#: What must be the same, and not only nearly so.
+COLUMNS = ["members", "chi2", "df", "p_value", "p_adjusted", "significant", "method"]
+
+#: Adjustments for which larger p-values matter.
+STEP_UP = ("hochberg", "BH", "BY")
+
+
+def drawn(seed: int, discretizations: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Draw a table with an interaction, and options of the call."""
+    rng = np.random.default_rng(seed)
+    n_vars = int(rng.integers(5, 9))
+    n = int(rng.choice([80, 150]))
+    X = rng.normal(size=(n, n_vars))
+    X[:, 2] = rng.integers(0, 3, n)
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(n) < 0.2)).astype(int) + 1 * (rng.random(n) < rng.choice([0, 0.2]))
+    options: dict[str, Any] = {
+        "dimensions": int(rng.choice([2, 3])),
+        "discretizations": discretizations,
+        "p_adjust": str(rng.choice(["holm", "bonferroni", "hochberg", "BH", "BY", "none"])),
+        "random_state": seed,
+    }
+    if discretizations > 1:
+        options["range_"] = 0.5
+    if rng.random() < 0.3:
+        options["strata"] = rng.integers(0, 2, n)
+    if rng.random() < 0.3:
+        X[rng.random(X.shape) < 0.05] = np.nan
+        options["missing"] = str(rng.choice(["omit", "level"]))
+    chosen = rng.random()
+    if chosen < 0.6:
+        options["variables"] = [0, 1, 3]
+    if chosen < 0.3:
+        options["partners"] = [1, 2, 3, 4]
+    return X, y, options
+
+
+def listed(rng: np.random.Generator) -> dict[str, Any]:
+    """Draw what is listed: the significant tuples, those up to a p-value, or the first few."""
+    return [{}, {"max_p": float(rng.choice([0.01, 0.3, 1.0]))}, {"top": int(rng.integers(1, 12))}][rng.integers(3)]
+
+
+def assert_same(found: interplay.Interactions, expected: interplay.Interactions) -> None:
+    assert found.n_tests == expected.n_tests
+    for column in COLUMNS:
+        assert found.table[column].tolist() == expected.table[column].tolist(), column
+    assert found.tested.discretization.tolist() == expected.tested.discretization.tolist()
+
+
+def merged(X: np.ndarray, y: np.ndarray, n_shards: int, **options: Any) -> interplay.Interactions:
+    parts = [interplay.interactions(X, y, shard=(i, n_shards), **options) for i in range(1, n_shards + 1)]
+    return interplay.merge_interactions(parts[::-1])
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_merged_shards_are_the_whole_search(seed: int) -> None:
+    X, y, options = drawn(seed, discretizations=1)
+    rng = np.random.default_rng(1000 + seed)
+    options |= listed(rng)
+    if options["p_adjust"] in STEP_UP:
+        options |= {"max_p": 1.0, "top": None}
+    assert_same(merged(X, y, int(rng.integers(2, 5)), **options), interplay.interactions(X, y, **options))
+
+
+@pytest.mark.parametrize("p_adjust", STEP_UP)
+def test_short_lists_are_adjusted_alike(p_adjust: str) -> None:
+    for seed in range(12):
+        X, y, options = drawn(seed, discretizations=1)
+        options |= {"p_adjust": p_adjust, "top": 2}
+        assert_same(merged(X, y, 3, **options), interplay.interactions(X, y, **options))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_a_list_is_the_beginning_of_the_whole_list(seed: int) -> None:
+    X, y, options = drawn(seed, discretizations=1)
+    assert_beginnings(X, y, options, seed)
+
+
+def assert_beginnings(X: np.ndarray, y: np.ndarray, options: dict[str, Any], seed: int) -> None:
+    everything = interplay.interactions(X, y, max_p=1, **options)
+    assert len(everything) == everything.n_tests
+    rng = np.random.default_rng(2000 + seed)
+    max_p, top = float(rng.choice([0.01, 0.1, 0.5])), int(rng.integers(1, 12))
+    p = everything.table["p_value"].to_numpy()
+    for call, n_listed in (({"max_p": max_p}, int((p <= max_p).sum())), ({"top": top}, min(top, len(p)))):
+        found = interplay.interactions(X, y, **call, **options)
+        for column in ("members", "chi2", "df", "p_value", "method"):
+            assert found.table[column].tolist() == everything.table[column].tolist()[:n_listed], (call, column)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("discretizations", [1, 3])
+def test_partners_do_not_change_a_tuple(seed: int, discretizations: int) -> None:
+    X, y, options = drawn(seed, discretizations)
+    options = {name: value for name, value in options.items() if name not in ("variables", "partners")}
+    everything = interplay.interactions(X, y, max_p=1, **options)
+    some = interplay.interactions(X, y, max_p=1, variables=[1, 3], partners=[2, 4], **options)
+    chi2_of = dict(zip(everything.table["members"], everything.table["chi2"], strict=True))
+    assert {members: chi2_of.get(members) for members in some.table["members"]} == dict(
+        zip(some.table["members"], some.table["chi2"], strict=True)
+    )
+
+
+@pytest.mark.parametrize("call", [{"max_p": 1}, {"max_p": 0.3}, {"top": 10}, {"p_adjust": "BH"}])
+def test_merged_shards_of_several_discretizations(call: dict[str, Any]) -> None:
+    for seed in range(8):
+        X, y, options = drawn(seed, discretizations=3)
+        options["range_"] = None
+        assert_same(merged(X, y, 3, **options | call), interplay.interactions(X, y, **options | call))
+
+
+@pytest.mark.parametrize("call", [{"max_p": 1}, {"top": 15}])
+def test_lists_of_several_discretizations(call: dict[str, Any]) -> None:
+    for seed in range(3, 8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 100)
+        assert len(interplay.interactions(X, y, discretizations=10, random_state=seed, **call)) == 15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lists_of_several_discretizations_begin_alike(seed: int) -> None:
+    assert_beginnings(*drawn(seed, discretizations=3), seed)
+
+
+def test_lists_of_groups_and_several_discretizations() -> None:
+    rng = np.random.default_rng(3)
+    groups = np.arange(100) // 5
+    X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 20)[groups]
+    found = interplay.interactions(X, y, groups=groups, discretizations=6, top=15, n_permutations=19)
+    assert len(set(found.table["members"])) == 15
