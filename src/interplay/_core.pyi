@@ -118,3 +118,9 @@ def fit_tables(
     g2: npt.NDArray[np.float64],
     is_complete: npt.NDArray[np.bool_],
 ) -> None: ...
+def draw_tables(
+    seeds: npt.NDArray[np.uint32],
+    cell_sizes: npt.NDArray[np.int64],
+    chances: npt.NDArray[np.float64],
+    tables: npt.NDArray[np.int64],
+) -> None: ...

@@ -138,5 +138,5 @@ def test_lists_of_groups_and_several_discretizations() -> None:
     rng = np.random.default_rng(3)
     groups = np.arange(100) // 5
     X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 20)[groups]
-    found = interplay.interactions(X, y, groups=groups, discretizations=6, top=15, n_permutations=19)
+    found = interplay.interactions(X, y, groups=groups, discretizations=6, top=15, n_permutations=39)
     assert len(set(found.table["members"])) == 15

@@ -102,3 +102,22 @@ def test_compiled_code_refuses_shapes_that_do_not_fit() -> None:
     ):
         with pytest.raises(ValueError, match=r"counts|shape"):
             _core.fit_tables(counts, np.array(shape), 1e-3, 60, "auto", g2, is_complete)
+
+
+@pytest.mark.parametrize(
+    ("n_cells", "n_classes", "n"), [(4, 2, 40), (9, 2, 20_000), (64, 2, 500), (27, 3, 900), (9, 8, 3000)]
+)
+def test_draws_are_those_of_random_state(n_cells: int, n_classes: int, n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(5):
+        sizes = rng.multinomial(n, rng.dirichlet(np.ones(n_cells)))
+        chances = rng.beta(0.5, 0.5, (n_classes - 1, n_cells)) * (rng.random((n_classes - 1, n_cells)) < 0.9)
+        seed = rng.integers(0, 2**32, 1 + n_cells, dtype=np.uint32)
+        tables = np.empty((1, 50, n_cells, n_classes), dtype=np.int64)
+        _core.draw_tables(seed[np.newaxis], sizes[np.newaxis], chances[np.newaxis], tables)
+        numpy, left = np.random.RandomState(seed), np.tile(sizes, (50, 1))
+        for y in range(n_classes - 1):
+            drawn = numpy.binomial(left, chances[y])
+            assert np.array_equal(drawn, tables[0, :, :, y])
+            left -= drawn
+        assert np.array_equal(left, tables[0, :, :, -1])

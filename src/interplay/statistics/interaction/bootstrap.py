@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from operator import methodcaller
 
 import numpy as np
 
+from interplay import _core
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads
 from interplay.statistics.interaction.null_model import n_null_columns
@@ -23,6 +23,9 @@ from interplay.statistics.interaction.quick_fit import MAX_SWEEPS, TOLERANCE, qu
 
 #: Bootstrap tables per tuple. The factor is a mean over them: its error is about √(2/df)/√200.
 N_BOOTSTRAP = 200
+
+#: Tuples that a thread draws for at a time.
+_DRAWN_AT_ONCE = 8
 
 #: Numbers of the bootstrap tables that are held at a time.
 _MAX_NUMBERS = 2**22
@@ -65,12 +68,9 @@ def bartlett_factors(
     factors = np.ones(len(tables))
     known = np.flatnonzero(df > 0)
     for some in _chunks(known, tables, n_bootstrap):
-        drawn = _drawings(tables[some], [seeds[i] for i in some.tolist()], n_bootstrap, n_threads)
-        tables_drawn = np.concatenate(map_in_threads(lambda one: one.next(n_bootstrap), drawn, n_threads))
-        shape = tables.shape[2:]
-        fit = fit_proportionally(
-            tables_drawn.reshape(-1, *shape), tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads
-        )
+        draws = _Draws(tables[some], [seeds[i] for i in some.tolist()], n_bootstrap, n_threads)
+        drawn = draws.between(np.arange(len(some)), 0, n_bootstrap).reshape(-1, *tables.shape[2:])
+        fit = fit_proportionally(drawn, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads)
         for i, g2 in zip(some.tolist(), fit.g2.reshape(len(some), -1), strict=True):
             factors[i] = max(1.0, float(g2.sum()) / n_bootstrap / int(df[i]))
     return factors
@@ -82,13 +82,12 @@ def rough_factors(
     """Return the factors of tuples but for rounding, as far as they are of interest: not above `highest`, else inf."""
     factors = np.ones(len(tables))
     for some in _chunks(np.flatnonzero(df > 0), tables, N_BOOTSTRAP):
-        drawn = _drawings(tables[some], [seeds[i] for i in some.tolist()], N_BOOTSTRAP, n_threads)
+        draws = _Draws(tables[some], [seeds[i] for i in some.tolist()], N_BOOTSTRAP, n_threads)
         g2 = np.empty((len(some), 0))
         left = np.arange(len(some))
         for n_before, n_tables in zip((0, *_LOOKS), _LOOKS, strict=False):
-            draw = methodcaller("next", n_tables - n_before)
-            more: list[IntArray] = map_in_threads(draw, [drawn[i] for i in left.tolist()], n_threads)
-            fitted = quick_fit(np.concatenate(more).reshape(-1, *tables.shape[2:]), n_threads=n_threads).g2
+            drawn = draws.between(left, n_before, n_tables)
+            fitted = quick_fit(drawn.reshape(-1, *tables.shape[2:]), n_threads=n_threads).g2
             # Strata of a table add up.
             g2 = np.hstack([g2, fitted.reshape(len(left), n_tables - n_before, -1).sum(axis=2)])
             of = some[left]
@@ -103,46 +102,49 @@ def rough_factors(
     return factors
 
 
-class _Drawing:
-    """Draws tables of one tuple under H0, with its cell sizes: class by class, all tables at a time.
+class _Draws:
+    """Tables of some tuples of one shape, drawn under H0 with their cell sizes, from a seed for each.
 
-    With two classes there is one draw per cell, and tables can be drawn a few at a time.
+    The streams are those of numpy.random.RandomState, which are frozen: a seed means the same p-value in every version.
+    Classes are drawn one after the other, each for all tables: with two of them the first tables can be drawn alone.
     """
 
-    def __init__(self, cell_sizes: IntArray, mu: FloatArray, seed: Sequence[int], n_tables: int) -> None:
-        # Not a Generator: streams of RandomState are frozen, so a seed means the same p-value in every numpy.
-        self._rng = np.random.RandomState(np.array(seed, dtype=np.uint32))
-        self._cell_sizes, self._mu = cell_sizes, mu
-        self._all = None if mu.shape[-1] == 2 else self._draw(n_tables)
-        self._n_done = 0
+    def __init__(self, tables: IntArray, seeds: Sequence[Sequence[int]], n_tables: int, n_threads: int) -> None:
+        n, *self._shape = tables.shape
+        each = _with_more_samples(tables.reshape(-1, *tables.shape[2:]))
+        mu = fit_proportionally(each, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads).mu
+        self._seeds = np.array(seeds, dtype=np.uint32)
+        self._cell_sizes = tables.sum(axis=-1).reshape(n, -1)
+        self._chances = _chances(mu.reshape(n, -1, tables.shape[-1]))
+        self._n_threads = n_threads
+        self._all = None if tables.shape[-1] == 2 else self._draw(np.arange(n), n_tables)
 
-    def next(self, n_tables: int) -> IntArray:
-        """Return the next tables, (n_tables, n_strata, levels …, n_classes)."""
-        if self._all is None:
-            return self._draw(n_tables)
-        self._n_done += n_tables
-        return self._all[self._n_done - n_tables : self._n_done]
+    def between(self, rows: IntArray, begin: int, end: int) -> IntArray:
+        """Return tables `begin` … `end` − 1 of some tuples, (n_rows, n_tables, n_strata, levels …, n_classes)."""
+        drawn = self._draw(rows, end) if self._all is None else self._all[rows, :end]
+        return drawn[:, begin:]
 
-    def _draw(self, n_tables: int) -> IntArray:
-        mu = self._mu
-        left = np.broadcast_to(self._cell_sizes, (n_tables, *self._cell_sizes.shape)).copy()
-        share_left = mu.sum(axis=-1)
-        drawn = np.zeros((n_tables, *mu.shape), dtype=np.int64)
-        for class_ in range(mu.shape[-1] - 1):
-            chance = np.divide(mu[..., class_], share_left, out=np.zeros_like(share_left), where=share_left > 0)
-            drawn[..., class_] = self._rng.binomial(left, np.clip(chance, 0.0, 1.0))
-            left -= drawn[..., class_]
-            share_left = share_left - mu[..., class_]
-        drawn[..., -1] = left
-        return drawn
+    def _draw(self, rows: IntArray, n_tables: int) -> IntArray:
+        n_classes = self._shape[-1]
+        drawn = np.empty((len(rows), n_tables, self._cell_sizes.shape[1], n_classes), dtype=np.int64)
+        seeds, sizes, chances = self._seeds[rows], self._cell_sizes[rows], self._chances[rows]
+
+        def draw(begin: int) -> None:
+            some = slice(begin, begin + _DRAWN_AT_ONCE)
+            _core.draw_tables(seeds[some], sizes[some], chances[some], drawn[some])
+
+        map_in_threads(draw, range(0, len(rows), _DRAWN_AT_ONCE), self._n_threads)
+        return drawn.reshape(len(rows), n_tables, *self._shape)
 
 
-def _drawings(tables: IntArray, seeds: Sequence[Sequence[int]], n_tables: int, n_threads: int) -> list[_Drawing]:
-    """Return a drawing for each tuple, from the fit to its counts and some samples more."""
-    each = _with_more_samples(tables.reshape(-1, *tables.shape[2:]))
-    mu = fit_proportionally(each, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads).mu
-    parts = zip(tables.sum(axis=-1), mu.reshape(tables.shape), seeds, strict=True)
-    return map_in_threads(lambda part: _Drawing(*part, n_tables), parts, n_threads)
+def _chances(mu: FloatArray) -> FloatArray:
+    """Return the share of each class but the last among those from it on, (n, n_classes − 1, n_cells)."""
+    left = mu.sum(axis=-1)
+    chances = np.zeros((len(mu), mu.shape[-1] - 1, mu.shape[1]))
+    for class_ in range(mu.shape[-1] - 1):
+        np.divide(mu[..., class_], left, out=chances[:, class_], where=left > 0)
+        left = left - mu[..., class_]
+    return np.clip(chances, 0.0, 1.0)
 
 
 def _chunks(chosen: IntArray, tables: IntArray, n_tables: int) -> Iterator[IntArray]:
