@@ -1,12 +1,12 @@
 // G² of tables, for the lists of interactions
 #include "interplay/proportional_fit.hpp"
 
-#include "interplay/table_draws.hpp"
 #include <nanobind/stl/string.h>
 
 #include <string>
 
 #include "arrays.hpp"
+#include "interplay/table_draws.hpp"
 #include "without_gil.hpp"
 
 using namespace nanobind::literals;

@@ -23,8 +23,8 @@ class Twister {
       i = 1;
     };
     for (std::size_t k = std::max<std::size_t>(kSize, seed.size()); k > 0; --k) {
-      state_[i] = (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1664525U)) + seed[j] +
-                  static_cast<std::uint32_t>(j);
+      state_[i] =
+          (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30)) * 1664525U)) + seed[j] + static_cast<std::uint32_t>(j);
       if (++j == seed.size()) j = 0;
       next_place();
     }

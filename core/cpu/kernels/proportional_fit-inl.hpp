@@ -26,8 +26,9 @@ inline double log_of(double x) {
   const double k = std::bit_cast<double>(exponent | 0x4330000000000000) - (4503599627370496.0 + 1024);
   const double f = m - 1, s = f / (2 + f), z = s * s, w = z * z;
   const double even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
-  const double odd = z * (6.666666666666735130e-01 +
-                          w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
+  const double odd =
+      z * (6.666666666666735130e-01 +
+           w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
   const double half = 0.5 * f * f;
   const double low = s * (half + (even + odd)) + k * 1.90821492927058770002e-10;
   return k * 6.93147180369123816490e-01 - ((half - low) - f);
@@ -37,7 +38,8 @@ inline double log_of(double x) {
 class NLogN {
  public:
   NLogN() : known_(4096) {
-    for (std::size_t n = 1; n < known_.size(); ++n) known_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+    for (std::size_t n = 1; n < known_.size(); ++n)
+      known_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
   }
   double operator()(Index n) const {
     if (static_cast<std::size_t>(n) < known_.size()) return known_[static_cast<std::size_t>(n)];
@@ -61,7 +63,8 @@ class TableFitter {
     if (options.max_sweeps == 0) return;
     counts_.resize(n_entries_ * kLanes);
     mu_.assign(n_entries_ * kLanes, 0.0);
-    for (const Index length : shape.lengths) wanted_.emplace_back(n_entries_ / static_cast<std::size_t>(length) * kLanes);
+    for (const Index length : shape.lengths)
+      wanted_.emplace_back(n_entries_ / static_cast<std::size_t>(length) * kLanes);
   }
 
   void fit(const Index* counts, std::size_t n_tables, double* g2, bool* is_complete) {
@@ -90,8 +93,7 @@ class TableFitter {
         const double now = std::max(2 * (lane.sum_n_log_n - new_g2[w]), 0.0), step = std::max(lane.g2 - now, 0.0);
         const double factor = std::min(step / std::max(lane.last_step, std::numeric_limits<double>::min()), 1 - 1e-6);
         const double left = step * factor / (1 - factor);
-        const bool is_done =
-            (std::isfinite(lane.last_step) && left <= options_.tolerance * (1 + now)) || step == 0;
+        const bool is_done = (std::isfinite(lane.last_step) && left <= options_.tolerance * (1 + now)) || step == 0;
         lane.g2 = now;
         lane.last_step = step;
         if (is_done || ++lane.n_sweeps == options_.max_sweeps) {

@@ -5,8 +5,11 @@
 namespace interplay {
 
 FittedShape::FittedShape(std::span<const Index> shape)
-    : n_members(static_cast<Index>(shape.size()) - 1), n_classes(shape.back()), n_entries(1),
-      lengths(shape.begin(), shape.end()), strides(shape.size()) {
+    : n_members(static_cast<Index>(shape.size()) - 1),
+      n_classes(shape.back()),
+      n_entries(1),
+      lengths(shape.begin(), shape.end()),
+      strides(shape.size()) {
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     strides[axis] = n_entries;
     n_entries *= shape[axis];

@@ -18,8 +18,8 @@ inline constexpr Index kMaxFittedMembers = 5;
 
 // Fits each of the tables of one shape, (levels …, classes), that lie one after the other in `counts`.
 //
-// G² = 2 Σ n ln(n/μ), with μ from Kirkwood's product by sweeps over all margins that H0 keeps, until the rest that G² has
-// to fall, judged by its last two steps (Aitken), is below the tolerance. It is never below its minimum, but for
+// G² = 2 Σ n ln(n/μ), with μ from Kirkwood's product by sweeps over all margins that H0 keeps, until the rest that G²
+// has to fall, judged by its last two steps (Aitken), is below the tolerance. It is never below its minimum, but for
 // rounding. `is_complete` says of which tables all these margins are positive.
 void fit_tables(std::span<const Index> counts, std::span<const Index> shape, const FitOptions& options, SimdLevel level,
                 std::span<double> g2, std::span<bool> is_complete);
