@@ -134,4 +134,4 @@ def _filled(search: DrawnSearch, X: np.ndarray, *, first_variable: int) -> np.nd
     gaps = np.flatnonzero(np.isnan(X).any(axis=0))
     if search.missing != "impute":
         return X
-    return imputed(np.ascontiguousarray(X.T), gaps, first_variable, search.seed).T
+    return imputed(np.ascontiguousarray(X.T), gaps, first_variable + np.arange(X.shape[1]), search.seed).T

@@ -17,9 +17,6 @@ COLUMNS = ["members", "chi2", "df", "p_value", "p_adjusted", "significant", "met
 #: Adjustments for which larger p-values matter.
 STEP_UP = ("hochberg", "BH", "BY")
 
-#: Known faults of lists of several discretisations, until they are mended.
-SEVERAL = "a tuple's discretisations are listed, merged or drawn one by one"
-
 
 def drawn(seed: int, discretizations: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Draw a table with an interaction, and options of the call."""
@@ -77,7 +74,6 @@ def test_merged_shards_are_the_whole_search(seed: int) -> None:
     assert_same(merged(X, y, int(rng.integers(2, 5)), **options), interplay.interactions(X, y, **options))
 
 
-@pytest.mark.xfail(strict=True, reason="adjusted by what the parts list, and not by all that the search tested")
 @pytest.mark.parametrize("p_adjust", STEP_UP)
 def test_short_lists_are_adjusted_alike(p_adjust: str) -> None:
     for seed in range(12):
@@ -105,7 +101,7 @@ def assert_beginnings(X: np.ndarray, y: np.ndarray, options: dict[str, Any], see
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("discretizations", [1, pytest.param(3, marks=pytest.mark.xfail(strict=True, reason=SEVERAL))])
+@pytest.mark.parametrize("discretizations", [1, 3])
 def test_partners_do_not_change_a_tuple(seed: int, discretizations: int) -> None:
     X, y, options = drawn(seed, discretizations)
     options = {name: value for name, value in options.items() if name not in ("variables", "partners")}
@@ -117,7 +113,6 @@ def test_partners_do_not_change_a_tuple(seed: int, discretizations: int) -> None
     )
 
 
-@pytest.mark.xfail(strict=True, reason=SEVERAL)
 @pytest.mark.parametrize("call", [{"max_p": 1}, {"max_p": 0.3}, {"top": 10}, {"p_adjust": "BH"}])
 def test_merged_shards_of_several_discretizations(call: dict[str, Any]) -> None:
     for seed in range(8):
@@ -126,7 +121,6 @@ def test_merged_shards_of_several_discretizations(call: dict[str, Any]) -> None:
         assert_same(merged(X, y, 3, **options | call), interplay.interactions(X, y, **options | call))
 
 
-@pytest.mark.xfail(strict=True, reason=SEVERAL)
 @pytest.mark.parametrize("call", [{"max_p": 1}, {"top": 15}])
 def test_lists_of_several_discretizations(call: dict[str, Any]) -> None:
     for seed in range(3, 8):
@@ -138,3 +132,11 @@ def test_lists_of_several_discretizations(call: dict[str, Any]) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_lists_of_several_discretizations_begin_alike(seed: int) -> None:
     assert_beginnings(*drawn(seed, discretizations=3), seed)
+
+
+def test_lists_of_groups_and_several_discretizations() -> None:
+    rng = np.random.default_rng(3)
+    groups = np.arange(100) // 5
+    X, y = rng.normal(size=(100, 6)), rng.integers(0, 2, 20)[groups]
+    found = interplay.interactions(X, y, groups=groups, discretizations=6, top=15, n_permutations=39)
+    assert len(set(found.table["members"])) == 15

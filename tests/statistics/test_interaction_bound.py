@@ -14,7 +14,8 @@ from interplay.statistics.interaction.bound import (
     mean_log_normalizer,
     subtuple_informations,
 )
-from interplay.statistics.interaction.null_model_fit import fit_null_model, fit_proportionally
+from interplay.statistics.interaction.null_model_fit import fit_null_model
+from interplay.statistics.interaction.proportional_fit import fit_proportionally
 
 SHAPES = [(2, 2, 2), (3, 3, 2), (2, 4, 3), (3, 3, 3), (2, 2, 2, 2), (3, 2, 3, 2), (2, 3, 2, 3), (2, 2, 2, 2, 2)]
 

@@ -21,7 +21,8 @@ from interplay.statistics.interaction.null_model import (
     fewest_degrees_of_freedom,
     supported_entries,
 )
-from interplay.statistics.interaction.null_model_fit import fit_null_model, fit_proportionally, likelihood_ratio
+from interplay.statistics.interaction.null_model_fit import fit_null_model, likelihood_ratio
+from interplay.statistics.interaction.proportional_fit import fit_proportionally
 from interplay.statistics.interaction.two_level_fit import parity_signs, step_range
 from likelihood_ratio import independent_columns, regression
 

@@ -170,7 +170,7 @@ class Coder:
             values = values[rows.start - first : rows.stop - first]
         gaps = np.flatnonzero(self.n_missing[rows])
         if self.missing == "impute" and len(gaps):
-            return imputed(values, gaps, self.first_variable + rows.start, self.seed)
+            return imputed(values, gaps, self.first_variable + self.table.numbers[rows], self.seed)
         return values
 
 

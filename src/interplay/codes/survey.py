@@ -55,7 +55,7 @@ class ColumnSurvey:
         self._seed = seed
         self._forced = forced
         self._missing = missing
-        self._first_variable = first_variable
+        self._numbers = first_variable + table.numbers
         n_vars = table.n_vars
         shape = (n_vars, discretizations, divisions)
         self._ranks = np.empty(shape, dtype=np.int32 if table.n_samples < 2**31 else np.int64)
@@ -76,8 +76,8 @@ class ColumnSurvey:
             return
 
         def draw(rows: slice) -> None:
-            variables = np.arange(rows.start, rows.stop, dtype=np.int64) + self._first_variable
-            self._ranks[rows] = self._rank_rule(variables, np.full(len(variables), self._table.n_samples))
+            numbers = self._numbers[rows]
+            self._ranks[rows] = self._rank_rule(numbers, np.full(len(numbers), self._table.n_samples))
 
         map_in_threads(draw, blocks, n_jobs)
 
@@ -110,7 +110,8 @@ class ColumnSurvey:
             return  # There will be no codes: only the count is needed, for the message.
         if len(gaps) and self._missing == "impute":
             fillable = gaps[n_observed[gaps] > 0]
-            filled = imputed(values, chosen[fillable], self._first_variable + start, self._seed)
+            numbers = self._numbers[start : start + len(values)]
+            filled = imputed(values, chosen[fillable], numbers, self._seed)
             in_order[fillable] = _sorted_rows(filled[chosen[fillable]])
             n_observed[fillable] = values.shape[1]
 
@@ -204,7 +205,7 @@ class ColumnSurvey:
         ranks = self._ranks[variables[ranked]].astype(np.int64)
         short = np.flatnonzero(n_observed[ranked] < in_order.shape[1])
         if len(short):
-            ranks[short] = self._rank_rule(variables[ranked[short]] + self._first_variable, n_observed[ranked[short]])
+            ranks[short] = self._rank_rule(self._numbers[variables[ranked[short]]], n_observed[ranked[short]])
         self.thresholds[variables[ranked]] = in_order[ranked[:, None, None], ranks]
 
     def check(self) -> None:
@@ -309,15 +310,15 @@ def _count_observed(in_order: Values) -> IntArray:
     return n_observed
 
 
-def imputed(values: Values, gaps: IntArray, first_variable: int, seed: int) -> Values:
+def imputed(values: Values, gaps: IntArray, numbers: IntArray, seed: int) -> Values:
     """Fill the rows `gaps`: each missing value is drawn from the row's observed ones.
 
-    The stream depends on the seed and the variable alone, so every pass fills in the same values.
+    The stream depends on the seed and the variable's number alone, so every pass fills in the same values.
     """
     filled = values.copy()
     for row in gaps:
         missing = np.isnan(values[row])
         observed = values[row][~missing]
-        stream = random_stream(seed, Purpose.IMPUTE, first_variable + int(row))
+        stream = random_stream(seed, Purpose.IMPUTE, int(numbers[row]))
         filled[row, missing] = observed[stream.randint(0, len(observed), np.count_nonzero(missing))]
     return filled

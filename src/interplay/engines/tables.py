@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -92,13 +93,19 @@ class TupleTables:
         if n_omitted is not None:
             self._n_levels = self._n_levels - n_omitted
         self.n_classes = n_classes
+        self.omits_samples = n_omitted is not None and bool(n_omitted.any())
         self._strata = () if n_strata is None else (n_strata,)
         self._kept: dict[tuple[int, ...], IntArray] = {}
         self._n_kept = 0
+        self._lock = Lock()
 
     @property
     def has_strata(self) -> bool:
         return len(self._strata) > 0
+
+    @property
+    def n_strata(self) -> int:
+        return self._strata[0] if self._strata else 1
 
     def shapes(self, tuples: IntArray) -> IntArray:
         """Return the levels of each member of each tuple, (n_tuples, k)."""
@@ -120,12 +127,13 @@ class TupleTables:
                 yield some, np.stack([table for place in some.tolist() if (table := known[place]) is not None])
 
     def keep(self, tuples: IntArray, tables: IntArray) -> None:
-        """Keep tables of one shape, as far as there is room."""
-        for members, table in zip(tuples.tolist(), tables, strict=True):
-            if self._n_kept + table.size > _MAX_KEPT_NUMBERS:
-                return
-            if self._kept.setdefault(tuple(members), table) is table:
-                self._n_kept += table.size
+        """Keep tables of one shape, as far as there is room; threads may do so at a time."""
+        with self._lock:
+            for members, table in zip(tuples.tolist(), tables, strict=True):
+                if self._n_kept + table.size > _MAX_KEPT_NUMBERS:
+                    return
+                if self._kept.setdefault(tuple(members), table) is table:
+                    self._n_kept += table.size
 
     def without_missing(self, tuples: IntArray, tables: IntArray) -> IntArray:
         """Leave the omitted levels of tuples of one shape out of tables that have them."""

@@ -9,6 +9,7 @@ The path of every question: call → study → plan → search (into a sink) →
     family.py             variables, partners, distance → TupleFamily: which tuples, and how many
     p_value_caps.py       adjustment, max_p, top → up to which p-value tuples have to be found
     screen.py             a comparison    → ScreenedTuples: all tuples whose interaction may be significant
+    prospects.py          tuples          → those that a list can hold, by bounds of their p-values
     tests.py              tuples          → TestedTuples: tests of their interactions
     find.py               screen → tests → adjustment → Interactions; again, where the first screen listed too little
     in_groups.py          the same for samples that belong together: permutations of whole groups' labels

@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.base.chi_squared import log_chi2_tail
 from interplay.codes.coded import CodedComparison
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.task import InteractionTask
 from interplay.statistics.covariate_test import covariate_test
 from interplay.statistics.interaction.covariate_tests import CovariateTests
+from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 
@@ -73,11 +73,6 @@ def as_the_search(caps: PValueCaps, discretizations: int) -> Judge:
         return p, adjust_listed(p, caps.method, n_tests=caps.n_tests)
 
     return judge
-
-
-def chi2_log_tail(chi2: FloatArray, df: IntArray) -> FloatArray:
-    """Return the logarithms of χ²'s p-values; 0 without degrees of freedom."""
-    return np.where(df > 0, log_chi2_tail(chi2, np.maximum(df, 1)), 0.0)
 
 
 def _cells(codes: list[IntArray]) -> IntArray:

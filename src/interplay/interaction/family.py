@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 from typing import Any
 
@@ -69,6 +69,18 @@ class TupleFamily:
                 same = (chromosome[:, i] == chromosome[:, j]) & (chromosome[:, i] != NOWHERE)
                 inside &= ~(same & (np.abs(position[:, i] - position[:, j]) < self.min_distance))
         return inside
+
+    def first_tuples(self, n: int) -> IntArray:
+        """Return the first `n` tuples of the family, by their members, (n, k)."""
+        every = combinations(range(self.n_columns), self.dimensions)
+        found = [np.empty((0, self.dimensions), dtype=np.int64)]
+        while sum(map(len, found)) < n and (some := list(islice(every, 1 << 14))):
+            tuples = np.array(some, dtype=np.int64)
+            if self.first is not None:
+                asked = self.first[tuples]
+                tuples = tuples[asked.all(axis=1) if self.require == "all" else asked.any(axis=1)]
+            found.append(tuples[self.holds(tuples)])
+        return np.concatenate(found)[:n]
 
     def n_tuples(self) -> int:
         """Count the tuples of the family."""

@@ -29,9 +29,8 @@ from interplay.search.plan import about_search
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.null_model import n_null_columns
-from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN
+from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
-from interplay.statistics.interaction.two_level_fit import is_two_level
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -59,7 +58,10 @@ def find_interactions(
         return about_search(task.study, task.settings, n_threads=choice.n_threads) | asked
 
     with keeping(checkpoint, about):
-        cap, n_screens = caps.first(), 0
+        any_tested = not _is_sparse(task, coded, least=True)
+        # Where all p-values are 1, only a list of these needs a search.
+        is_short = not any_tested and caps.top is not None and caps.max_p in (None, 1.0) and task.shard is None
+        cap, n_screens = 1.0 if is_short else caps.first(), 0
         progress = part(progress)  # a wider screen tells nothing until it is as far
         while True:
             screened = screen_tuples(
@@ -75,16 +77,21 @@ def find_interactions(
                 checkpoint=checkpoint,
                 name=f"screen{n_screens}",
                 progress=part(progress, 0.0, _SHARE_OF_SCREEN),
+                is_needed=any_tested or (cap >= 1 and not is_short),
             )
-            inside = task.family.holds(screened.tuples)
-            tuples, where = screened.tuples[inside], screened.discretization[inside]
-            test = _Tests(tables, [tuples[where == d] for d in range(len(tables))], caps, settings.random_state)
+            if is_short:
+                of_each = [task.family.first_tuples(caps.top or 0)] * len(tables)
+            else:
+                inside = task.family.holds(screened.tuples)
+                tuples, where = screened.tuples[inside], screened.discretization[inside]
+                of_each = [tuples[where == d] for d in range(len(tables))]
+            test = _Tests(task, tables, of_each, choice.n_threads)
             found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
-    wanted = wanted_tuples(found, caps, is_part=task.shard is not None)
+    wanted = wanted_tuples(found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1)
     return named_result(
         task,
         wanted,
@@ -110,8 +117,14 @@ def cap_in_each(cap: float, discretizations: int) -> float:
 class _Tests:
     """The tests of the tuples that one screen has left, by discretisation."""
 
-    def __init__(self, tables: list[TupleTables], tuples: list[IntArray], caps: PValueCaps, seed: int) -> None:
-        self._tables, self._tuples, self._caps, self._seed = tables, tuples, caps, seed
+    def __init__(
+        self, task: InteractionTask, tables: list[TupleTables], tuples: list[IntArray], n_threads: int
+    ) -> None:
+        self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, task.caps, n_threads
+        self._seed, self._n_samples = task.settings.random_state, task.study.n_samples
+        # Of several discretisations, some may be in other shards.
+        self._of_part = task.shard is not None and len(tables) > 1
+        self._n_wanted = None if self._of_part or self._caps.is_step_up else self._caps.top
 
     def adjusted(self, cap: float, progress: Progress) -> TestedTuples:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
@@ -120,6 +133,8 @@ class _Tests:
         found = self._adjust(self._test(self._tuples, cap, bootstrap_below, progress))
         # Where very many are significant, so are p-values that were not thought of.
         rough = found.is_significant(caps.level) & (found.method == METHODS.index("chi2"))
+        if rough.any() and bootstrap_below < caps.level and self._n_wanted is not None:
+            return self._adjust(self._test(self._tuples, cap, caps.level, progress))
         if rough.any() and bootstrap_below < caps.level:
             again = found.chosen(np.flatnonzero(found.p_value <= caps.level))
             tuples = [again.tuples[again.discretization == d] for d in range(len(self._tables))]
@@ -141,7 +156,16 @@ class _Tests:
                     show(n_done)
 
             found = make_tuple_tests(
-                self._tables, tuples, max_p=cap, bootstrap_below=bootstrap_below, seed=self._seed, tell=tell
+                self._tables,
+                tuples,
+                max_p=cap,
+                bootstrap_below=bootstrap_below,
+                seed=self._seed,
+                n_samples=self._n_samples,
+                n_wanted=self._n_wanted,
+                of_part=self._of_part,
+                n_threads=self._n_threads,
+                tell=tell,
             )
             tell(n_tuples - n_done)  # a tuple is tested in one of the discretisations
             return found
@@ -150,9 +174,15 @@ class _Tests:
         return found.adjusted(partial(adjust_listed, method=self._caps.method, n_tests=self._caps.n_tests))
 
 
-def wanted_tuples(found: TestedTuples, caps: PValueCaps, *, is_part: bool = False) -> TestedTuples:
-    """Leave out what was found and not asked for; of a part nobody knows yet what is significant in the whole."""
-    if caps.top is not None:
+def wanted_tuples(
+    found: TestedTuples, caps: PValueCaps, *, is_part: bool = False, keeps_all: bool = False
+) -> TestedTuples:
+    """Leave out tuples that were found and not asked for.
+
+    Of a part nobody knows yet which are significant in the whole; nor, of several discretisations (`keeps_all`) or
+    where larger p-values matter, which of the smallest are needed.
+    """
+    if caps.top is not None and not (is_part and (caps.is_step_up or keeps_all)):
         return found.chosen(np.arange(min(caps.top, len(found))))
     if caps.max_p is not None or is_part:
         return found
@@ -191,17 +221,30 @@ def named_result(
     )
 
 
+def _is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:
+    """Say whether the tuple of the most levels has too few samples to be tested, or that of the `least` levels."""
+    levels = np.sort(np.maximum(_tested_levels(task, coded), 2))
+    k, strata = task.settings.dimensions, task.study.strata
+    # Without the samples that lack a value, strata may be empty.
+    n_strata = 1 if strata is None or (least and task.omits_missing) else strata.n_strata
+    shape = (*(levels[:k] if least else levels[-k:]).tolist(), task.study.classes.n_classes)
+    return is_never_tested(shape, n_samples=task.study.n_samples, n_strata=n_strata)
+
+
+def _tested_levels(task: InteractionTask, coded: CodedComparison) -> IntArray:
+    """Return the levels of each variable that tests know."""
+    return np.asarray(coded.n_levels - (coded.has_missing_level if task.omits_missing else 0))
+
+
 def _warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None:
     """Say that tuples with many levels cannot be tested, before the search; two levels and two classes always can."""
-    n_levels = coded.n_levels - (coded.has_missing_level if task.omits_missing else 0)
-    levels = np.sort(np.maximum(n_levels, 2))[-task.settings.dimensions :].tolist()
-    n_classes, strata = task.study.classes.n_classes, task.study.strata
-    n_strata = 1 if strata is None else strata.n_strata
-    needed = MIN_PER_COLUMN * n_null_columns((*levels, n_classes)) * n_strata
-    n_samples = task.study.n_samples
-    if is_two_level((*levels, n_classes)) or n_samples >= needed:
+    if not _is_sparse(task, coded, least=False):
         return
+    levels = np.sort(np.maximum(_tested_levels(task, coded), 2))[-task.settings.dimensions :].tolist()
+    n_strata = 1 if task.study.strata is None else task.study.strata.n_strata
+    needed = MIN_PER_COLUMN * n_null_columns((*levels, task.study.classes.n_classes)) * n_strata
     warn(
         f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "
-        f"to be tested, and there are {n_samples}: they get p = 1; lower divisions or dimensions, or merge levels"
+        f"to be tested, and there are {task.study.n_samples}: they get p = 1; lower divisions or dimensions, or merge "
+        "levels"
     )

@@ -19,7 +19,7 @@ from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
 from interplay.engines.tables import TupleTables
-from interplay.interaction.beside_covariates import beside_covariates, chi2_log_tail
+from interplay.interaction.beside_covariates import beside_covariates
 from interplay.interaction.find import named_result
 from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
 from interplay.interaction.task import InteractionTask
@@ -28,6 +28,7 @@ from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes
 from interplay.search.settings import SearchSettings
+from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
 from interplay.study.comparisons import Comparison
 

@@ -8,15 +8,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from interplay.base.checks import shown
 from interplay.codes.tuple_counts import MAX_KEPT
 from interplay.engines.searcher_counts import summed_counts
 from interplay.interaction.find import wanted_tuples
 from interplay.interaction.p_value_caps import PValueCaps
+from interplay.interaction.tests import best_of_each
 from interplay.results.interactions import Interactions
 from interplay.results.saved import load
 from interplay.search.checkpoint import describe_difference
 from interplay.search.loop import Shard
+from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 
@@ -71,12 +75,14 @@ def _merged(parts: list[Interactions]) -> Interactions:
     first = parts[0]
     s = first.settings
     caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])
-    everything = TestedTuples.joined([part.tested for part in parts]).by_p_value()
-    found = wanted_tuples(everything.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
-    inside, variables = set(map(tuple, found.tuples.tolist())), set(found.tuples.ravel().tolist())
+    everything = _best_discretizations(TestedTuples.joined([part.tested for part in parts]))
+    cap = _searched_up_to(caps, everything, [part.provenance["searched_up_to_p"] for part in parts])
+    inside = everything.chosen(np.flatnonzero(everything.p_value <= cap)).by_p_value()
+    found = wanted_tuples(inside.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
+    variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
-    counts = {tuple(one.members.tolist()): one for part in parts for one in part.counts}
-    kept = [counts[members] for members in map(tuple, found.tuples.tolist()) if members in counts]
+    counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
+    listed = np.column_stack([found.discretization, found.tuples]).tolist()
     provenance = first.provenance | {
         "engine": {
             "name": ", ".join(sorted({part.provenance["engine"]["name"] for part in parts})),
@@ -84,16 +90,33 @@ def _merged(parts: list[Interactions]) -> Interactions:
         },
         "searchers": summed_counts(part.provenance["searchers"] for part in parts),
         "tested": sum(part.provenance["tested"] for part in parts),
+        "searched_up_to_p": cap,
         "seconds": round(sum(part.provenance["seconds"] for part in parts), 3),
     }
     return replace(
         first,
         tested=found,
         cuts=tuple(cuts[v] for v in sorted(cuts)),
-        counts=tuple(one for one in kept if tuple(one.members.tolist()) in inside)[:MAX_KEPT],
+        counts=tuple(counts[row] for row in map(tuple, listed) if row in counts)[:MAX_KEPT],
         settings=s | {"shard": None},
         provenance=provenance,
     )
+
+
+def _best_discretizations(tested: TestedTuples) -> TestedTuples:
+    """Keep of every tuple the discretisation where χ² gives it the smallest p-value, the first of equal ones."""
+    rows = np.column_stack([tested.discretization, tested.tuples])
+    return tested.chosen(best_of_each(rows, chi2_log_tail(tested.chi2, tested.df)))
+
+
+def _searched_up_to(caps: PValueCaps, found: TestedTuples, of_parts: list[float]) -> float:
+    """Return the p-value up to which one search of all tuples would have listed: parts went as far, or further."""
+    if caps.top is None:
+        return max(of_parts)
+    cap, most = caps.first(), min(of_parts)
+    while cap < most and (wider := caps.following(cap, found.chosen(np.flatnonzero(found.p_value <= cap)))) is not None:
+        cap = min(wider, most)
+    return cap
 
 
 def _read(part: Interactions | str | os.PathLike[str]) -> tuple[str, Interactions, Shard]:

@@ -47,6 +47,11 @@ class PValueCaps:
         """Whether what is significant is to be listed, and nothing else."""
         return self.max_p is None and self.top is None
 
+    @property
+    def is_step_up(self) -> bool:
+        """Whether adjusted p-values depend on larger ones."""
+        return R_NAMES.get(self.method, self.method) in ("simes-hochberg", "fdr_bh", "fdr_by")
+
     def check(self) -> None:
         """Refuse a list that nobody could hold."""
         expected = 0.0 if self.max_p is None else self.max_p * self.n_tests
@@ -95,7 +100,8 @@ class PValueCaps:
         if self.max_p is not None or (is_part and self.top is None):
             return None
         if self.top is not None:
-            return min(1.0, 16 * cap) if len(found) < min(self.top, self.n_tests) and cap < 1 else None
+            n_found = int((found.p_value <= cap).sum())
+            return min(1.0, 16 * cap) if n_found < min(self.top, self.n_tests) and cap < 1 else None
         method = R_NAMES.get(self.method, self.method)
         if method in ("none", "bonferroni"):
             return None

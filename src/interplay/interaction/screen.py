@@ -11,6 +11,7 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
 from interplay.base.checks import check_int, check_real
+from interplay.base.jobs import map_in_threads
 from interplay.base.progress import Progress
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
@@ -19,6 +20,7 @@ from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
 from interplay.engines.sinks import Screen
 from interplay.engines.tables import TupleTables, by_shape, count_tables
+from interplay.interaction.prospects import never_tested
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
@@ -36,6 +38,9 @@ _ROUNDING = 1e-9
 
 #: Thresholds are computed up to this number of degrees of freedom; beyond it the last one is used, which is lower.
 _MAX_DF = 100_000
+
+#: Tuples that a thread counts at a time.
+_COUNTED_AT_ONCE = 1 << 15
 
 #: Tuples that one screen may list.
 MAX_LISTED = 20_000_000
@@ -121,6 +126,7 @@ def screen_tuples(
     name: str = "screen",
     progress: Progress = None,
     max_listed: int = MAX_LISTED,
+    is_needed: bool = True,
 ) -> ScreenedTuples:
     """Look at every tuple; return those whose interaction may have a p-value of at most `max_p`.
 
@@ -145,6 +151,8 @@ def screen_tuples(
         Where to keep the state, under `name`; it must be held (`Checkpoint.keeping`).
     max_listed : int
         More tuples are refused.
+    is_needed : bool
+        Where no tuple can be tested: false for an empty list without a search.
 
     Raises
     ------
@@ -158,7 +166,8 @@ def screen_tuples(
     if omit_missing:
         wider = cap_beside_gaps(max_p, comparison, coder, settings.dimensions)
         min_gain = screen_bars(comparison, coder, settings.dimensions, wider)[1]
-    survivors = Survivors(thresholds, min_gain, check_int("max_listed", max_listed, low=1), tables)
+    most = check_int("max_listed", max_listed, low=1)
+    survivors = Survivors(thresholds, min_gain, most, tables, comparison.table.n_samples, choice.n_threads)
     search = prepare_search(
         coded,
         replace(settings, pseudocount=PSEUDOCOUNT),
@@ -188,6 +197,8 @@ def screen_tuples(
             layout=loop.layout,
         )
 
+    if not is_needed:
+        return listed(loop.listed)
     try:
         search.run(progress, keep=survivors)
     except SearchInterrupted as interrupt:
@@ -214,12 +225,17 @@ class Survivors:
         More tuples are refused.
     tables : list of TupleTables, optional
         As in `screen_tuples`.
+    n_samples : int
+        With `tables`: tuples that never have enough samples to be tested are not counted.
+    n_threads : int
     """
 
     thresholds: FloatArray
     min_gain: FloatArray
     max_listed: int
     tables: Sequence[TupleTables] | None = None
+    n_samples: int = 0
+    n_threads: int = 1
 
     def sink(self) -> Screen:
         return Screen(self.min_gain)
@@ -230,9 +246,22 @@ class Survivors:
         tuples = found[:, 1:] - 1 if has_stratum else found
         if self.thresholds[1:].max() <= 0:
             return tuples
+        if self.tables is not None:
+            testable = ~never_tested(self.tables[d], tuples, self.n_samples)
+            found, tuples = found[testable], tuples[testable]
+        size = max(1, min(_COUNTED_AT_ONCE, -(-len(found) // self.n_threads)))
+
+        def kept_of(begin: int) -> IntArray:
+            some = slice(begin, begin + size)
+            return self._kept_some(planes, found[some], tuples[some], d, has_stratum=has_stratum)
+
+        parts = map_in_threads(kept_of, range(0, len(found), size), self.n_threads)
+        return np.concatenate([tuples[:0], *parts])
+
+    def _kept_some(self, planes: BitPlanes, rows: IntArray, tuples: IntArray, d: int, *, has_stratum: bool) -> IntArray:
         of_tests = None if self.tables is None else self.tables[d]
         may_be = np.zeros(len(tuples), dtype=bool)
-        for places, counts in count_tables(planes, found):
+        for places, counts in count_tables(planes, rows):
             if of_tests is None:
                 may_be[places] = may_be_significant(counts, self.thresholds, strata=has_stratum)
                 continue

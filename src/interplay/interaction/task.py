@@ -84,7 +84,7 @@ class InteractionTask:
     def comparison(self) -> Comparison:
         """The variables that tuples may hold, numbered anew where these are not all, as the engines search them."""
         study, columns = self.study, self.family.columns
-        table = study.table if columns is None else ColumnSubset(study.table, columns)
+        table = study.table if columns is None else ColumnSubset(study.table, columns, keeps_numbers=True)
         return Comparison("all classes", table, study.classes, study.strata, study.groups)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,8 @@ from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, tuple_counts
 from interplay.engines.tables import TupleTables
-from interplay.statistics.interaction.interaction_test import chi2_log_p
+from interplay.interaction.prospects import Prospects
+from interplay.statistics.interaction.interaction_test import EXACT_SLACK, chi2_log_p, chi2_log_tail
 from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 
@@ -52,6 +54,10 @@ def make_tuple_tests(
     max_p: float,
     bootstrap_below: float,
     seed: int,
+    n_samples: int = sys.maxsize,
+    n_wanted: int | None = None,
+    of_part: bool = False,
+    n_threads: int = 1,
     tell: Tell | None = None,
 ) -> TestedTuples:
     """Test tuples, and return those that have p ≤ `max_p`, by p-value.
@@ -68,11 +74,23 @@ def make_tuple_tests(
         test.
     seed : int
         Of the bootstrap.
+    n_samples : int
+        Of the table, at most: tuples that never have enough are known without being counted.
+    n_wanted : int, optional
+        Return only as many of the smallest p-values; with it few tuples have to be corrected.
+    of_part : bool
+        Whether other shards may know a better discretisation of a tuple: then all tuples are returned whose p-value of
+        χ² is small enough, whatever the p-value of their test is.
     tell : callable, optional
-        Told how many more tuples were tested.
+        Told how many more tuples were looked at.
     """
     n_discretizations = len(tables)
     chosen = tuples if n_discretizations == 1 else _best_discretization(tables, tuples)
+    if max_p < 1 or n_wanted is not None:
+        prospects = Prospects(
+            tables, chosen, bootstrap_below, seed, n_samples=n_samples, n_threads=n_threads, tell=tell
+        )
+        chosen = prospects.by_chi2(max_p) if of_part else prospects.smallest(max_p, n_wanted)
     parts = [TestedTuples.none(tuples[0].shape[1])]
     for d, (one, members) in enumerate(zip(tables, chosen, strict=True)):
         for places, counts in one.counted(members, at_most=_TESTED_AT_ONCE):
@@ -82,13 +100,17 @@ def make_tuple_tests(
                 bootstrap_below=bootstrap_below / n_discretizations,
                 seed=seed,
                 strata=one.has_strata,
+                n_threads=n_threads,
             )
             log_p = np.minimum(tested.log_p + math.log(n_discretizations), 0.0)
             parts.append(replace(tested, log_p=log_p, discretization=np.full(len(places), d)))
-            if tell is not None:
+            if tell is not None and max_p >= 1 and n_wanted is None:
                 tell(len(places))
     found = TestedTuples.joined(parts)
-    return found.chosen(np.flatnonzero(found.p_value <= max_p)).by_p_value()
+    is_small = found.p_value <= max_p
+    if of_part:
+        is_small |= chi2_log_tail(found.chi2, found.df) <= math.log(max_p / n_discretizations * EXACT_SLACK)
+    return found.chosen(np.flatnonzero(is_small)).by_p_value()
 
 
 def kept_counts(

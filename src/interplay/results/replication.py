@@ -97,6 +97,7 @@ def _test_all(
             bootstrap_below=first.settings["level"],
             seed=first.settings["random_state"],
             strata=strata is not None,
+            n_threads=1,
         )
         parts.append(replace(tested, discretization=np.array([d]), **_at_first_cell(first, row, counts, strata)))
         pooled = counts if strata is None else counts.sum(axis=0)

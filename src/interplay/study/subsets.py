@@ -37,11 +37,19 @@ class _Subset(Table):
 
 
 class ColumnSubset(_Subset):
-    """A table with only the variables `kept`."""
+    """A table with only the variables `kept`.
 
-    def __init__(self, table: Table, kept: IntArray) -> None:
+    With `keeps_numbers`, draws for a variable, such as those of its thresholds, are the same as in the whole table.
+    """
+
+    def __init__(self, table: Table, kept: IntArray, *, keeps_numbers: bool = False) -> None:
         super().__init__(table, table.n_samples, [table.names[v] for v in kept], table.kinds[kept])
-        self._kept = kept
+        self._kept, self._keeps_numbers = kept, keeps_numbers
+
+    @property
+    def numbers(self) -> IntArray:
+        """The variables' numbers in the streams of random numbers."""
+        return self._table.numbers[self._kept] if self._keeps_numbers else super().numbers
 
     @property
     def positions(self) -> list[tuple[str, float]] | None:

@@ -86,6 +86,11 @@ class Table(ABC):
         return is_label
 
     @property
+    def numbers(self) -> IntArray:
+        """The variables' numbers in the streams of random numbers, (n_vars,)."""
+        return np.arange(self.n_vars, dtype=np.int64)
+
+    @property
     def positions(self) -> list[tuple[str, float]] | None:
         """Chromosome and position of each variable, where they are known."""
         return None

@@ -6,9 +6,12 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
 
     null_model.py        H0: which entries of a table it concerns, its columns, degrees of freedom
     null_model_fit.py    tables → fitted counts μ, G², smallest expected count
+    proportional_fit.py  the first part of it, many tables at a time
+    quick_fit.py         tables → G² in compiled code, for decisions
     two_level_fit.py     the same in closed form, for two levels and two classes
     bound.py             upper bounds of G², for a search
     survivors.py         tables → which may be significant, by these bounds      `may_be_significant`
+    prospects.py         tables → the smallest p-values that they can have       `least_log_p`, `rough_log_p`
     exact_p_value.py     two levels and two classes: Zelen's exact test
     bootstrap.py         other sparse tables: by how much χ² is to be corrected
     effect.py            log odds ratio with its interval; adjusted residuals

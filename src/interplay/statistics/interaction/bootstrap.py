@@ -9,21 +9,33 @@ classes as all samples are (Clogg, Rubin, Schenker, Schultz and Weidman, 1991): 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
 
+from interplay import _core
 from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.jobs import map_in_threads
 from interplay.statistics.interaction.null_model import n_null_columns
-from interplay.statistics.interaction.null_model_fit import fit_proportionally
+from interplay.statistics.interaction.proportional_fit import fit_proportionally
+from interplay.statistics.interaction.quick_fit import MAX_SWEEPS, TOLERANCE, quick_fit
 
 #: Bootstrap tables per tuple. The factor is a mean over them: its error is about √(2/df)/√200.
 N_BOOTSTRAP = 200
 
-#: Precision of the bootstrap's G², far below the error above. IPF that ends early leaves G² too large, and so p.
-_TOLERANCE = 1e-3
-_MAX_SWEEPS = 60
+#: Tuples that a thread draws for at a time.
+_DRAWN_AT_ONCE = 8
+
+#: Numbers of the bootstrap tables that are held at a time.
+_MAX_NUMBERS = 2**22
+
+#: Tables after which a factor is looked at, where it decides only whether a tuple is of interest.
+_LOOKS = (24, 72, N_BOOTSTRAP)
+
+#: A factor is given up where its mean so far is as many standard errors above the one of interest. The mean of all
+#: tables is below it then with a probability of about 1e-12.
+_STANDARD_ERRORS = 7.0
 
 
 def bartlett_factor(tables: IntArray, df: int, *, seed: Sequence[int], n_bootstrap: int = N_BOOTSTRAP) -> float:
@@ -41,14 +53,105 @@ def bartlett_factor(tables: IntArray, df: int, *, seed: Sequence[int], n_bootstr
         The numbers drawn depend on nothing else. It should follow from the tuple, so that its p-value is the same in
         every list that it is in.
     """
-    if df <= 0:
-        return 1.0
-    # Not a Generator: streams of RandomState are frozen, so a seed means the same p-value in every numpy.
-    rng = np.random.RandomState(np.array(seed, dtype=np.uint32))
-    smooth = fit_proportionally(_with_more_samples(tables), tolerance=_TOLERANCE, max_sweeps=_MAX_SWEEPS)
-    drawn = _tables_under_null(tables.sum(axis=-1), smooth.mu, rng, n_bootstrap)
-    fit = fit_proportionally(drawn.reshape(-1, *tables.shape[1:]), tolerance=_TOLERANCE, max_sweeps=_MAX_SWEEPS)
-    return max(1.0, float(fit.g2.sum()) / n_bootstrap / df)
+    return float(bartlett_factors(tables[np.newaxis], np.array([df]), seeds=[seed], n_bootstrap=n_bootstrap)[0])
+
+
+def bartlett_factors(
+    tables: IntArray,
+    df: IntArray,
+    *,
+    seeds: Sequence[Sequence[int]],
+    n_bootstrap: int = N_BOOTSTRAP,
+    n_threads: int = 1,
+) -> FloatArray:
+    """Return the factors of tuples of one shape, (n_tuples, n_strata, levels …, n_classes); each as if alone."""
+    factors = np.ones(len(tables))
+    known = np.flatnonzero(df > 0)
+    for some in _chunks(known, tables, n_bootstrap):
+        draws = _Draws(tables[some], [seeds[i] for i in some.tolist()], n_bootstrap, n_threads)
+        drawn = draws.between(np.arange(len(some)), 0, n_bootstrap).reshape(-1, *tables.shape[2:])
+        fit = fit_proportionally(drawn, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads)
+        for i, g2 in zip(some.tolist(), fit.g2.reshape(len(some), -1), strict=True):
+            factors[i] = max(1.0, float(g2.sum()) / n_bootstrap / int(df[i]))
+    return factors
+
+
+def rough_factors(
+    tables: IntArray, df: IntArray, highest: FloatArray, *, seeds: Sequence[Sequence[int]], n_threads: int = 1
+) -> FloatArray:
+    """Return the factors of tuples but for rounding, as far as they are of interest: not above `highest`, else inf."""
+    factors = np.ones(len(tables))
+    for some in _chunks(np.flatnonzero(df > 0), tables, N_BOOTSTRAP):
+        draws = _Draws(tables[some], [seeds[i] for i in some.tolist()], N_BOOTSTRAP, n_threads)
+        g2 = np.empty((len(some), 0))
+        left = np.arange(len(some))
+        for n_before, n_tables in zip((0, *_LOOKS), _LOOKS, strict=False):
+            drawn = draws.between(left, n_before, n_tables)
+            fitted = quick_fit(drawn.reshape(-1, *tables.shape[2:]), n_threads=n_threads).g2
+            # Strata of a table add up.
+            g2 = np.hstack([g2, fitted.reshape(len(left), n_tables - n_before, -1).sum(axis=2)])
+            of = some[left]
+            factor = g2.mean(axis=1) / df[of]
+            spread = np.maximum(g2.std(axis=1, ddof=1) / df[of], factor * np.sqrt(2 / df[of]))
+            error = spread * np.sqrt(1 / n_tables - 1 / N_BOOTSTRAP)
+            is_high = np.maximum(factor, 1.0) * (1 - 1e-9) - _STANDARD_ERRORS * error > highest[of]
+            factors[of] = np.where(is_high, np.inf, np.maximum(factor, 1.0))
+            left, g2 = left[~is_high], g2[~is_high]
+            if len(left) == 0:
+                break
+    return factors
+
+
+class _Draws:
+    """Tables of some tuples of one shape, drawn under H0 with their cell sizes, from a seed for each.
+
+    The streams are those of numpy.random.RandomState, which are frozen: a seed means the same p-value in every version.
+    Classes are drawn one after the other, each for all tables: with two of them the first tables can be drawn alone.
+    """
+
+    def __init__(self, tables: IntArray, seeds: Sequence[Sequence[int]], n_tables: int, n_threads: int) -> None:
+        n, *self._shape = tables.shape
+        each = _with_more_samples(tables.reshape(-1, *tables.shape[2:]))
+        mu = fit_proportionally(each, tolerance=TOLERANCE, max_sweeps=MAX_SWEEPS, n_threads=n_threads).mu
+        self._seeds = np.array(seeds, dtype=np.uint32)
+        self._cell_sizes = tables.sum(axis=-1).reshape(n, -1)
+        self._chances = _chances(mu.reshape(n, -1, tables.shape[-1]))
+        self._n_threads = n_threads
+        self._all = None if tables.shape[-1] == 2 else self._draw(np.arange(n), n_tables)
+
+    def between(self, rows: IntArray, begin: int, end: int) -> IntArray:
+        """Return tables `begin` … `end` − 1 of some tuples, (n_rows, n_tables, n_strata, levels …, n_classes)."""
+        drawn = self._draw(rows, end) if self._all is None else self._all[rows, :end]
+        return drawn[:, begin:]
+
+    def _draw(self, rows: IntArray, n_tables: int) -> IntArray:
+        n_classes = self._shape[-1]
+        drawn = np.empty((len(rows), n_tables, self._cell_sizes.shape[1], n_classes), dtype=np.int64)
+        seeds, sizes, chances = self._seeds[rows], self._cell_sizes[rows], self._chances[rows]
+
+        def draw(begin: int) -> None:
+            some = slice(begin, begin + _DRAWN_AT_ONCE)
+            _core.draw_tables(seeds[some], sizes[some], chances[some], drawn[some])
+
+        map_in_threads(draw, range(0, len(rows), _DRAWN_AT_ONCE), self._n_threads)
+        return drawn.reshape(len(rows), n_tables, *self._shape)
+
+
+def _chances(mu: FloatArray) -> FloatArray:
+    """Return the share of each class but the last among those from it on, (n, n_classes − 1, n_cells)."""
+    left = mu.sum(axis=-1)
+    chances = np.zeros((len(mu), mu.shape[-1] - 1, mu.shape[1]))
+    for class_ in range(mu.shape[-1] - 1):
+        np.divide(mu[..., class_], left, out=chances[:, class_], where=left > 0)
+        left = left - mu[..., class_]
+    return np.clip(chances, 0.0, 1.0)
+
+
+def _chunks(chosen: IntArray, tables: IntArray, n_tables: int) -> Iterator[IntArray]:
+    """Cut the chosen tuples into chunks whose bootstrap tables fit into memory."""
+    size = max(1, _MAX_NUMBERS // (n_tables * prod(tables.shape[1:])))
+    for begin in range(0, len(chosen), size):
+        yield chosen[begin : begin + size]
 
 
 def _with_more_samples(tables: IntArray) -> FloatArray:
@@ -58,17 +161,3 @@ def _with_more_samples(tables: IntArray) -> FloatArray:
     shares = class_sizes / np.maximum(class_sizes.sum(axis=-1, keepdims=True), 1)
     # A cell without samples has none in the bootstrap either; more in it would only blur the fit of the others.
     return np.where(tables.sum(axis=-1, keepdims=True) > 0, tables + per_cell * shares, 0.0)
-
-
-def _tables_under_null(cell_sizes: IntArray, mu: FloatArray, rng: np.random.RandomState, n_tables: int) -> IntArray:
-    """Draw tables with these cell sizes and the class shares of μ, class by class: (n_tables, *shape of μ)."""
-    left = np.broadcast_to(cell_sizes, (n_tables, *cell_sizes.shape)).copy()
-    share_left = mu.sum(axis=-1)
-    drawn = np.zeros((n_tables, *mu.shape), dtype=np.int64)
-    for class_ in range(mu.shape[-1] - 1):
-        chance = np.divide(mu[..., class_], share_left, out=np.zeros_like(share_left), where=share_left > 0)
-        drawn[..., class_] = rng.binomial(left, np.clip(chance, 0.0, 1.0))
-        left -= drawn[..., class_]
-        share_left = share_left - mu[..., class_]
-    drawn[..., -1] = left
-    return drawn

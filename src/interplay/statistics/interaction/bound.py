@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.null_model import as_tables, member_axes, per_table, supported_entries
-from interplay.statistics.interaction.null_model_fit import kirkwood_start, likelihood_ratio
+from interplay.statistics.interaction.proportional_fit import abreast, blocks_of, g2_abreast, kirkwood_abreast
 
 
 def interaction_bound(counts: npt.ArrayLike, *, strata: bool = False) -> FloatArray:
@@ -44,7 +44,10 @@ def interaction_bound(counts: npt.ArrayLike, *, strata: bool = False) -> FloatAr
     """
     given = as_tables(counts, strata=strata)
     tables = given.reshape(-1, *given.shape[2:]) if strata else given
-    bound = likelihood_ratio(tables, kirkwood_start(tables))
+    bound = np.empty(len(tables))
+    for block in blocks_of(tables):
+        some = abreast(tables[block])
+        bound[block] = g2_abreast(some, kirkwood_abreast(some))[: block.stop - block.start]
     return bound.reshape(given.shape[:2]).sum(axis=1) if strata else bound
 
 

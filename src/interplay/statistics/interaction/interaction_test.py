@@ -11,7 +11,7 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.checks import check_int, check_real
 from interplay.base.chi_squared import log_chi2_tail
-from interplay.statistics.interaction.bootstrap import N_BOOTSTRAP, bartlett_factor
+from interplay.statistics.interaction.bootstrap import N_BOOTSTRAP, bartlett_factors
 from interplay.statistics.interaction.effect import (
     LargestResidual,
     LogOddsRatio,
@@ -24,7 +24,7 @@ from interplay.statistics.interaction.null_model_fit import fit_null_model, smal
 from interplay.statistics.interaction.two_level_fit import is_two_level
 
 #: An exact p-value may be smaller than χ²'s, by a factor of up to 1.32 in 8,000 tables of 60 to 5,000 samples.
-_EXACT_SLACK = 2.0
+EXACT_SLACK = 2.0
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ def interaction_test(
     n_bootstrap: int = N_BOOTSTRAP,
     random_state: int = 0,
     confidence: float = 0.95,
+    n_threads: int = 1,
 ) -> InteractionTests:
     """Test whether tuples interact: whether their effect on the outcome has a term that no part of them has.
 
@@ -89,6 +90,8 @@ def interaction_test(
         Seed of the bootstrap. A p-value depends on the tuple's counts and the seed, and on no other tuple.
     confidence : float
         Coverage of the intervals of log odds ratios.
+    n_threads : int
+        Of the bootstrap.
 
     Examples
     --------
@@ -112,24 +115,23 @@ def interaction_test(
     by_stratum = given if strata else given[:, np.newaxis]
     n_tuples, n_strata, *shape = by_stratum.shape
     tables = by_stratum.reshape(n_tuples * n_strata, *shape)
-    fit = fit_null_model(tables)
-    mu = fit.mu.reshape(by_stratum.shape)
     df_by_stratum = degrees_of_freedom(tables).reshape(n_tuples, n_strata)
-    g2, df = fit.g2.reshape(n_tuples, n_strata).sum(axis=1), df_by_stratum.sum(axis=1)
-    expected = smallest_expected(tables, fit.mu).reshape(n_tuples, n_strata)
+    df = df_by_stratum.sum(axis=1)
+    mu, g2 = _fits(by_stratum, df)
+    expected = smallest_expected(tables, mu.reshape(tables.shape)).reshape(n_tuples, n_strata)
     two_level = is_two_level(tuple(shape))
 
-    log_p = _log_p(g2, df)
+    log_p = chi2_log_tail(g2, df)
     method = np.full(n_tuples, "chi2", dtype="<U9")
-    for i in range(n_tuples):
-        exact = exact_log_p(by_stratum[i]) if two_level else math.nan
-        if not math.isnan(exact):
-            log_p[i], method[i] = exact, "exact"
-        elif df[i] > 0 and log_p[i] <= math.log(max(bootstrap_below, math.ulp(0.0))):
-            table = _in_class_order(by_stratum[i])
-            seed = [random_state, *table.ravel().tolist()]
-            factor = bartlett_factor(table, int(df[i]), seed=seed, n_bootstrap=n_bootstrap)
-            log_p[i], method[i] = _log_p(g2[i : i + 1] / factor, df[i : i + 1])[0], "bootstrap"
+    if two_level:
+        exact = np.array([exact_log_p(table) for table in by_stratum])
+        known = ~np.isnan(exact)
+        log_p[known], method[known] = exact[known], "exact"
+    below = np.log(np.maximum(np.broadcast_to(bootstrap_below, n_tuples), math.ulp(0.0)))
+    rows = np.flatnonzero((method == "chi2") & (df > 0) & (log_p <= below))
+    tables_drawn_from, seeds = bootstrap_input(by_stratum[rows], random_state)
+    factors = bartlett_factors(tables_drawn_from, df[rows], seeds=seeds, n_bootstrap=n_bootstrap, n_threads=n_threads)
+    log_p[rows], method[rows] = chi2_log_tail(g2[rows] / factors, df[rows]), "bootstrap"
     return InteractionTests(
         g2=g2,
         df=df,
@@ -145,9 +147,22 @@ def chi2_log_p(counts: IntArray, *, strata: bool = False) -> FloatArray:
     """Return the logarithms of the p-values of χ² alone, (n_tuples,): no exact test, no bootstrap; 0 where df is 0."""
     if len(counts) == 0 or 1 in counts.shape[1 + strata : -1]:
         return np.zeros(len(counts))
-    by_stratum = counts.reshape(-1, *counts.shape[1 + strata :])
-    g2 = fit_null_model(by_stratum).g2.reshape(len(counts), -1).sum(axis=1)
-    return _log_p(g2, degrees_of_freedom(by_stratum).reshape(len(counts), -1).sum(axis=1))
+    by_stratum = counts if strata else counts[:, np.newaxis]
+    df = degrees_of_freedom(by_stratum.reshape(-1, *by_stratum.shape[2:])).reshape(len(counts), -1).sum(axis=1)
+    return chi2_log_tail(_fits(by_stratum, df)[1], df)
+
+
+def _fits(by_stratum: IntArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return fitted counts and G² of tuples; without degrees of freedom H0 fits the counts themselves, G² is 0."""
+    mu, g2 = by_stratum.astype(np.float64), np.zeros(len(by_stratum))
+    free = np.flatnonzero(df > 0)
+    fit = fit_null_model(by_stratum[free].reshape(-1, *by_stratum.shape[2:]))
+    mu[free], g2[free] = fit.mu.reshape(len(free), *by_stratum.shape[1:]), _by_tuple(fit.g2, len(free)).sum(axis=1)
+    return mu, g2
+
+
+def _by_tuple(values: FloatArray, n_tuples: int) -> FloatArray:
+    return values.reshape(n_tuples, -1 if n_tuples else 1)
 
 
 def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
@@ -165,14 +180,20 @@ def g2_thresholds(max_p: float, max_df: int) -> FloatArray:
 
     check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
     check_int("max_df", max_df, low=1)
-    return np.concatenate([[np.inf], chdtri(np.arange(1, max_df + 1), min(_EXACT_SLACK * max_p, 1.0))])
+    return np.concatenate([[np.inf], chdtri(np.arange(1, max_df + 1), min(EXACT_SLACK * max_p, 1.0))])
 
 
-def _in_class_order(table: IntArray) -> IntArray:
-    """Put the classes in an order that follows from the counts: their names must not change the draws."""
-    by_class = table.reshape(-1, table.shape[-1])
-    return np.ascontiguousarray(table[..., np.lexsort(by_class[::-1])])
+def bootstrap_input(by_stratum: IntArray, random_state: int) -> tuple[IntArray, list[list[int]]]:
+    """Return the tables of tuples as the bootstrap takes them, and the seed of each.
+
+    Classes are in an order that follows from the counts: their names must not change what is drawn.
+    """
+    tables = np.empty_like(by_stratum)
+    for table, given in zip(tables, by_stratum, strict=True):
+        table[:] = given[..., np.lexsort(given.reshape(-1, given.shape[-1])[::-1])]
+    return tables, [[random_state, *table.ravel().tolist()] for table in tables]
 
 
-def _log_p(g2: FloatArray, df: IntArray) -> FloatArray:
+def chi2_log_tail(g2: FloatArray, df: IntArray) -> FloatArray:
+    """Return the logarithms of χ²'s p-values; 0 without degrees of freedom."""
     return np.where(df > 0, log_chi2_tail(g2, np.maximum(df, 1)), 0.0)

@@ -22,6 +22,9 @@ from interplay.base.arrays import BoolArray, FloatArray, IntArray
 #: Numbers that one chunk of tables may hold in its designs: 128 MB.
 _MAX_NUMBERS = 2**24
 
+#: Eigenvalues below this share of the largest are 0 but for rounding; the smallest others are some 1e-3 of it.
+_ZERO_EIGENVALUE = 1e-9
+
 
 def as_tables(counts: npt.ArrayLike, *, strata: bool = False) -> IntArray:
     """Return the counts as an array of whole numbers, or say what is wrong with them.
@@ -120,8 +123,7 @@ def degrees_of_freedom(tables: IntArray) -> IntArray:
     """Return the effective degrees of freedom of G², (n_tables,).
 
     They are the entries whose margins are all positive, less the rank of H0's columns in these entries. Where all are,
-    that is (classes − 1)·Π(levels − 1). The columns hold 0 and 1, so that their singular values are 0 or far from it,
-    and the rank is safe in floating point. Tables with the same entries share one decomposition.
+    that is (classes − 1)·Π(levels − 1). Tables with the same entries share one decomposition.
 
     Examples
     --------
@@ -147,8 +149,7 @@ def degrees_of_freedom(tables: IntArray) -> IntArray:
     of_pattern = np.empty(len(entries), dtype=np.int64)
     for chunk in chunks_of_tables(entries):
         part = entries[chunk]
-        rank = np.linalg.matrix_rank(weighted_design(part.astype(np.float64)))
-        of_pattern[chunk] = _entries_beyond_cells(part) - rank
+        of_pattern[chunk] = _entries_beyond_cells(part) - _ranks(weighted_design(part.astype(np.float64)))
     df[incomplete] = of_pattern[which.ravel()]
     return df
 
@@ -167,6 +168,25 @@ def fewest_degrees_of_freedom(tables: IntArray) -> IntArray:
     design = null_design(tables.shape[1:])
     n_columns = (flat @ design.reshape(flat.shape[1], -1) > 0).sum(axis=1)
     return np.asarray(np.maximum(_entries_beyond_cells(entries) - n_columns, 0))
+
+
+def fewest_df(tables: IntArray, is_complete: BoolArray) -> IntArray:
+    """Return `fewest_degrees_of_freedom`, which are all where no margin is 0."""
+    *levels, n_classes = tables.shape[1:]
+    df = np.full(len(tables), (n_classes - 1) * prod(c - 1 for c in levels), dtype=np.int64)
+    some = np.flatnonzero(~is_complete)
+    if len(some):
+        df[some] = fewest_degrees_of_freedom(tables[some])
+    return df
+
+
+def _ranks(designs: FloatArray) -> IntArray:
+    """Return the ranks of columns of 0 and 1, cleared of their means: their singular values are 0 or far from it.
+
+    So are their squares, the eigenvalues of the cross product, which is much smaller than a design of many cells.
+    """
+    values = np.linalg.eigvalsh(np.matmul(designs.transpose(0, 2, 1), designs))
+    return np.asarray((values > _ZERO_EIGENVALUE * values.max(axis=1, keepdims=True, initial=1.0)).sum(axis=1))
 
 
 def _entries_beyond_cells(entries: BoolArray) -> IntArray:

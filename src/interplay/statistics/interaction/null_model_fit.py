@@ -7,22 +7,21 @@ way cheaply; it slows down where the fit has zeros, and Newton's method, which d
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray
 from interplay.statistics.interaction.null_model import (
     chunks_of_tables,
     is_large,
-    member_axes,
     null_design,
     per_table,
     supported_entries,
     weighted_design,
 )
+from interplay.statistics.interaction.proportional_fit import NullModelFit, fit_proportionally
 from interplay.statistics.interaction.two_level_fit import fit_two_levels, is_two_level
 
 #: G² is within this of its minimum, times 1 + G².
@@ -36,14 +35,6 @@ _FIRST_TOLERANCE = 1e-3
 _MAX_SWEEPS = 20_000
 
 _MAX_NEWTON_STEPS = 100
-
-
-class NullModelFit(NamedTuple):
-    """Fitted counts, of the shape of the tables; G² and whether its minimum was reached, one per table."""
-
-    mu: FloatArray
-    g2: FloatArray
-    converged: BoolArray
 
 
 def fit_null_model(tables: IntArray) -> NullModelFit:
@@ -65,25 +56,6 @@ def fit_null_model(tables: IntArray) -> NullModelFit:
     return _newton(tables, fit_proportionally(tables, tolerance=_FIRST_TOLERANCE, max_sweeps=_FIRST_SWEEPS).mu)
 
 
-def kirkwood_start(tables: npt.NDArray[Any]) -> FloatArray:
-    """Return Π_{S ⊊ T} n(x_S, y)^{(−1)^{k−1−|S|}}, S = ∅ being the class sizes, scaled to n(x, ·) in every cell.
-
-    For two classes: the logit of a cell is the alternating sum of the logits of its projections.
-    """
-    axes = member_axes(tables)
-    log_product = np.zeros(tables.shape)
-    for size in range(len(axes)):
-        sign = (-1) ** (len(axes) - 1 - size)
-        for members in combinations(axes, size):
-            margin = tables.sum(axis=tuple(axis for axis in axes if axis not in members), keepdims=True)
-            log_product += sign * np.log(np.where(margin > 0, margin, 1))
-    # A margin of 0 is a sum of margins that H0 keeps, so the fit is 0 there too.
-    log_product[~supported_entries(tables)] = -np.inf
-    largest = log_product.max(axis=-1, keepdims=True)
-    product = np.exp(log_product - np.where(np.isfinite(largest), largest, 0.0))
-    return _scaled(product, tables, -1)
-
-
 def likelihood_ratio(tables: npt.NDArray[Any], mu: FloatArray) -> FloatArray:
     """Return 2 Σ n ln(n/μ) of every table, for μ that has the tables' cell sizes."""
     n = tables.reshape(per_table(tables))
@@ -92,34 +64,6 @@ def likelihood_ratio(tables: npt.NDArray[Any], mu: FloatArray) -> FloatArray:
     # Σ (μ − n) is 0; with it every term is positive, and rounding of μ has no effect of first order.
     terms = n * np.log(ratio) + (fitted - n)
     return np.asarray(np.maximum(2 * terms.sum(axis=1), 0.0))
-
-
-def fit_proportionally(tables: npt.NDArray[Any], *, tolerance: float, max_sweeps: int) -> NullModelFit:
-    """Fit by IPF from Kirkwood's product; a table is done when the expected further fall of G² is below the tolerance.
-
-    G² falls by about the same factor in each sweep, so its last two steps tell the further fall (Aitken). The tolerance
-    is relative to 1 + G². A table that does not converge has a G² that is too large: still an upper bound. Counts need
-    not be whole numbers.
-    """
-    mu = kirkwood_start(tables)
-    g2 = likelihood_ratio(tables, mu)
-    converged = np.zeros(len(tables), dtype=np.bool_)
-    last_step = np.full(len(tables), np.inf)
-    active = np.arange(len(tables))
-    for _ in range(max_sweeps):
-        if len(active) == 0:
-            break
-        counts, fitted = tables[active], mu[active]
-        for axis in (*member_axes(tables), -1):
-            fitted = _scaled(fitted, counts, axis)
-        new_g2 = likelihood_ratio(counts, fitted)
-        step = np.maximum(g2[active] - new_g2, 0.0)
-        factor = np.minimum(step / np.maximum(last_step[active], np.finfo(float).tiny), 1 - 1e-6)
-        left = step * factor / (1 - factor)
-        done = np.isfinite(last_step[active]) & (left <= tolerance * (1 + new_g2)) | (step == 0)
-        mu[active], g2[active], last_step[active], converged[active] = fitted, new_g2, step, done
-        active = active[~done]
-    return NullModelFit(mu, g2, converged)
 
 
 def smallest_expected(tables: IntArray, mu: FloatArray) -> FloatArray:

@@ -7,9 +7,16 @@ import math
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.statistics.interaction.bootstrap import bartlett_factors
 from interplay.statistics.interaction.bound import subtuple_informations
 from interplay.statistics.interaction.effect import interaction_log_odds
-from interplay.statistics.interaction.interaction_test import InteractionTests, interaction_test
+from interplay.statistics.interaction.exact_p_value import exact_log_p
+from interplay.statistics.interaction.interaction_test import (
+    InteractionTests,
+    bootstrap_input,
+    chi2_log_tail,
+    interaction_test,
+)
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE, TestedTuples
 from interplay.statistics.interaction.two_level_fit import is_two_level
@@ -18,7 +25,7 @@ from interplay.statistics.interaction.two_level_fit import is_two_level
 FEW_EXPECTED = 5.0
 
 #: In these sparse tables, p-values of χ² up to this one are corrected whether or not they could be significant.
-_BOOTSTRAP_SPARSE_BELOW = 0.05
+BOOTSTRAP_SPARSE_BELOW = 0.05
 
 #: Samples per parameter of H0. With 5, one in five tables of 20 × 20 levels without an interaction has p < 0.05 after
 #: the bootstrap; from 7 on it is one in twenty (120 tables each, 3 to 20 levels, pairs and triples).
@@ -26,7 +33,7 @@ MIN_PER_COLUMN = 8
 
 
 def tested_tables(
-    counts: IntArray, tuples: IntArray, *, bootstrap_below: float, seed: int, strata: bool
+    counts: IntArray, tuples: IntArray, *, bootstrap_below: float, seed: int, strata: bool, n_threads: int
 ) -> TestedTuples:
     """Test tables of one shape; the p-values are those of one discretisation, not adjusted.
 
@@ -36,7 +43,7 @@ def tested_tables(
     tests = interaction_test(counts, strata=strata, bootstrap_below=0.0, random_state=seed)
     n, k = tuples.shape
     by_stratum = counts if strata else counts[:, np.newaxis]
-    log_p, method = _corrected(tests, by_stratum, bootstrap_below, seed)
+    log_p, method = _corrected(tests, by_stratum, bootstrap_below, seed, n_threads)
     nowhere = np.full(n, -1, dtype=np.int64)
     unknown = np.full(n, np.nan)
     odds, residual = tests.log_odds, tests.residual
@@ -66,19 +73,25 @@ def tested_tables(
 
 
 def _corrected(
-    tests: InteractionTests, by_stratum: IntArray, bootstrap_below: float, seed: int
+    tests: InteractionTests, by_stratum: IntArray, bootstrap_below: float, seed: int, n_threads: int
 ) -> tuple[FloatArray, IntArray]:
     """Return log p-values and the numbers of their methods, where χ² is corrected by a bootstrap or given up."""
     log_p = tests.log_p.copy()
     method = np.array([METHODS.index(name) for name in tests.method.tolist()], dtype=np.int64)
     approximate = (tests.method != "exact") & (tests.df > 0)
-    below = np.where(tests.min_expected < FEW_EXPECTED, max(bootstrap_below, _BOOTSTRAP_SPARSE_BELOW), bootstrap_below)
-    too_sparse = approximate & is_too_sparse(by_stratum)
-    for row in np.flatnonzero(approximate & ~too_sparse & (tests.p_value <= below)).tolist():
-        again = interaction_test(by_stratum[row : row + 1], strata=True, random_state=seed)
-        log_p[row], method[row] = again.log_p[0], METHODS.index(str(again.method[0]))
+    too_sparse = (tests.method != "exact") & is_too_sparse(by_stratum)
+    is_rough = tests.p_value <= bootstrapped_up_to(tests.min_expected, bootstrap_below)
+    rows = np.flatnonzero(approximate & ~too_sparse & is_rough)
+    drawn_from, seeds = bootstrap_input(by_stratum[rows], seed)
+    factors = bartlett_factors(drawn_from, tests.df[rows], seeds=seeds, n_threads=n_threads)
+    log_p[rows], method[rows] = chi2_log_tail(tests.g2[rows] / factors, tests.df[rows]), METHODS.index("bootstrap")
     log_p[too_sparse], method[too_sparse] = 0.0, METHODS.index(SPARSE)
     return log_p, method
+
+
+def bootstrapped_up_to(min_expected: FloatArray, bootstrap_below: float) -> FloatArray:
+    """Return the p-values of χ² up to which tables with these smallest expected counts are corrected."""
+    return np.where(min_expected < FEW_EXPECTED, max(bootstrap_below, BOOTSTRAP_SPARSE_BELOW), bootstrap_below)
 
 
 def is_too_sparse(by_stratum: IntArray) -> BoolArray:
@@ -86,6 +99,28 @@ def is_too_sparse(by_stratum: IntArray) -> BoolArray:
     n_samples = by_stratum.reshape(*by_stratum.shape[:2], -1).sum(axis=2)
     n_strata = np.maximum((n_samples > 0).sum(axis=1), 1)
     return np.asarray(n_samples.sum(axis=1) < MIN_PER_COLUMN * n_null_columns(by_stratum.shape[2:]) * n_strata)
+
+
+def not_tested(by_stratum: IntArray) -> BoolArray:
+    """Say which tables are too sparse for a test; two levels and two classes have an exact one, but of many strata."""
+    sparse = is_too_sparse(by_stratum)
+    if is_two_level(by_stratum.shape[2:]):
+        rows = np.flatnonzero(sparse)
+        sparse[rows] = [math.isnan(exact_log_p(table)) for table in by_stratum[rows]]
+    return sparse
+
+
+def is_never_tested(shape: tuple[int, ...], *, n_samples: int, n_strata: int = 1) -> bool:
+    """Say whether tables of this shape, (levels …, n_classes), have too few samples whatever their counts are.
+
+    Parameters
+    ----------
+    n_samples : int
+        Of the table, at most.
+    n_strata : int
+        Strata with samples, at least.
+    """
+    return not is_two_level(shape) and n_samples < MIN_PER_COLUMN * n_null_columns(shape) * n_strata
 
 
 def _gains(by_stratum: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:

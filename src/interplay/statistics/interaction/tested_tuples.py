@@ -112,8 +112,12 @@ class TestedTuples:
         return TestedTuples(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
 
     def by_p_value(self) -> TestedTuples:
-        """Sort by p-value, then G² (largest first), then members: the order of all lists."""
-        keys = (*self.tuples.T[::-1], -self.chi2, self.log_p)
+        """Sort by p-value, then G² (largest first), then members: the order of all lists.
+
+        Tuples that were not tested for lack of samples come last, by their members alone.
+        """
+        is_sparse = self.method == METHODS.index(SPARSE)
+        keys = (*self.tuples.T[::-1], np.where(is_sparse, 0.0, -self.chi2), is_sparse, self.log_p)
         return self.chosen(np.lexsort(keys))
 
     def adjusted(self, adjust: Callable[[FloatArray], FloatArray]) -> TestedTuples:

@@ -1,0 +1,130 @@
+"""Lists of interactions: how many tuples are fitted and corrected, so that speed is not lost unseen."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.interaction import find, prospects, tests
+from interplay.interaction.prospects import Prospects
+from interplay.statistics.interaction import bootstrap, table_tests
+from interplay.statistics.interaction import prospects as of_tables
+
+
+def table(n_vars: int, n_samples: int, levels: int, n_classes: int = 2, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, levels, (n_samples, n_vars)), rng.permutation(np.arange(n_samples) * n_classes // n_samples)
+
+
+class Work:
+    """Counts tuples: those of the final tests, those with all bootstrap tables in NumPy, those looked at in between."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.tested = self.bootstrapped = self.looked_at = self.bounded = 0
+        self._count(monkeypatch, tests, "tested_tables", "tested", 0)
+        self._count(monkeypatch, table_tests, "bartlett_factors", "bootstrapped", 0)
+        self._count(monkeypatch, of_tables, "rough_factors", "looked_at", 0)
+        self._count(monkeypatch, prospects, "largest_g2", "bounded", 0)
+
+    def _count(self, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, attribute: str, place: int) -> None:
+        plain = getattr(module, name)
+
+        def counted(*args: Any, **options: Any) -> Any:
+            setattr(self, attribute, getattr(self, attribute) + len(args[place]))
+            return plain(*args, **options)
+
+        monkeypatch.setattr(module, name, counted)
+
+
+def interactions(*args: Any, **options: Any) -> interplay.Interactions:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return interplay.interactions(*args, discrete="all", decision="classes", progress=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "n_bounded", "n_looked_at"),
+    [
+        ((24, 300, 3, 3), {"dimensions": 3}, 700, 300),
+        ((20, 400, 4), {"dimensions": 3}, 700, 300),
+        ((12, 800, 3), {"dimensions": 4}, 400, 200),
+        ((24, 200, 12), {}, 276, 276),
+        ((60, 300, 5), {}, 500, 120),
+    ],
+)
+def test_only_the_listed_are_fitted_exactly(
+    monkeypatch: pytest.MonkeyPatch, shape: Any, options: dict[str, Any], n_bounded: int, n_looked_at: int
+) -> None:
+    X, y = table(*shape)
+    work = Work(monkeypatch)
+    found = interactions(X, y, top=5, **options)
+    assert len(found) == 5
+    assert work.tested == 5
+    assert work.bootstrapped <= 5
+    assert work.bounded <= n_bounded
+    assert work.looked_at <= n_looked_at
+
+
+def test_a_list_up_to_a_p_value_corrects_few_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.binomial(2, rng.uniform(0.05, 0.5, 50), (400, 50))
+    work = Work(monkeypatch)
+    found = interactions(X, rng.integers(0, 2, 400), max_p=0.05)
+    assert work.tested == len(found) > 20
+
+
+@pytest.mark.parametrize("options", [{}, {"max_p": 0.5}, {"p_adjust": "BH"}])
+def test_nothing_is_searched_where_nothing_can_be_tested(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    X, y = table(30, 48, 8, 3)
+    work = Work(monkeypatch)
+    found = interactions(X, y, dimensions=3, **options)
+    assert len(found) == 0
+    assert found.provenance["searchers"] == {}
+    assert work.tested == work.bounded == 0
+
+
+def test_tuples_that_are_not_tested_are_listed_by_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(10, 60, 4, 3)
+    work = Work(monkeypatch)
+    found = interactions(X, y, dimensions=3, top=4)
+    assert work.tested == 4
+    assert set(found.table["method"]) == {"sparse"}
+    assert found.tested.tuples.tolist() == [[0, 1, 2], [0, 1, 3], [0, 1, 4], [0, 1, 5]]
+    everything = interactions(X, y, dimensions=3, max_p=1)
+    for column in ("members", "chi2", "df", "p_value", "method"):
+        assert everything.table[column].tolist()[:4] == found.table[column].tolist()
+
+
+def test_never_testable_tuples_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = table(12, 100, 2, 2)
+    X[:, :6] = table(6, 100, 9)[0]
+    work = Work(monkeypatch)
+    found = interactions(X, y, top=66)
+    assert len(found) == 66
+    assert work.bounded <= 15 + 36  # pairs of two levels, and of two and nine; those of nine and nine are known
+
+
+def test_factors_that_are_given_up_are_above_the_highest() -> None:
+    rng = np.random.default_rng(0)
+    X, y = table(2, 300, 5)
+    tables = np.zeros((30, 1, 5, 5, 2), dtype=np.int64)
+    for one in tables:
+        np.add.at(one[0], (*rng.permuted(X, axis=0).T, y), 1)
+    df, seeds = np.full(30, 16), [[0, *one.ravel().tolist()] for one in tables]
+    exact = bootstrap.bartlett_factors(tables, df, seeds=seeds)
+    rough = bootstrap.rough_factors(tables, df, np.full(30, np.inf), seeds=seeds)
+    np.testing.assert_allclose(rough, exact, rtol=1e-9)
+    some = bootstrap.rough_factors(tables, df, np.full(30, 1.1), seeds=seeds, n_threads=2)
+    assert (exact[np.isinf(some)] > 1.1).all()
+    assert np.isinf(some).any()
+
+
+def test_names_are_those_that_are_counted() -> None:
+    assert find.make_tuple_tests is tests.make_tuple_tests
+    assert tests.Prospects is Prospects
