@@ -560,3 +560,12 @@ def test_plot_without_matplotlib(nulls, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=re.escape('pip install "interplay[plot]"')):
         nulls["lsq"].plot()
+
+
+def test_values_of_hundreds_of_orders_of_magnitude_are_fitted() -> None:
+    log_t = np.append(np.linspace(-1010.0, -990.0, 29), np.linspace(1.0, 6.0, 11))
+    null = fit_likelihood(log_t, fit="weibull")
+    seen = np.minimum(log_t, np.sort(log_t)[29])
+    power = np.exp(null.delta * (seen - seen.max()))
+    # The derivative of the profile likelihood is 0.
+    assert math.isclose((power * seen).sum() / power.sum() - 1 / null.delta, seen[:30].mean(), rel_tol=1e-9)

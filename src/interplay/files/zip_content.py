@@ -30,9 +30,10 @@ ARRAY_LIMITS = (1 << 26, 20)
 #: The same limits of a JSON text, whose objects take up to 30 times its memory.
 JSON_LIMITS = (1 << 21, 2)
 
-#: Damage shows in many ways; all of them mean the same to the reader.
+#: Damage shows in many ways; all of them mean the same to the reader. SystemError is Python 3.12's tokenizer's, of some
+#: headers of .npy files.
 DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, EOFError, RecursionError, NotImplementedError, RuntimeError, SystemError,
     ArithmeticError, AttributeError, LookupError, TypeError, ValueError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 

@@ -19,12 +19,12 @@ from interplay.engines.choice import EngineChoice
 from interplay.engines.tables import TupleTables
 from interplay.interaction.beside_covariates import as_the_search, beside_covariates
 from interplay.interaction.p_value_caps import PValueCaps
-from interplay.interaction.screen import screen_tuples
+from interplay.interaction.screen import ScreenedTuples, screen_tuples
 from interplay.interaction.task import InteractionTask
 from interplay.interaction.tests import kept_counts, make_tuple_tests, tuple_tables
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
-from interplay.search.checkpoint import Checkpoint, keeping
+from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.plan import about_search
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
@@ -85,28 +85,30 @@ def find_interactions(
                 inside = task.family.holds(screened.tuples)
                 tuples, where = screened.tuples[inside], screened.discretization[inside]
                 of_each = [tuples[where == d] for d in range(len(tables))]
-            test = _Tests(task, tables, of_each, choice.n_threads)
-            found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
+            test = _Tests(task, tables, screened, of_each, choice.n_threads)
+            with handing_over(partial(getattr, test, "screened"), checkpoint=checkpoint):
+                found = test.adjusted(cap, part(progress, _SHARE_OF_SCREEN, 1 - _SHARE_OF_SCREEN))
             wider = caps.following(cap, found, is_part=task.shard is not None)
             if wider is None:
                 break
             cap, n_screens = wider, n_screens + 1
     wanted = wanted_tuples(found, caps, is_part=task.shard is not None, keeps_all=len(tables) > 1)
-    return named_result(
-        task,
-        wanted,
-        coded,
-        tables,
-        with_covariates=beside_covariates(task, coded, wanted, as_the_search(caps, settings.discretizations)),
-        settings=task.recorded_settings(),
-        provenance={
-            **task.study.record(n_threads=choice.n_threads),
-            **search_record(screened.engine, screened.searched, started=started),
-            "searched_up_to_p": cap,
-            "tested": len(screened.tuples),
-            "layout": screened.layout,
-        },
-    )
+    with handing_over(lambda: wanted, checkpoint=checkpoint):
+        return named_result(
+            task,
+            wanted,
+            coded,
+            tables,
+            with_covariates=beside_covariates(task, coded, wanted, as_the_search(caps, settings.discretizations)),
+            settings=task.recorded_settings(),
+            provenance={
+                **task.study.record(n_threads=choice.n_threads),
+                **search_record(screened.engine, screened.searched, started=started),
+                "searched_up_to_p": cap,
+                "tested": len(screened.tuples),
+                "layout": screened.layout,
+            },
+        )
 
 
 def cap_in_each(cap: float, discretizations: int) -> float:
@@ -118,8 +120,14 @@ class _Tests:
     """The tests of the tuples that one screen has left, by discretisation."""
 
     def __init__(
-        self, task: InteractionTask, tables: list[TupleTables], tuples: list[IntArray], n_threads: int
+        self,
+        task: InteractionTask,
+        tables: list[TupleTables],
+        screened: ScreenedTuples,
+        tuples: list[IntArray],
+        n_threads: int,
     ) -> None:
+        self.screened = screened
         self._tables, self._tuples, self._caps, self._n_threads = tables, tuples, task.caps, n_threads
         self._seed, self._n_samples = task.settings.random_state, task.study.n_samples
         # Of several discretisations, some may be in other shards.

@@ -30,6 +30,7 @@ from interplay.search.permutations import about_relabelings, allowed_relabelings
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
+from interplay.statistics.permutations.step_down import fewest_relabelings
 from interplay.study.comparisons import Comparison
 
 #: p-values this close, relative to the size of their logarithms, are equal: those of relabelings that only rename the
@@ -110,12 +111,14 @@ class _Relabeled:
     def smallest_log_p(self, screen: RelabeledScreen, observed: FloatArray, show: ShowDone | None) -> FloatArray:
         """Return the smallest p-value of each relabeling, as logarithms; fewer where nothing can be significant.
 
-        Each screen begins with a cap that all before would have needed.
+        Each screen begins with a cap that all before would have needed. As many are always searched as a p-value of
+        the level needs, so that "not significant" does not rest on one or two.
         """
         found = np.empty(0)
+        fewest = fewest_relabelings(self._level, self.n_planned)
         for number, classes in enumerate(permuted_classes(self._comparison, **self._drawn)):
-            n_reached = _reached(found, observed).sum()
-            if len(observed) == 0 or (1 + n_reached) / (self.n_planned + 1) >= self._level:
+            is_decided = (1 + _reached(found, observed).sum()) / (self.n_planned + 1) >= self._level
+            if len(observed) == 0 or (is_decided and number >= fewest):
                 break
             best = screen.smallest(
                 classes,

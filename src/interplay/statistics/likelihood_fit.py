@@ -18,8 +18,14 @@ from interplay.base.arrays import FloatArray
 from interplay.statistics.p_values import NullTail
 from interplay.statistics.shape_posterior import ShapePosterior, shape_posterior
 
+#: The largest exponent of T^δ: sums of such powers, times their squares, are still finite.
+_MAX_EXPONENT = 600.0
+
 #: No 1 − V in double precision is smaller than exp of minus this.
 _MAX_HAZARD = 745.0
+
+#: A gain of nearly 0 with hundreds of degrees of freedom has a ln T of some thousands; gains of a damaged file any.
+_MIN_LOG_HAZARD = -1e6
 
 _MIN_UNCENSORED = 5
 
@@ -89,7 +95,7 @@ def fit_likelihood(log_hazard: FloatArray, *, fit: str, max_delta: float = 1.0) 
     sampling noise, or does not last, and would make p-values too small. Only "predictive" goes up to `max_delta`.
     """
     method = LIKELIHOOD_FITS[fit]
-    log_t = np.sort(np.minimum(log_hazard, math.log(_MAX_HAZARD)))
+    log_t = np.sort(np.clip(log_hazard, _MIN_LOG_HAZARD, math.log(_MAX_HAZARD)))
     n_seen = min(len(log_t), max(_MIN_UNCENSORED, method.n_uncensored(len(log_t))))
     return method.estimate(log_t, n_seen, max_delta)
 
@@ -144,9 +150,9 @@ def _weibull(log_t: FloatArray, n_seen: int, max_delta: float) -> FittedNull:
         )
     centre = float(log_t[:n_seen].mean())
     x = log_t - centre  # keeps T^δ in range, and makes the mean of the seen ones 0
-    delta = 1.0
+    delta = min(1.0, _MAX_EXPONENT / float(x[-1]))
     for _ in range(100):
-        power = np.exp(delta * x)
+        power = np.exp(np.minimum(delta * x, _MAX_EXPONENT))
         mean_x = float((power * x).sum() / power.sum())
         mean_xx = float((power * x * x).sum() / power.sum())
         step = (mean_x - 1.0 / delta) / (mean_xx - mean_x**2 + 1.0 / delta**2)

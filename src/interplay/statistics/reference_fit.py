@@ -78,7 +78,7 @@ def fit_reference(
     )
     if mode != "raw":  # there the p-values do not depend on the search
         _warn_at_borders(lsq, reference.in_words)
-    if not lsq.alpha > 0:
+    if not lsq.alpha**2 > 0:  # γ and its error are divided by these
         raise ValueError(
             "the null fit fails (alpha is not positive): check the unit, lower n_ignored, or use fit='union'"
         )

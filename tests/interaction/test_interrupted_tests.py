@@ -1,0 +1,37 @@
+"""Ctrl-C after the search for interactions, while tuples are tested and named, hands over the finished part."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import interplay
+from interplay.engines.base import SearchInterrupted
+from interplay.interaction.screen import ScreenedTuples
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+
+
+def stop(*_args, **_options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [("make_tuple_tests", ScreenedTuples), ("adjust_listed", ScreenedTuples), ("named_result", TestedTuples)],
+)
+def test_interactions_hand_over_tuples_and_resume(monkeypatch, tmp_path, function, kind) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    y = (X[:, 1] > 0) ^ (X[:, 4] > 0)
+    whole = interplay.interactions(X, y)
+    monkeypatch.setattr(f"interplay.interaction.find.{function}", stop)
+    with pytest.raises(SearchInterrupted) as caught:
+        interplay.interactions(X, y, checkpoint=tmp_path / "run")
+    assert isinstance(caught.value.partial, kind)
+    assert [1, 4] in caught.value.partial.tuples.tolist()
+    assert caught.value.done == 1
+    assert caught.value.kept_in == str(tmp_path / "run")
+    monkeypatch.undo()
+    again = interplay.interactions(X, y, checkpoint=tmp_path / "run")
+    assert (again.tested.tuples == whole.tested.tuples).all()
+    assert (again.tested.log_p == whole.tested.log_p).all()
