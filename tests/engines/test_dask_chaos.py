@@ -31,7 +31,7 @@ def test_faults_in_random_order(tmp_path: Path) -> None:
     with told.open("w") as file:
         chaos = subprocess.Popen(
             [sys.executable, "-m", "dask_chaos", SECONDS, SEED],
-            cwd=Path(__file__).parent,
+            cwd=Path(__file__).parents[1],
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # its workers are ended with it

@@ -133,7 +133,7 @@ def interrupted_searches(search: DrawnSearch, stop_at: int) -> None:
         partial = stopped.partial
     else:
         return  # refused, or at its end before it was stopped
-    whole = interplay.max_information_gain(X, y, engine=search.engine(), **given_)
+    whole = refused_or(lambda: interplay.max_information_gain(X, y, engine=search.engine(), **given_), ())
     # Of tuples with equal degrees of freedom; which of these groups a variable is shown with depends on all of them.
     so_far, in_the_end = partial.gain_by_group, whole.gain_by_group
     assert so_far.shape == in_the_end.shape
