@@ -63,7 +63,7 @@ class FileFormat:
 
 
 class DamagedFile(ValueError):
-    """A file that is not what it should be: cut short, changed, or of another kind."""
+    """A file that cannot be read as its format: cut short, changed, or of another kind."""
 
 
 def write_archive(

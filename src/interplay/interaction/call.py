@@ -188,5 +188,5 @@ def interactions(
     return found if held_out is None else replicate_in(found, held_out.table, held_out.y, held_out.strata)
 
 
-#: Checks arguments of `interactions`, with its defaults for those that are not given.
+#: Checks arguments of `interactions`; an argument that is not given has the default of `interactions`.
 task_of = partial(checked, interactions, check_interactions)

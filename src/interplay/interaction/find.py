@@ -39,14 +39,14 @@ _BOOTSTRAP_BELOW = 1e-3
 #: The share of the progress that is the search's; the rest is that of the tests.
 _SHARE_OF_SCREEN = 0.9
 
-#: From so many tests on it is worth while to show how far they have come.
+#: Fewer tests than this are done before a progress bar could be read.
 _MANY_TESTS = 1000
 
 
 def find_interactions(
     task: InteractionTask, choice: EngineChoice, *, checkpoint: Checkpoint | None, progress: Progress
 ) -> Interactions:
-    """Search all tuples of the family, test those that may be listed, and list those that are asked for."""
+    """Search all tuples of the family, test the tuples that the screen leaves, and list the tuples of `task.caps`."""
     started = time.perf_counter()
     settings, caps = task.search_settings, task.caps
     coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)

@@ -42,7 +42,7 @@ _MAX_LISTED = 10_000
 
 
 def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Progress) -> Interactions:
-    """Search all tuples of the family, in the data and in each relabeling of them, and list what is wanted."""
+    """Search all tuples of the family, in the data and in each relabeling, and list the tuples of `task.caps`."""
     started = time.perf_counter()
     settings, caps, comparison = task.search_settings, task.caps, task.comparison
     coded = code_comparison(comparison, settings, n_threads=choice.n_threads)

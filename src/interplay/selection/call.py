@@ -99,5 +99,5 @@ def select(
         )
 
 
-#: Checks arguments of `select`, with its defaults for those that are not given.
+#: Checks arguments of `select`; an argument that is not given has the default of `select`.
 task_of = partial(checked, select, check_selection)

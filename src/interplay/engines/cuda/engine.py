@@ -134,7 +134,7 @@ class CudaEngine(Engine):
                     n_tuples = int(tiles.n_tuples[:n_done].sum())
                     add_counts(searched, {self.name: {"tiles": n_done, "tuples": n_tuples}})
                 return
-        # All tiles again, also those that a device had done.
+        # The processor searches all tiles, also the tiles that a device had finished.
         self._cpu().search(planes, tiles, sink, **options | {"on_progress": report.on_progress})
 
     def _on_devices(
