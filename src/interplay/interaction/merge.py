@@ -12,11 +12,11 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.codes.tuple_counts import MAX_KEPT
-from interplay.engines.searcher_counts import summed_counts
 from interplay.interaction.find import wanted_tuples
 from interplay.interaction.p_value_caps import PValueCaps
 from interplay.interaction.tests import best_of_each
 from interplay.results.interactions import Interactions
+from interplay.results.provenance import merged_record
 from interplay.results.saved import load
 from interplay.search.checkpoint import describe_difference
 from interplay.search.loop import Shard
@@ -83,15 +83,9 @@ def _merged(parts: list[Interactions]) -> Interactions:
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
     listed = np.column_stack([found.discretization, found.tuples]).tolist()
-    provenance = first.provenance | {
-        "engine": {
-            "name": ", ".join(sorted({part.provenance["engine"]["name"] for part in parts})),
-            "shards": len(parts),
-        },
-        "searchers": summed_counts(part.provenance["searchers"] for part in parts),
+    provenance = merged_record([part.provenance for part in parts]) | {
         "tested": sum(part.provenance["tested"] for part in parts),
         "searched_up_to_p": cap,
-        "seconds": round(sum(part.provenance["seconds"] for part in parts), 3),
     }
     return replace(
         first,
