@@ -115,7 +115,7 @@ def test_ties_that_empty_a_class_leave_the_others():
             {},
             "y has a class with fewer than 2 samples, 'b': leave it out, merge it with another$",
         ),
-        ([0.1, 0.2, 0.3, 0.4], {"decision": "classes"}, "fewer than 2 samples, '0.1': .* decision='continuous'"),
+        ([0.1, 0.2, 0.3, 0.4], {"decision": "classes"}, "fewer than 2 samples, '0.1': .* decision='number'"),
         (
             [0.1, 0.2, 0.3, 0.4],
             {"decision_divisions": 3},
@@ -125,7 +125,7 @@ def test_ties_that_empty_a_class_leave_the_others():
         (
             [0, 1, 0, 1],
             {"decision": "numbers"},
-            "decision must be one of 'auto', 'classes', 'continuous', not 'numbers'",
+            "decision must be one of 'auto', 'classes', 'number', 'continuous', not 'numbers'",
         ),
         ([0, 1, 0, 1], {"decision_divisions": 0}, "decision_divisions must be a whole number from 1 to 255, not 0"),
         ([0, "a", 0, "a"], {}, "y mixes int and str"),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -61,10 +61,50 @@ class DecisionClasses:
     def n_classes(self) -> int:
         return len(self.labels)
 
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of the outcome: of a gain, times those of the variable and the cells of its partners."""
+        return self.n_classes - 1
+
     @cached_property
     def sizes(self) -> IntArray:
         """Samples in each class, (n_classes,)."""
         return np.bincount(self.codes, minlength=self.n_classes).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class NumberOutcome:
+    """An outcome of numbers that are not cut.
+
+    Attributes
+    ----------
+    values : (n_samples,) float64
+        As they were given.
+    scores : (n_samples,) float64
+        The values as tests compare them, higher for higher values: normal scores of ranks, within strata if there are
+        any, or standardised values.
+    scale : str
+        "ranks" or "values": what the scores are made of.
+    """
+
+    values: FloatArray
+    scores: FloatArray
+    scale: str = "ranks"
+    kind: ClassVar[str] = "number"
+    df: ClassVar[int] = 1
+
+    @property
+    def labels(self) -> list[Any]:
+        """No classes, hence no labels."""
+        return []
+
+    @property
+    def sizes(self) -> IntArray:
+        """All samples, (1,)."""
+        return np.array([len(self.values)], dtype=np.int64)
+
+
+Outcome = DecisionClasses | NumberOutcome
 
 
 class CutValues(NamedTuple):

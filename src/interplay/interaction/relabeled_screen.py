@@ -128,7 +128,7 @@ class RelabeledScreen:
         self, classes: DecisionClasses, d: int, bar: _Bar, show: ShowDone | None, before: float
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the tuples of one discretisation that come up to the bar, and their p-values."""
-        comparison, dimensions = replace(self._comparison, classes=classes), self._settings.dimensions
+        comparison, dimensions = replace(self._comparison, outcome=classes), self._settings.dimensions
         has_stratum = comparison.strata is not None
         cap = bar.cap
         if self._omit_missing:

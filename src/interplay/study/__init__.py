@@ -10,12 +10,13 @@
     subsets.py           Table                → some of its variables, or some of its samples, as a Table
     named_columns.py     names of columns     → their values, and the table without them; labels in one order?
     outcome.py           y                    → DecisionClasses  (n_samples,): labels as they are, numbers cut by rank
+    number_outcome.py    y                    → NumberOutcome    (n_samples,): numbers, not cut, and their scores
     rank_thresholds.py   number of samples    → the ranks at which a column is cut
     survival.py          (time, event)        → Survival, DecisionClasses: martingale residuals, cut by rank
     groups.py, strata.py labels of samples    → numbers of groups that belong together, of strata to compare within
     covariates.py        columns              → columns of a model
     clustered_samples.py a warning where samples look as if they belonged together
-    comparisons.py       DecisionClasses      → Comparisons: all classes at once, each pair, each against the rest
+    comparisons.py       outcome              → Comparisons: all classes at once, each pair, each against the rest
     positions.py         .bim, tables, lists  → Positions        where variables lie
     sample_split.py      classes, strata      → samples to search in, and to test in
     fingerprint.py       table and outcome    → a hash by which checkpoints, shards and results know each other

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, numbered
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome, numbered
 from interplay.base.checks import shown
 from interplay.base.chi_squared import chi2_tail
 from interplay.base.user_warnings import warn
@@ -46,13 +46,13 @@ _MIN_DIRECTIONS = 8.0
 _MIN_SHARE, _MIN_COPIES = 0.05, 5
 
 
-def warn_of_clusters(table: Table, classes: DecisionClasses, strata: Strata | None, *, taken: list[Any]) -> None:
+def warn_of_clusters(table: Table, outcome: Outcome, strata: Strata | None, *, taken: list[Any]) -> None:
     """Warn, once, of the first sign that samples are not independent; `taken` are columns named for other purposes."""
     for name, codes, where in _named_columns(table, taken):
         n_groups = int(codes.max()) + 1
         if not _MIN_GROUPS <= n_groups <= table.n_samples // 2 or _is_known(codes, strata):
             continue
-        if _depends_on(codes, classes):
+        if _depends_on(codes, outcome):
             drop = "" if where == "known of its samples" else ", which also removes it from the variables"
             warn(
                 f"X has a column {shown(name)} ({where}) with {n_groups} values for {table.n_samples} samples: samples "
@@ -106,13 +106,19 @@ def _is_known(codes: IntArray, strata: Strata | None) -> bool:
     return len(np.unique(strata.codes * (int(codes.max()) + 1) + codes)) == strata.n_strata
 
 
-def _depends_on(codes: IntArray, classes: DecisionClasses) -> bool:
-    """Say whether groups differ in their shares of the classes; if not, likeness within a group does no harm."""
-    counts = np.zeros((int(codes.max()) + 1, classes.n_classes))
-    np.add.at(counts, (codes, classes.codes), 1)
+def _depends_on(codes: IntArray, outcome: Outcome) -> bool:
+    """Say whether groups differ in their outcome; if not, likeness within a group does no harm."""
+    if isinstance(outcome, NumberOutcome):
+        from scipy.stats import f_oneway
+
+        return (
+            float(f_oneway(*(outcome.scores[codes == group] for group in range(int(codes.max()) + 1))).pvalue) < _MIN_P
+        )
+    counts = np.zeros((int(codes.max()) + 1, outcome.n_classes))
+    np.add.at(counts, (codes, outcome.codes), 1)
     expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
     chi2 = float(((counts - expected) ** 2 / expected).sum())
-    return float(chi2_tail(chi2, (len(counts) - 1) * (classes.n_classes - 1))) < _MIN_P
+    return float(chi2_tail(chi2, (len(counts) - 1) * outcome.df)) < _MIN_P
 
 
 def _copies(table: Table) -> tuple[int, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""A decision → comparisons of its classes, one run each: all at once, each pair, or each class against the rest."""
+"""An outcome → comparisons, one run each: numbers; classes all at once, each pair, or each against the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
 from interplay.study.groups import Groups
 from interplay.study.strata import Strata, check_strata
 from interplay.study.subsets import RowSubset
@@ -19,15 +19,15 @@ MULTICLASS_CHOICES = ("joint", "ovo", "ovr")
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The samples and classes of one run.
+    """The samples and the outcome of one run.
 
     Attributes
     ----------
     decision : str
-        The comparison in words: "all classes", "a vs b", "a vs rest".
+        The comparison in words: "all classes", "a vs b", "a vs rest", "numbers".
     table : Table
         The samples of these classes; the same object for all comparisons that take all samples.
-    classes : DecisionClasses
+    outcome : DecisionClasses or NumberOutcome
     strata : Strata, optional
     groups : Groups, optional
     rows : (n,) int64, optional
@@ -36,16 +36,25 @@ class Comparison:
 
     decision: str
     table: Table
-    classes: DecisionClasses
+    outcome: Outcome
     strata: Strata | None = None
     groups: Groups | None = None
     rows: IntArray | None = None
 
+    @property
+    def classes(self) -> DecisionClasses:
+        """The outcome, where it is classes."""
+        assert isinstance(self.outcome, DecisionClasses)
+        return self.outcome
+
 
 def make_comparisons(
-    table: Table, classes: DecisionClasses, strata: Strata | None, multiclass: str, groups: Groups | None = None
+    table: Table, outcome: Outcome, strata: Strata | None, multiclass: str, groups: Groups | None = None
 ) -> tuple[Comparison, ...]:
     """Split a decision of several classes into the two-class decisions asked for; strata must fit each of them."""
+    if isinstance(outcome, NumberOutcome):
+        return (Comparison("numbers", table, outcome, strata, groups),)
+    classes = outcome
     found = tuple(_comparisons(table, classes, strata, multiclass, groups))
     for one in found:
         if one.strata is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import DecisionClasses
+from interplay.base.arrays import NumberOutcome, Outcome
 from interplay.base.jobs import map_in_threads
 from interplay.study.columns import EXACT_FLOAT_LIMIT, FEW_VALUES, ColumnKind
 from interplay.study.groups import Groups
@@ -30,7 +30,7 @@ _FIRST_VALUES = 32
 
 def data_fingerprint(
     table: Table,
-    classes: DecisionClasses,
+    outcome: Outcome,
     strata: Strata | None = None,
     groups: Groups | None = None,
     *,
@@ -41,7 +41,7 @@ def data_fingerprint(
     The same values in another container or dtype have the same hash; different values, however large, have another.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for content in ("\0".join(table.names).encode(), classes.codes.tobytes()):
+    for content in ("\0".join(table.names).encode(), _outcome_bytes(outcome)):
         digest.update(len(content).to_bytes(8, "little") + content)
     if strata is not None:
         digest.update(b"strata" + strata.codes.tobytes())
@@ -55,6 +55,13 @@ def data_fingerprint(
 def _blocks(table: Table) -> list[tuple[int, int]]:
     starts = range(0, table.n_vars, _COLUMNS_AT_ONCE)
     return [(start, min(start + _COLUMNS_AT_ONCE, table.n_vars)) for start in starts]
+
+
+def _outcome_bytes(outcome: Outcome) -> bytes:
+    """Return the bytes that tell one outcome from others; scores may be of ranks or of residuals."""
+    if isinstance(outcome, NumberOutcome):
+        return outcome.values.tobytes() + outcome.scores.tobytes()
+    return outcome.codes.tobytes()
 
 
 def _block_digest(table: Table, columns: tuple[int, int]) -> bytes:

@@ -24,7 +24,7 @@ from interplay.study.columns import (
 from interplay.study.number_texts import stands_for_missing, tidy
 from interplay.study.rank_thresholds import threshold_ranks
 
-DECISION_CHOICES = ("auto", "classes", "continuous")
+DECISION_CHOICES = ("auto", "classes", "number", "continuous")
 
 #: Under "auto", whole numbers with more distinct values than this are continuous.
 MAX_AUTO_CLASSES = 20
@@ -46,7 +46,7 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
         narwhals knows.
     n_samples : int
         Samples of X, which `y` must match.
-    decision : "auto", "classes" or "continuous", default "auto"
+    decision : "auto", "classes", "number" or "continuous", default "auto"
         Whether values are classes, or numbers to be split by rank into `decision_divisions` + 1 classes. "auto":
         numbers with fractional parts, and whole numbers with more than 20 distinct values, are continuous, unless there
         are only two distinct values.
@@ -69,11 +69,13 @@ def decision_classes(y: Any, *, n_samples: int, decision: str = "auto", decision
     column = decision_column(y)
     values = column.read()
     check_length("y", values, n_samples)
-    _check_not_missing(values)
+    check_not_missing(values)
     _warn_of_odd_classes(column)
-    if decision == "continuous" and column.kind == ColumnKind.LABEL:
-        raise ValueError("decision='continuous' needs numbers in y, not labels: use decision='classes'")
-    if decision == "continuous" or (decision == "auto" and column.kind == ColumnKind.NUMBER and is_continuous(values)):
+    if decision in ("number", "continuous") and column.kind == ColumnKind.LABEL:
+        raise ValueError(f"decision={decision!r} needs numbers in y, not labels: use decision='classes'")
+    if decision in ("number", "continuous") or (
+        decision == "auto" and column.kind == ColumnKind.NUMBER and is_continuous(values)
+    ):
         classes = _classes_by_rank(values, decision_divisions)
     else:
         classes = _classes_by_value(values, column.levels)
@@ -144,7 +146,8 @@ def _check_shape(shape: tuple[int, ...], argument: str) -> None:
     raise ValueError(f"{argument} must be one-dimensional (one value per sample), not {len(shape)}-dimensional")
 
 
-def _check_not_missing(values: npt.NDArray[Any]) -> None:
+def check_not_missing(values: npt.NDArray[Any]) -> None:
+    """Refuse an outcome with missing values."""
     if values.dtype.kind != "f":
         return
     missing = np.flatnonzero(np.isnan(values))
@@ -240,7 +243,7 @@ def _check_classes(classes: DecisionClasses) -> None:
     if len(small):
         advice = "use a smaller decision_divisions" if continuous else "leave it out, merge it with another"
         if not continuous and len(small) > classes.n_classes // 2:
-            advice += ", or use decision='continuous' if y is a measurement"
+            advice += ", or use decision='number' if the values have an order"
         raise ValueError(
             f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(str(classes.labels[small[0]]))}: {advice}"
         )

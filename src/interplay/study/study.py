@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
+from interplay.base.checks import check_choice
 from interplay.study.clustered_samples import warn_of_clusters
 from interplay.study.comparisons import Comparison, make_comparisons
 from interplay.study.covariates import Covariates, make_covariates
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
-from interplay.study.outcome import decision_classes, decision_column, one_class
+from interplay.study.number_outcome import SCALE_CHOICES, decision_numbers, is_number, number_outcome
+from interplay.study.outcome import DECISION_CHOICES, decision_classes, decision_column, one_class
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset
 from interplay.study.survival import Survival, make_survival, split_survival, survival_classes, warn_of_censoring
@@ -29,7 +31,7 @@ class Study:
         The variables: columns of X that are not named for another purpose.
     y : object
         The outcome as it was given; the residuals of times that may be censored; None where only classes are known.
-    classes : DecisionClasses
+    outcome : DecisionClasses or NumberOutcome
         The outcome as the search compares it. Without an outcome, all samples are of one class.
     strata : Strata, optional
     groups : Groups, optional
@@ -44,7 +46,7 @@ class Study:
 
     table: Table
     y: Any
-    classes: DecisionClasses
+    outcome: Outcome
     strata: Strata | None = None
     groups: Groups | None = None
     covariates: Covariates | None = None
@@ -57,22 +59,34 @@ class Study:
     def n_samples(self) -> int:
         return self.table.n_samples
 
+    @property
+    def classes(self) -> DecisionClasses:
+        """The outcome, where it is classes."""
+        assert isinstance(self.outcome, DecisionClasses)
+        return self.outcome
+
     def comparisons(self, multiclass: str = "joint") -> tuple[Comparison, ...]:
         """Return the comparisons of classes, one run each; strata must fit each of them."""
-        return make_comparisons(self.table, self.classes, self.strata, multiclass, self.groups)
+        return make_comparisons(self.table, self.outcome, self.strata, multiclass, self.groups)
 
-    def of_samples(self, rows: IntArray, *, decision_divisions: int) -> Study:
-        """Keep some of the samples; a continuous outcome is cut anew, from these alone."""
+    def of_samples(self, rows: IntArray, *, decision_divisions: int | None) -> Study:
+        """Keep some of the samples; a continuous outcome is cut anew, and numbers are ranked anew, from these alone."""
         column = decision_column(self.y)
         y = replace(column, read=lambda: column.read()[rows])
-        # Fewer samples might look as if their outcome were of another kind.
-        kind = self.classes.kind
+        strata = None if self.strata is None else self.strata.of_samples(rows)
+        outcome: Outcome
+        if isinstance(self.outcome, NumberOutcome):
+            outcome = number_outcome(self.outcome.values[rows], strata, scale=self.outcome.scale)
+        else:
+            # Fewer samples might look as if their outcome were of another kind.
+            kind, divisions = self.outcome.kind, 1 if decision_divisions is None else decision_divisions
+            outcome = decision_classes(y, n_samples=len(rows), decision=kind, decision_divisions=divisions)
         return replace(
             self,
             table=RowSubset(self.table, rows),
             y=y,
-            classes=decision_classes(y, n_samples=len(rows), decision=kind, decision_divisions=decision_divisions),
-            strata=None if self.strata is None else self.strata.of_samples(rows),
+            outcome=outcome,
+            strata=strata,
             groups=None if self.groups is None else self.groups.of_samples(rows),
             _fingerprint=[],
         )
@@ -80,7 +94,7 @@ class Study:
     def fingerprint(self, *, n_threads: int = 1) -> str:
         """Return the hash of names, values, outcome, strata and groups, made once; see `data_fingerprint`."""
         if not self._fingerprint:
-            made = data_fingerprint(self.table, self.classes, self.strata, self.groups, n_threads=n_threads)
+            made = data_fingerprint(self.table, self.outcome, self.strata, self.groups, n_threads=n_threads)
             self._fingerprint.append(made)
         return self._fingerprint[0]
 
@@ -104,7 +118,7 @@ class Study:
     def warn_of_clusters(self) -> None:
         """Warn where samples look as if they belonged together, unless groups say which do."""
         if self.groups is None:
-            warn_of_clusters(self.table, self.classes, self.strata, taken=list(self.named))
+            warn_of_clusters(self.table, self.outcome, self.strata, taken=list(self.named))
 
 
 def make_study(
@@ -115,13 +129,15 @@ def make_study(
     groups: Any = None,
     covariates: Any = None,
     decision: str = "auto",
-    decision_divisions: int = 1,
+    decision_divisions: int | None = None,
+    scale: str = "ranks",
     times: bool = False,
     needs_outcome: bool = True,
 ) -> Study:
     """Check the data of a call against each other.
 
-    With `times`, the outcome may be a pair (time, event). Unless `needs_outcome`, `y` may be None.
+    Numbers are cut into classes where `decision_divisions` is given, and stay numbers otherwise. With `times`, the
+    outcome may be a pair (time, event). Unless `needs_outcome`, `y` may be None.
     """
     survival_pair = split_survival(y) if times else None
     y, event = (y, None) if survival_pair is None else survival_pair
@@ -133,20 +149,27 @@ def make_study(
     )
     n_samples = table.n_samples
     survival = None
-    how: dict[str, Any] = {"decision": decision, "decision_divisions": decision_divisions}
+    strata = make_strata(strata, n_samples=n_samples, place=table.place)
+    check_choice("decision", decision, DECISION_CHOICES)
+    check_choice("scale", scale, SCALE_CHOICES)
+    how: dict[str, Any] = {"decision": decision, "decision_divisions": decision_divisions or 1}
+    outcome: Outcome
     if survival_pair is not None:
         survival = make_survival(y, event, n_samples=n_samples)
-        classes, y = survival_classes(survival, **how), survival.residuals()
+        outcome, y = survival_classes(survival, **how), survival.residuals()
     elif y is None and not needs_outcome:
-        classes = one_class(n_samples)
+        outcome = one_class(n_samples)
+    elif decision_divisions is None and is_number(y, decision, n_samples=n_samples):
+        outcome = number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=scale)
+        warn_of_censoring(table, y, outcome, name=target if isinstance(target, str) else None)
     else:
-        classes = decision_classes(y, n_samples=n_samples, **how)
-        warn_of_censoring(table, y, classes, name=target if isinstance(target, str) else None)
+        outcome = decision_classes(y, n_samples=n_samples, **how)
+        warn_of_censoring(table, y, outcome, name=target if isinstance(target, str) else None)
     return Study(
         table=table,
         y=y,
-        classes=classes,
-        strata=make_strata(strata, n_samples=n_samples, place=table.place),
+        outcome=outcome,
+        strata=strata,
         groups=make_groups(groups, n_samples=n_samples),
         covariates=make_covariates(covariates, n_samples=n_samples),
         survival=survival,

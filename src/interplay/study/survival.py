@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray, Outcome
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.study.columns import ColumnKind, check_length
@@ -122,10 +122,10 @@ def survival_classes(survival: Survival, *, decision: str, decision_divisions: i
     return replace(found, labels=RISKS) if found.n_classes == 2 else found
 
 
-def warn_of_censoring(table: Table, y: Any, classes: DecisionClasses, *, name: str | None) -> None:
+def warn_of_censoring(table: Table, y: Any, outcome: Outcome, *, name: str | None) -> None:
     """Warn where `y` has the name of a time, and a column of X that of a censoring flag."""
     name = getattr(y, "name", None) if name is None else name
-    if classes.kind != "continuous" or not isinstance(name, str) or not _TIME.search(name):
+    if outcome.kind == "classes" or not isinstance(name, str) or not _TIME.search(name):
         return
     for v, other in enumerate(table.names[:20_000]):
         if _EVENT.search(other) and set(np.unique(table.columns(slice(v, v + 1))[0]).tolist()) == {0, 1}:

@@ -1,0 +1,94 @@
+"""Numbers that are not cut → NumberOutcome: their scores, by ranks or by values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, NumberOutcome
+from interplay.base.checks import check_choice
+from interplay.study.columns import ColumnKind, check_length
+from interplay.study.outcome import (
+    MIN_CLASS_SIZE,
+    check_not_missing,
+    decision_column,
+    is_continuous,
+)
+from interplay.study.strata import Strata
+
+SCALE_CHOICES = ("ranks", "values")
+
+#: Under "auto", whole numbers with more values than this are numbers where some values are too rare to be classes.
+_MANY_VALUES = 5
+
+
+def is_number(y: Any, decision: str, *, n_samples: int) -> bool:
+    """Say whether an outcome is one of numbers, by its values or because `decision` says so.
+
+    Examples
+    --------
+    >>> is_number([0.3, 2.5, 1.5], "auto", n_samples=3), is_number([0, 1, 1], "auto", n_samples=3)
+    (True, False)
+    """
+    column = decision_column(y)
+    if decision in ("number", "continuous"):
+        if column.kind == ColumnKind.LABEL:
+            raise ValueError(f"decision={decision!r} needs numbers in y, not labels: use decision='classes'")
+        return True
+    if decision == "classes" or column.kind != ColumnKind.NUMBER:
+        return False
+    values = column.read()
+    if is_continuous(values):
+        return True
+    # Counts and grades: the highest are often seen once.
+    used, sizes = np.unique(values, return_counts=True)
+    return len(used) > _MANY_VALUES and int(sizes.min()) < MIN_CLASS_SIZE
+
+
+def decision_numbers(y: Any, *, n_samples: int) -> FloatArray:
+    """Return the numbers of an outcome, checked: one per sample, none missing, not all equal."""
+    values = decision_column(y).read()
+    check_length("y", values, n_samples)
+    check_not_missing(values)
+    numbers: FloatArray = values.astype(np.float64)
+    if not len(numbers) or numbers.min() == numbers.max():
+        raise ValueError("y has one value only: an outcome must differ between samples")
+    return numbers
+
+
+def number_outcome(values: FloatArray, strata: Strata | None = None, *, scale: str = "ranks") -> NumberOutcome:
+    """Return numbers with their scores.
+
+    Parameters
+    ----------
+    values : (n_samples,) float64
+        Without NaN, not all equal.
+    strata : Strata, optional
+        Ranks are those within the stratum.
+    scale : "ranks" or "values"
+        Normal scores of mid-ranks r among N samples, Φ⁻¹((r − ½)/N), or standardised values.
+
+    Examples
+    --------
+    >>> number_outcome(np.array([3.0, 1.0, 2.0])).scores.round(2).tolist()
+    [0.97, -0.97, 0.0]
+    """
+    check_choice("scale", scale, SCALE_CHOICES)
+    if scale == "values":
+        if not np.isfinite(values).all():
+            raise ValueError("y has infinite values, which scale='values' cannot average: use scale='ranks'")
+        return NumberOutcome(values, np.asarray((values - values.mean()) / values.std()), scale)
+    scores = np.empty(len(values))
+    codes = np.zeros(len(values), dtype=np.int64) if strata is None else strata.codes
+    for stratum in range(int(codes.max(initial=0)) + 1):
+        inside = np.flatnonzero(codes == stratum)
+        scores[inside] = _normal_scores(values[inside])
+    return NumberOutcome(values, scores, scale)
+
+
+def _normal_scores(values: FloatArray) -> FloatArray:
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))
