@@ -97,7 +97,7 @@ class NumberTarget:
         variance = moments.covariance[:, 0, 0]
         kurtosis = 3 + excess / np.maximum(variance, 1e-300) ** 2
         least = float(max(self.sizes.sum() - self.n_strata - 1, 1))
-        whole = Moments(statistic[:, np.newaxis], moments.covariance, moments.third, _freedom(kurtosis, least))
+        whole = Moments(statistic[:, np.newaxis], moments.covariance, moments.third, tail_freedom(kurtosis, least))
         return np.maximum(whole.log_p(step), self.log_chance)
 
 
@@ -112,7 +112,7 @@ def fourth_moment(squares: FloatArray, fourths: FloatArray, of_squares: float, o
     return np.asarray(sum(times * one * other / ways for times, one, other, ways in terms if ways > 0))
 
 
-def _freedom(kurtosis: FloatArray, least: float) -> FloatArray:
+def tail_freedom(kurtosis: FloatArray, least: float) -> FloatArray:
     """Return the degrees of freedom of tails with this kurtosis, as `Moments` has them."""
     with np.errstate(divide="ignore"):
         light = np.where(kurtosis < 3, 3 * (kurtosis - 1) / np.maximum(3 - kurtosis, 1e-12), np.inf)
