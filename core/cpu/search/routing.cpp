@@ -42,6 +42,7 @@ Routing::Routing(const SearchProblem& problem, bool direct_only) : problem_(prob
   static_assert(kMaxFastDimensions == 5, "max_block_size knows tables over two or three places");
   const std::span<const Index> sizes = problem.planes.class_sizes;
   if (direct_only || problem.statistic || k_ < 2 || k_ > kMaxFastDimensions) return;
+  if (problem.planes.of_numbers) return;
   if (problem.pseudocount < kMinPseudocount || static_cast<int>(sizes.size()) > kMaxLevelClasses) return;
   const bool is_large = *std::max_element(sizes.begin(), sizes.end()) > kMaxFastClassSize;
   two_level_lanes_ = !is_large && sizes.size() == 2;
