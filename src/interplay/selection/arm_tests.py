@@ -83,7 +83,7 @@ class _Comparison:
         self._runs = {run.gains.dimensions: run for run in runs}
         self._settings = settings
         self._n_vars = searched[0].gains.n_vars
-        self._n_classes = len(searched[0].class_labels)
+        self._n_classes = searched[0].n_classes
 
     def result_of(self, test: ArmTest) -> _Result:
         kind, *size = test.name.split()

@@ -29,13 +29,13 @@ class ExactPValues:
     def __init__(self, *, pseudocount: float, has_strata: bool, with_contrast: bool = True) -> None:
         self._pseudocount = pseudocount
         self._has_strata = has_strata
-        self._with_contrast = with_contrast
+        self.with_contrast = with_contrast
         self._smallest: FloatArray | None = None
         self._n_tests = 0
 
     def see_planes(self, planes: BitPlanes) -> None:
         """Test all variables as one discretisation has them."""
-        n_rows = (planes.n_rows if self._with_contrast else planes.n_vars) - self._has_strata
+        n_rows = (planes.n_rows if self.with_contrast else planes.n_vars) - self._has_strata
         log_p = np.zeros(n_rows)
         rows = np.arange(n_rows)[:, np.newaxis]
         if self._has_strata:

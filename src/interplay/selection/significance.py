@@ -97,7 +97,7 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         df=gains.df,
         # That of group contrast variables is known to hold once gains are divided; the others are not.
         fit="weibull" if run.inflation is not None and settings.fit == "auto" else settings.fit,
-        n_classes=len(run.class_labels),
+        n_classes=run.n_classes,
     )
     null_fit = replace(null_fit, inflation=inflation)
     return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
