@@ -68,7 +68,8 @@ def about_numbers(outcome: NumberOutcome) -> dict[str, Any]:
     {'quartiles': [0.0, 2.0, 4.0, 6.0, 8.0], 'n_values': 9}
     """
     # Of infinite values there is no mean of two: the lower one is taken.
-    quartiles = np.quantile(outcome.values, [0, 0.25, 0.5, 0.75, 1], method="lower")
+    method = "linear" if np.isfinite(outcome.values).all() else "lower"
+    quartiles = np.quantile(outcome.values, [0, 0.25, 0.5, 0.75, 1], method=method)
     return {"quartiles": quartiles.tolist(), "n_values": len(np.unique(outcome.values))}
 
 
