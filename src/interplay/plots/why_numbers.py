@@ -75,17 +75,17 @@ def _draw_boxes(ax: Axes, panels: Panels, overall: float, ends: tuple[float, flo
         if not n:
             continue
         bottom, low, median, high, top = (height(cell, float(value)) for value in cell.counts[1:6])
-        middle = cell.x + 0.5
+        middle = cell.x + 0.34
         ax.plot([cell.x, cell.x + 1], [height(cell, overall)] * 2, color="0.45", linewidth=0.6, linestyle=":")
         ax.plot([middle, middle], [bottom, low], color="0.2", linewidth=0.9)
         ax.plot([middle, middle], [high, top], color="0.2", linewidth=0.9)
         ax.add_patch(
-            Rectangle((cell.x + 0.3, low), 0.4, high - low, facecolor="white", edgecolor="0.2", linewidth=0.9)
+            Rectangle((cell.x + 0.14, low), 0.4, high - low, facecolor="white", edgecolor="0.2", linewidth=0.9)
         )
-        ax.plot([cell.x + 0.3, cell.x + 0.7], [median, median], color="0.1", linewidth=1.6)
+        ax.plot([cell.x + 0.14, cell.x + 0.54], [median, median], color="0.1", linewidth=1.6)
         if written:
-            ax.text(middle, cell.y + 0.03, f"n = {n}", ha="center", va="bottom", fontsize=7)
-            ax.text(cell.x + 0.74, median, f"{cell.counts[3]:.3g}", ha="left", va="center", fontsize=7)
+            ax.text(cell.x + 0.5, cell.y + 0.03, f"n = {n}", ha="center", va="bottom", fontsize=7)
+            ax.text(cell.x + 0.58, median, f"{cell.counts[3]:.3g}", ha="left", va="center", fontsize=7)
 
 
 def _draw_scale(ax: Axes, panels: Panels, overall: float, furthest: float, label: str) -> None:
