@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest

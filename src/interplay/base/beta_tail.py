@@ -1,4 +1,4 @@
-"""Tails of the beta distribution, and so of F and t, on the scale of logarithms: exact where probabilities underflow."""
+"""Tails of the beta distribution, and so of F and t, on the scale of logarithms."""
 
 from __future__ import annotations
 

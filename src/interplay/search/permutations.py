@@ -1,4 +1,4 @@
-"""A search that is done → the same search for relabeled samples: codes and tiles are shared, only the outcome changes."""
+"""A search that is done → the same search for relabeled samples: codes and tiles are shared, the outcome changes."""
 
 from __future__ import annotations
 

@@ -77,10 +77,10 @@ class SelectionSettings(SearchSettings):
     """The settings that decide a selection: those of its searches, and how their gains are judged.
 
     `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `decision_divisions` says how
-    numbers were cut, and `scale` how numbers that were not cut were compared; else they are None. `permutations` says, if there
-    are groups or where it was asked for, whether p-values come from permutations; else it is None. Where several sizes
-    of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms` are the tests
-    that are combined; with one size both are None.
+    numbers were cut, and `scale` how numbers that were not cut were compared; else they are None. `permutations` says,
+    if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
+    several sizes of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms`
+    are the tests that are combined; with one size both are None.
     """
 
     n_contrast: int

@@ -66,7 +66,7 @@ def number_log_p(coded: CodedComparison, *, discretizations: int, with_contrast:
     of_each = [
         np.concatenate([_number_log_p(coder, d, target, drawn) for coder in coders]) for d in range(discretizations)
     ]
-    return np.minimum(np.min(of_each, axis=0) + np.log(discretizations), 0.0)
+    return np.asarray(np.minimum(np.min(of_each, axis=0) + np.log(discretizations), 0.0))
 
 
 def _number_log_p(coder: Coder, d: int, target: NumberTarget, drawn: DrawnLevels) -> FloatArray:

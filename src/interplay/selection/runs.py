@@ -207,9 +207,7 @@ def _run_search(
         raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
     log_p = exact.log_p
     if is_tested and is_number:
-        log_p = number_log_p(
-            search.coded, discretizations=settings.discretizations, with_contrast=exact.with_contrast
-        )
+        log_p = number_log_p(search.coded, discretizations=settings.discretizations, with_contrast=exact.with_contrast)
     run = _searched(search, log_p)
     if not settings.permutations:
         return run

@@ -86,9 +86,9 @@ def without_rare_classes(
     values = column.read()
     if decision in ("number", "continuous"):
         return table, y, strata, groups
-    if decision == "auto" and column.kind == ColumnKind.NUMBER:
-        if is_continuous(values) or (decision_divisions is None and is_number(y, decision, n_samples=len(values))):
-            return table, y, strata, groups
+    is_cut = decision_divisions is not None and column.kind == ColumnKind.NUMBER and is_continuous(values)
+    if decision == "auto" and (is_cut or (decision_divisions is None and is_number(y, decision))):
+        return table, y, strata, groups
     if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
         return table, y, strata, groups  # select refuses such an outcome
     codes, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]

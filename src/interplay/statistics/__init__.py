@@ -14,6 +14,9 @@
     strata_convolution.py      sums over strata
     score_test.py          scores of samples  → p-values of a difference between classes (ranks: Mann–Whitney)
     level_score_test.py    counts             → the same for columns of few values, exact where they are few
+    correlation_test.py    scores, number outcome → p-values of correlations, by permutation moments
+    drawn_levels.py        sums over levels   → tails of sums of numbers, listed or by saddlepoint
+    level_gain_test.py     sums over levels   → p-values of single variables about numbers
     given_test.py          scores of samples  → the same given other, strong variables
     product_maxima.py      scores, residuals  → the strongest product of each variable with another
     arms.py                which tests are combined in one call, with what weights

@@ -1,10 +1,10 @@
 """Scores of samples and of a number outcome → p-values of a correlation.
 
-The test of `score_test` with the outcome's scores u in the place of a class: T = Σ u·z, both centred within strata. Under
-chance every assignment of the outcome to the samples of a stratum is equally likely, which gives all moments of T. Its
-tail is that of a correlation, with the number of degrees of freedom that has the fourth moment of T (Pitman), never
-fewer than the t test has; where the fourth moment is larger than a normal one, that of Student's t. Rare levels or
-outliers make T skewed, which the gamma distribution of `score_test` allows for.
+The test of `score_test` with the outcome's scores u in the place of a class: T = Σ u·z, both centred within strata.
+Under chance every assignment of the outcome to the samples of a stratum is equally likely, which gives all moments of
+T. Its tail is that of a correlation, with the number of degrees of freedom that has the fourth moment of T (Pitman),
+never fewer than the t test has; where the fourth moment is larger than a normal one, that of Student's t. Rare levels
+or outliers make T skewed, which the gamma distribution of `score_test` allows for.
 
 No p-value lies below the chance of the observed order itself. Columns of few values have a sharper test: see
 `drawn_levels`.
@@ -12,6 +12,7 @@ No p-value lies below the chance of the observed order itself. Columns of few va
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,10 +72,12 @@ class NumberTarget:
     def n_strata(self) -> int:
         return len(self.sizes)
 
-    def log_p(
-        self, statistic: FloatArray, squares: FloatArray, cubes: FloatArray, fourths: FloatArray, step: FloatArray
-    ) -> FloatArray:
-        """Return ln p, (n_vars,), of statistics, from sums of powers of the variables' scores, (n_vars, n_strata)."""
+    def log_p(self, statistic: FloatArray, of_scores: Sequence[FloatArray], *, step: FloatArray) -> FloatArray:
+        """Return ln p, (n_vars,), of statistics.
+
+        `of_scores` are sums of squares, cubes and fourth powers of the variables' scores, (n_vars, n_strata).
+        """
+        squares, cubes, fourths = of_scores
         n_vars = len(statistic)
         moments = Moments.none(n_vars, 1)
         excess = np.zeros(n_vars)  # fourth cumulant
@@ -149,7 +152,7 @@ def correlation_log_p(scores: FloatArray, target: NumberTarget) -> FloatArray:
         sums[1, :, stratum] = np.einsum("vs,vs->v", square, here)
         sums[2, :, stratum] = np.einsum("vs,vs->v", square, square)
     statistic = np.einsum("vs,s->v", centred, target.scores)
-    return target.log_p(statistic, *sums, step=np.zeros(n_vars))
+    return target.log_p(statistic, list(sums), step=np.zeros(n_vars))
 
 
 def level_correlation_log_p(
@@ -177,7 +180,7 @@ def level_correlation_log_p(
     gaps = np.diff(np.sort(filled, axis=1), axis=1)  # NaN come last
     step = np.where(gaps > 1e-12, gaps, np.inf).min(axis=(1, 2), initial=np.inf)
     step = np.where(np.isfinite(step), step, 0.0) * target.gap
-    log_p = target.log_p(statistic, *powers, step=step)
+    log_p = target.log_p(statistic, powers, step=step)
     if drawn is not None and target.n_strata == 1 and 1 < n_levels <= _MAX_LEVELS_DRAWN and n_vars:
         small = np.flatnonzero(log_p < np.log(_MAX_P_DRAWN))
         if len(small):

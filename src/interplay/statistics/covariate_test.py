@@ -75,7 +75,9 @@ def linear_test(
     df, df_residual = larger.shape[1] - smaller.shape[1], len(scores) - larger.shape[1]
     if df <= 0 or df_residual <= 0:
         return 0.0, 0
-    left = [float(((scores - each @ np.linalg.lstsq(each, scores, rcond=None)[0]) ** 2).sum()) for each in (smaller, larger)]
+    left = [
+        float(((scores - each @ np.linalg.lstsq(each, scores, rcond=None)[0]) ** 2).sum()) for each in (smaller, larger)
+    ]
     if left[1] <= 0:
         return float(len(scores) * 50.0), df
     f = (left[0] - left[1]) / df / (left[1] / df_residual)

@@ -80,7 +80,7 @@ class DrawnLevels:
                 for sign in (1.0, -1.0)
             ]
             log_p[some] = np.logaddexp(*tails)
-        return np.minimum(log_p, 0.0)
+        return np.asarray(np.minimum(log_p, 0.0))
 
     def _listed_log_p(self, statistic: float, chosen: int) -> float:
         if chosen not in self._listed:
@@ -164,7 +164,6 @@ class _Saddlepoint:
         self._sizes = sizes.astype(np.float64)
         self._parameters = np.zeros((n_vars, n_levels))  # θ, then φ of all levels but the first
         self._parameters[:, 0] = target
-        # A first level without samples would leave φ without a fixed point: none is there (columns have a lowest value).
 
     def solved(self) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Return the signed root and the standardised θ of the Lugannani–Rice formula, and whether they are solved."""

@@ -71,7 +71,7 @@ def level_gain_log_p(
         usual = 2 * mean * (1 - mean) / (target.sizes.sum() + 1)
         heavy = np.flatnonzero(usable & (variance > _HEAVY * usual) & (log_p < np.log(_MAX_P_BY_LEVEL)))
         log_p[heavy] = np.maximum(log_p[heavy], _by_level(sizes[heavy], sums[heavy], target, drawn))
-    return np.where(df > 0, np.maximum(log_p, target.log_chance), 0.0)
+    return np.asarray(np.where(df > 0, np.maximum(log_p, target.log_chance), 0.0))
 
 
 def _by_level(sizes: IntArray, sums: FloatArray, target: NumberTarget, drawn: DrawnLevels | None) -> FloatArray:
@@ -80,7 +80,8 @@ def _by_level(sizes: IntArray, sums: FloatArray, target: NumberTarget, drawn: Dr
     for level in range(sizes.shape[1]):
         two = [np.stack([of.sum(axis=1) - of[:, level], of[:, level]], axis=1) for of in (sizes, sums)]
         smallest = np.minimum(smallest, level_gain_log_p(two[0], two[1], target, drawn))
-    return np.minimum(smallest + np.log(np.maximum(np.count_nonzero(sizes[..., 0], axis=1), 1)), 0.0)
+    n_levels = np.maximum(np.count_nonzero(sizes[..., 0], axis=1), 1)
+    return np.asarray(np.minimum(smallest + np.log(n_levels), 0.0))
 
 
 def _moments(sizes: IntArray, target: NumberTarget) -> tuple[FloatArray, FloatArray]:

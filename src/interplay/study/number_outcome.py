@@ -23,12 +23,12 @@ SCALE_CHOICES = ("ranks", "values")
 _MANY_VALUES = 5
 
 
-def is_number(y: Any, decision: str, *, n_samples: int) -> bool:
+def is_number(y: Any, decision: str) -> bool:
     """Say whether an outcome is one of numbers, by its values or because `decision` says so.
 
     Examples
     --------
-    >>> is_number([0.3, 2.5, 1.5], "auto", n_samples=3), is_number([0, 1, 1], "auto", n_samples=3)
+    >>> is_number([0.3, 2.5, 1.5], "auto"), is_number([0, 1, 1], "auto")
     (True, False)
     """
     column = decision_column(y)
@@ -56,7 +56,9 @@ def note_on_counts(values: FloatArray, decision: str) -> str:
     """
     if decision != "auto" or is_continuous(values):
         return ""
-    return f"y has {len(np.unique(values))} whole numbers, some of them once only, and is taken as numbers, not as classes"
+    return (
+        f"y has {len(np.unique(values))} whole numbers, some of them once only, and is taken as numbers, not as classes"
+    )
 
 
 def about_numbers(outcome: NumberOutcome) -> dict[str, Any]:
@@ -68,8 +70,8 @@ def about_numbers(outcome: NumberOutcome) -> dict[str, Any]:
     {'quartiles': [0.0, 2.0, 4.0, 6.0, 8.0], 'n_values': 9}
     """
     # Of infinite values there is no mean of two: the lower one is taken.
-    method = "linear" if np.isfinite(outcome.values).all() else "lower"
-    quartiles = np.quantile(outcome.values, [0, 0.25, 0.5, 0.75, 1], method=method)
+    is_finite = bool(np.isfinite(outcome.values).all())
+    quartiles = np.quantile(outcome.values, [0, 0.25, 0.5, 0.75, 1], method="linear" if is_finite else "lower")
     return {"quartiles": quartiles.tolist(), "n_values": len(np.unique(outcome.values))}
 
 

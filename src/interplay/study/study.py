@@ -186,7 +186,7 @@ def make_study(
         outcome, y = survival_classes(survival, **how), survival.residuals()
     elif y is None and not needs_outcome:
         outcome = one_class(n_samples)
-    elif decision_divisions is None and is_number(y, decision, n_samples=n_samples):
+    elif decision_divisions is None and is_number(y, decision):
         outcome = number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=scale)
         note = note_on_counts(outcome.values, decision)
         warn_of_censoring(table, y, outcome, name=target if isinstance(target, str) else None)

@@ -167,9 +167,7 @@ def interesting_tuples(
     (6, 6)
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
-    study = make_study(
-        X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, needs_outcome=False
-    )
+    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, needs_outcome=False)
     (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(table, **taken_by(check_search_settings, arguments))
