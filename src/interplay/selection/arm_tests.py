@@ -16,6 +16,7 @@ from interplay.statistics.arm_p_values import ArmPValues, arm_names
 from interplay.statistics.arms import FIT_OF_SYNERGIES, ArmTest, tests_of
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import CHI2_PER_UNIT
+from interplay.statistics.tail_guard import guarded
 
 #: Of one comparison: ln p of each variable, the tuple with that p-value, and the null it came from, if one was fitted.
 _Result = tuple[FloatArray, IntArray, NullFit | None]
@@ -126,7 +127,7 @@ class _Comparison:
     def _fitted(self, gains: FloatArray, df: FloatArray, *, dimensions: int, discretizations: int = 1) -> NullFit:
         n_vars, settings = self._n_vars, self._settings
         has_contrast = len(gains) > n_vars
-        return fit_null(
+        null_fit = fit_null(
             gains[:n_vars],
             dimensions=dimensions,
             discretizations=discretizations,
@@ -138,6 +139,8 @@ class _Comparison:
             free_shape=True,
             n_classes=self._n_classes,
         )
+        is_guarded = has_contrast and settings.decision == "number"
+        return guarded(null_fit, gains[n_vars:], df[n_vars:]) if is_guarded else null_fit
 
 
 def _synergies(gains: MaxGains, alone: MaxGains) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -7,6 +7,7 @@
     reference_fit.py       gains of reference variables → parameters of that distribution; how well they fit
     lsq_fit.py, likelihood_fit.py              the estimators behind it
     shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
+    tail_guard.py          NullFit + contrast → p-values that contrast variables do not contradict
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
     conditional_test.py    counts             → p-values of single variables, given the margins, by one of
     margin_tables.py           all tables with the same margins
