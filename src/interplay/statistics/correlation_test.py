@@ -98,7 +98,7 @@ class NumberTarget:
             fourth = fourth_moment(squares[:, stratum], fourths[:, stratum], of_target[0], of_target[2], n)
             excess += fourth - 3 * variance**2
         variance = moments.covariance[:, 0, 0]
-        kurtosis = 3 + excess / np.maximum(variance, 1e-300) ** 2
+        kurtosis = 3 + np.where(variance > 0, excess / np.where(variance > 0, variance, 1.0) ** 2, 0.0)
         least = float(max(self.sizes.sum() - self.n_strata - 1, 1))
         whole = Moments(statistic[:, np.newaxis], moments.covariance, moments.third, tail_freedom(kurtosis, least))
         return np.maximum(whole.log_p(step), self.log_chance)

@@ -131,7 +131,7 @@ class GivenOthers:
         of_squares, of_fourths = float((targets**2).sum()), float((targets**4).sum())
         variance = squares * of_squares / max(n_samples - 1, 1)
         fourth = fourth_moment(squares, fourths, of_squares, of_fourths, n_samples)
-        kurtosis = fourth / np.maximum(variance, 1e-300) ** 2
+        kurtosis = np.where(variance > 0, fourth / np.where(variance > 0, variance, 1.0) ** 2, 3.0)
         # Each given variable takes a degree of freedom from what the kurtosis says.
         freedom = tail_freedom(kurtosis, float(max(n_samples - 2, 1)))
         freedom = np.where(np.isfinite(freedom) & (freedom > 0), np.maximum(freedom - n_fitted, 1.0), freedom)
