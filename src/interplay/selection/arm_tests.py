@@ -117,11 +117,13 @@ class _Comparison:
         if scores is None or scores.product is None:
             return nothing
         product = scores.product
-        df = np.full(len(product.statistic), float(product.df))
-        null_fit = self._fitted(product.statistic / CHI2_PER_UNIT["bits"], df, dimensions=k)
         own = np.arange(self._n_vars)
         tuples = np.sort(np.column_stack([own, product.partner]), axis=1)
         tuples[product.partner < 0] = -1
+        if product.log_p is not None:
+            return product.log_p, tuples, None
+        df = np.full(len(product.statistic), float(product.df))
+        null_fit = self._fitted(product.statistic / CHI2_PER_UNIT["bits"], df, dimensions=k)
         return null_fit.log_p_values(), tuples, null_fit
 
     def _fitted(self, gains: FloatArray, df: FloatArray, *, dimensions: int, discretizations: int = 1) -> NullFit:

@@ -18,7 +18,14 @@ from interplay.statistics.correlation_test import NumberTarget, correlation_log_
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
-from interplay.statistics.product_maxima import ProductMaxima, int_scores, is_small_enough, product_maxima
+from interplay.statistics.product_maxima import (
+    ProductMaxima,
+    int_normal_scores,
+    int_scores,
+    is_small_enough,
+    product_maxima,
+    with_number_p,
+)
 from interplay.statistics.score_test import class_targets, score_log_p
 
 
@@ -66,7 +73,8 @@ def run_score_tests(
         targets = class_targets(classes.codes, classes.n_classes)
         alone = partial(_alone, scores, classes=classes, targets=targets)
 
-    n_contrast = 0 if contrast is None else contrast.coder.table.n_vars
+    is_number = isinstance(outcome, NumberOutcome)
+    n_contrast = 0 if contrast is None or is_number else contrast.coder.table.n_vars
     wants_product = (
         "product 2" in names and not coder.is_discrete.all() and is_small_enough(n_vars, n_contrast, n_samples)
     )
@@ -82,7 +90,7 @@ def run_score_tests(
             np.array(strong_scores).reshape(len(strong), n_samples),
             targets,
             scores.strata,
-            is_number=isinstance(outcome, NumberOutcome),
+            is_number=is_number,
         )
         given = nothing
         if "given" in names:
@@ -92,7 +100,19 @@ def run_score_tests(
             given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
             given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
     product = None
-    if wants_product:
+    if wants_product and isinstance(outcome, NumberOutcome):
+        product = with_number_p(
+            product_maxima(
+                np.concatenate([int_normal_scores(scores.read_normal(rows), scores.read(rows)) for rows in blocks]),
+                given_others.residuals,
+                n_vars=n_vars,
+                n_fitted=given_others.n_fitted,
+                n_threads=coder.n_jobs,
+            ),
+            n_samples=n_samples,
+            n_fitted=given_others.n_fitted,
+        )
+    elif wants_product:
         sources = [scores] if contrast is None else [scores, contrast]
         rows_of_all = [int_scores(source.read(rows)) for source in sources for rows in source.blocks()]
         product = product_maxima(

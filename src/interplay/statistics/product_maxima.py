@@ -7,12 +7,15 @@ over its variance is χ² with one degree of freedom for each class but one. All
 
 Scores and residuals are rounded to integers, whose products are summed up exactly: the result does not depend on blocks
 and threads.
+
+Of a number outcome, z are normal scores, and T over its deviation has the tail of a correlation for any residual: see
+`correlation_test`. Its maximum over partners then needs no contrast variables: p is that of the best of so many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -21,9 +24,13 @@ import numpy.typing as npt
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.files.types import Check
+from interplay.statistics.score_test import two_sided_log_p
 
-#: Scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
+#: Rank scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
 _SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
+
+#: The largest normal score is rounded to this.
+_NORMAL_STEPS = 127
 
 #: Where more than about 0.58 of the samples have the same value, products of rare values with a rare class are far from
 #: normal, and unlike those of other columns: these columns take no part. The variance of ranks without ties is 1/3.
@@ -46,16 +53,23 @@ class ProductMaxima:
     Attributes
     ----------
     statistic : (n_vars + n_contrast,) float64
-        NaN where a variable has no scores, or too many equal ones.
+        Of a number outcome, (n_vars,). NaN where a variable has no scores, or too many equal ones.
     partner : (n_vars,) int64
         −1 where there is none.
     df : int
         Degrees of freedom.
+    log_p : (n_vars,) float64, optional
+        Natural logarithms of p-values of a number outcome, for all partners; NaN where there is no statistic.
     """
 
-    statistic: Annotated[FloatArray, Check("n_vars+n_contrast")]
+    statistic: Annotated[FloatArray, Check("n_products")]
     partner: Annotated[IntArray, Check("n_vars", low=-1, below="n_vars")]
     df: Annotated[int, Check(low=1)]
+    log_p: Annotated[FloatArray | None, Check("n_vars", high=0, nan=True)] = None
+
+    def is_consistent(self) -> bool:
+        """Say whether there is a statistic of every variable: a file may say anything."""
+        return len(self.statistic) >= len(self.partner)
 
 
 def is_small_enough(n_vars: int, n_contrast: int, n_samples: int) -> bool:
@@ -69,6 +83,28 @@ def int_scores(scores: FloatArray) -> IntScores:
     kept = known.var(axis=1) >= _MIN_VARIANCE
     rounded: IntScores = np.rint(_SCORE_STEPS * np.where(kept[:, np.newaxis], known, 0.0)).astype(np.int8)
     return rounded
+
+
+def int_normal_scores(scores: FloatArray, ranks: FloatArray) -> IntScores:
+    """Round normal scores to integers; those of columns that `int_scores` leaves out, by their rank scores, are 0."""
+    kept = np.nan_to_num(ranks, nan=0.0).var(axis=1) >= _MIN_VARIANCE
+    largest = max(float(np.abs(scores).max(initial=0.0)), 1e-300)
+    rounded: IntScores = np.rint(_NORMAL_STEPS / largest * np.where(kept[:, np.newaxis], scores, 0.0)).astype(np.int8)
+    return rounded
+
+
+def with_number_p(maxima: ProductMaxima, *, n_samples: int, n_fitted: int) -> ProductMaxima:
+    """Add p-values of a number outcome: of the best of all partners, each a correlation (Šidák)."""
+    has_scores = ~np.isnan(maxima.statistic)
+    n_partners = max(int(np.count_nonzero(has_scores)) - 1, 1)
+    freedom = np.full(int(np.count_nonzero(has_scores)), float(max(n_samples - 2 - n_fitted, 1)))
+    of_best = two_sided_log_p(np.sqrt(np.maximum(maxima.statistic[has_scores], 0.0)), freedom)
+    log_p = np.full(len(maxima.statistic), np.nan)
+    # 1 − (1 − p)^n, exact where p is tiny
+    with np.errstate(divide="ignore"):
+        log_none = n_partners * np.log1p(-np.minimum(np.exp(of_best), 1.0))
+        log_p[has_scores] = np.where(of_best < -30, of_best + np.log(n_partners), np.log(-np.expm1(log_none)))
+    return replace(maxima, log_p=np.minimum(log_p, 0.0))
 
 
 def product_maxima(
