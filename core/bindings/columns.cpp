@@ -25,7 +25,7 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   check_classes(span_of(class_sizes), span_of(class_word_start), static_cast<Index>(words.shape(1)));
   require(sum_of(span_of(class_sizes)) == static_cast<Index>(sample_order.size()), "classes must hold the samples");
   WithoutGil without_gil;
-  for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
+  for (const Index sample : span_of(sample_order)) require(-1 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {
     const Index n_planes = plane_start.data()[row + 1] - plane_start.data()[row];
     const int highest = highest_code(span_of(codes).subspan(row * n_samples, n_samples));

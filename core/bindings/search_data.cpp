@@ -1,10 +1,9 @@
 #include "search_data.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <utility>
-
-#include "interplay/score_digits.hpp"
 
 using namespace nanobind::literals;
 
@@ -12,14 +11,14 @@ namespace interplay::bindings {
 
 Planes::Planes(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
                Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
-               Array<const std::int32_t> scores, Index radix)
+               Array<const std::int32_t> scores, Array<const Word> samples)
     : words_(std::move(words)),
       plane_start_(std::move(plane_start)),
       n_levels_(std::move(n_levels)),
       class_word_start_(std::move(class_word_start)),
       class_sizes_(std::move(class_sizes)),
       scores_(std::move(scores)),
-      radix_(radix),
+      samples_(std::move(samples)),
       n_vars_(n_vars) {
   require(words_.ndim() == 2, "words must be two-dimensional");
   const BitPlanes planes = view();
@@ -46,30 +45,21 @@ BitPlanes Planes::view() const {
           n_vars_,
           scores_.size() > 0,
           span_of(scores_),
-          radix_};
+          span_of(samples_)};
 }
 
 void Planes::check_scores(const BitPlanes& planes) {
-  const std::size_t n = static_cast<std::size_t>(planes.class_sizes[0]);
-  require(planes.scores.size() == n * planes.class_sizes.size(), "scores must have an entry per order and sample");
-  require(planes.radix >= 2 && planes.radix <= 256, "radix out of range");
-  for (const Index size : planes.class_sizes) {
-    require(size == planes.class_sizes[0], "every order must have all samples");
-  }
-  const auto [lowest, highest] = std::ranges::minmax(planes.scores.first(n));
-  const Index most = std::max(std::abs(Index{lowest}), std::abs(Index{highest}));
-  require(most > 0 && most * static_cast<Index>(n) < Index{1} << 31, "scores out of range");
-  Index range = 1;
-  for (Index order = 0; order < planes.n_classes() && range < Index{1} << 32; ++order) range *= planes.radix;
-  require(Index{highest} - lowest < range, "scores have more digits than there are orders");
-  const ScoreDigits digits(planes);
-  for (Index order = 0; order < planes.n_classes(); ++order) {
-    Index before = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Index digit = digits.of(order, planes.scores[static_cast<std::size_t>(order) * n + i]);
-      require(before <= digit && digit < planes.radix, "the samples of an order must be sorted by its digit");
-      before = digit;
-    }
+  const std::size_t n_words = static_cast<std::size_t>(planes.n_words);
+  require(planes.n_classes() == 1, "a number outcome has no classes");
+  require(planes.scores.size() == 8 * n_words && planes.samples.size() == n_words, "each byte needs a score");
+  Index n_samples = 0, most = 0;
+  for (const Word word : planes.samples) n_samples += std::popcount(word);
+  for (const Index score : planes.scores) most = std::max(most, std::abs(score));
+  require(n_samples == planes.class_sizes[0], "samples must have a bit for each sample");
+  require(most > 0 && most <= 32639 && most * n_samples < Index{1} << 31, "scores out of range");
+  for (std::size_t byte = 1; byte < planes.scores.size(); ++byte) {
+    const bool has_samples = planes.samples[byte / 8] >> (byte % 8 * 8) & 0xff;
+    require(!has_samples || planes.scores[byte - 1] <= planes.scores[byte], "scores must be in ascending order");
   }
 }
 
@@ -145,9 +135,9 @@ void Tiles::check() const {
 void define_search_data(nb::module_& module) {
   nb::class_<Planes>(module, "Planes", "Bit planes of variables, see BitPlanes in arrays.py.")
       .def(nb::init<Array<const Word>, Array<const Index>, Array<const Index>, Array<const Index>, Array<const Index>,
-                    Index, Array<const std::int32_t>, Index>(),
+                    Index, Array<const std::int32_t>, Array<const Word>>(),
            "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a, "class_sizes"_a, "n_vars"_a, "scores"_a,
-           "radix"_a);
+           "samples"_a);
   nb::class_<Tiles>(module, "Tiles", "Tiles of tuples, see TupleTiles in arrays.py.")
       .def(nb::init<Array<const Index>, Index, Array<const Index>, Array<const Index>, Array<const Index>,
                     Array<const Index>, Array<const std::int32_t>, Array<const Index>>(),

@@ -10,7 +10,7 @@ class Planes {
  public:
   Planes(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
          Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
-         Array<const std::int32_t> scores, Index radix);
+         Array<const std::int32_t> scores, Array<const Word> samples);
 
   BitPlanes view() const;
 
@@ -20,7 +20,8 @@ class Planes {
   Array<const Word> words_;
   Array<const Index> plane_start_, n_levels_, class_word_start_, class_sizes_;
   Array<const std::int32_t> scores_;
-  Index radix_, n_vars_;
+  Array<const Word> samples_;
+  Index n_vars_;
 };
 
 // Blocks of variables and tiles over them, for rows of these levels.

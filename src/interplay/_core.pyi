@@ -45,7 +45,7 @@ class Planes:
         class_sizes: npt.NDArray[np.int64],
         n_vars: int,
         scores: npt.NDArray[np.int32],
-        radix: int,
+        samples: npt.NDArray[np.uint64],
     ) -> None: ...
 
 class Tiles:

@@ -8,10 +8,18 @@ namespace interplay {
 
 Fixed SumInformation::rounded(double x) { return static_cast<Fixed>(std::nearbyint(x)); }
 
-SumInformation::SumInformation(std::span<const std::int32_t> scores, double pseudocount) {
-  std::uint64_t squares = 0;
-  for (const std::int64_t t : scores) squares += static_cast<std::uint64_t>(t * t);
-  const double n = static_cast<double>(scores.size()), q = static_cast<double>(squares);
+double sum_of_squares(const BitPlanes& planes) {
+  std::uint64_t sum = 0;
+  for (std::size_t byte = 0; byte < planes.scores.size(); ++byte) {
+    const std::int64_t t = planes.scores[byte];
+    const int n = std::popcount(planes.samples[byte / 8] >> (byte % 8 * 8) & 0xff);
+    sum += static_cast<std::uint64_t>(t * t * n);
+  }
+  return static_cast<double>(sum);
+}
+
+SumInformation::SumInformation(const BitPlanes& planes, double pseudocount) {
+  const double n = static_cast<double>(planes.class_sizes[0]), q = sum_of_squares(planes);
   // Q + κ below 2⁶²: no cell explains more than its own squares, so no sum of terms exceeds Q by more than rounding.
   const double most = q * (1 + pseudocount / n);
   scale_ = std::ldexp(1.0, 61 - std::ilogb(most));

@@ -341,7 +341,7 @@ constexpr void set_information_kernels(LaneKernels& kernels) {
 }
 
 template <class Simd, class WideSimd = Simd, class Adder = CarrySaveAdder<Simd>>
-constexpr LaneKernels make_lane_kernels() {
+constexpr LaneKernels make_lane_kernels(interplay::SumKernel sum_planes) {
   LaneKernels kernels{};
   kernels.transpose = transpose<Simd>;
   kernels.list_samples = list_samples<Simd>;
@@ -372,7 +372,7 @@ constexpr LaneKernels make_lane_kernels() {
   kernels.paired.count_bytes = count_classes<Simd, Adder, StoreBytes<Simd>, BytePair>;
   set_small_cell_kernels<Simd>(kernels.paired);
   kernels.wide = make_wide_kernels<WideSimd>();
-  kernels.sums = make_sum_kernels<Simd, WideSimd, Adder>();
+  kernels.sums = make_sum_kernels<Simd, WideSimd, Adder>(sum_planes);
   return kernels;
 }
 

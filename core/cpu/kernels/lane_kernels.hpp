@@ -16,6 +16,7 @@
 
 #include "interplay/simd_level.hpp"
 #include "interplay/types.hpp"
+#include "kernels/tuple_counts.hpp"
 
 namespace interplay {
 
@@ -275,8 +276,9 @@ struct WideKernels {
   WideScoreKernel score_of(int n_classes) const { return n_classes == 2 ? score_two_classes : score; }
 };
 
-// A number outcome: in place of counts of classes a count and a sum of scores, both 32 bits wide. The samples of a list
-// are sorted by a digit (see interplay/score_digits.hpp), in runs of equal digits; the list of a run is padded.
+// A number outcome: in place of counts of classes a count and a sum of scores, both 32 bits wide. Few samples are summed
+// by weighted popcounts of planes. Of many samples the listed ones are summed: samples are sorted by score, so a list
+// is made of runs with equal scores, and the list of each run is padded. A digit is a score above the lowest of all.
 inline constexpr Index kRunMultiple = 8;
 
 // The runs of all samples of a segment: where they begin, and their digits, ascending.
@@ -297,13 +299,6 @@ struct RunSums {
 };
 using SumLanes = void (*)(const Word* rows, const LaneCount* list, const DigitRuns& runs, LaneCount* counts,
                           std::int32_t* sums);
-
-// The contribution of an order and segment to counts and sums of scores: weight · (sum of digits) + of_each · count.
-struct SumPart {
-  std::int32_t weight, of_each;
-  bool counts_too;  // every sample is counted in one order alone: the first, which also sets what others add to
-  bool is_first;    // segment
-};
 
 struct SumCounts {
   LevelShape shape;
@@ -328,8 +323,12 @@ struct SumKernels {
                        LaneCount padding, LaneCount* runs, std::int32_t* run_end);
   // Counts of lanes among listed samples, and sums of their digits above that of the first run.
   SumLanes sum_lanes;
-  void (*put)(const LaneCount* counts, const std::int32_t* sums, const SumPart& part, const LaneRuns& runs,
+  // Set counts and sums of scores to those of a segment, or add these: a sum is that of the digits and of_each · count.
+  void (*put)(const LaneCount* counts, const std::int32_t* sums, std::int32_t of_each, const LaneRuns& runs,
               std::int32_t* of_counts, std::int32_t* of_sums);
+  void (*add)(const LaneCount* counts, const std::int32_t* sums, std::int32_t of_each, const LaneRuns& runs,
+              std::int32_t* of_counts, std::int32_t* of_sums);
+  SumKernel sum_planes;  // weighted popcounts
   // Number of survivors of the bound: of any levels, or of two, by members of the prefix from 1 on.
   SumScoreKernel score, score_two_levels[kMaxPrefix];
   // Lower bound of the information of a sub-tuple; of two levels by members from 0 on.

@@ -63,6 +63,6 @@ struct WideSimd {
 }  // namespace
 
 const interplay::LaneKernels& interplay::lane_kernels_avx512() {
-  static constexpr LaneKernels kernels = make_lane_kernels<Avx2Simd, WideSimd, TernaryAdder>();
+  static constexpr LaneKernels kernels = make_lane_kernels<Avx2Simd, WideSimd, TernaryAdder>(sum_avx512);
   return kernels;
 }

@@ -299,6 +299,6 @@ struct SelectAdder {
 }  // namespace
 
 const interplay::LaneKernels& interplay::lane_kernels_neon() {
-  static constexpr LaneKernels kernels = make_lane_kernels<NeonSimd, NeonSimd, SelectAdder>();
+  static constexpr LaneKernels kernels = make_lane_kernels<NeonSimd, NeonSimd, SelectAdder>(sum_neon);
   return kernels;
 }

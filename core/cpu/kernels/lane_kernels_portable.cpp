@@ -268,7 +268,7 @@ struct PortableSimd {
 }  // namespace
 
 const interplay::LaneKernels& interplay::lane_kernels_portable() {
-  static constexpr LaneKernels kernels = make_lane_kernels<PortableSimd>();
+  static constexpr LaneKernels kernels = make_lane_kernels<PortableSimd>(sum_serial);
   return kernels;
 }
 

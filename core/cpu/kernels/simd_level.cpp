@@ -22,7 +22,7 @@ bool os_saves(unsigned long long mask) { return cpuid_bit(1, 2, 27) && (_xgetbv(
 bool runs_avx2() { return os_saves(0x6) && cpuid_bit(7, 1, 5) && cpuid_bit(1, 2, 23) && cpuid_bit(1, 2, 12); }
 bool runs_avx512() {
   return os_saves(0xE6) && cpuid_bit(7, 1, 16) && cpuid_bit(7, 1, 17) && cpuid_bit(7, 1, 30) && cpuid_bit(7, 1, 31) &&
-         cpuid_bit(7, 2, 14);
+         cpuid_bit(7, 2, 14) && cpuid_bit(7, 2, 12) && cpuid_bit(7, 2, 11);
 }
 #else
 bool runs_avx2() {
@@ -32,7 +32,8 @@ bool runs_avx2() {
 bool runs_avx512() {
   return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vpopcntdq");
+         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bitalg") &&
+         __builtin_cpu_supports("avx512vnni");
 }
 #endif
 #endif

@@ -1,10 +1,10 @@
 // Counts and sums of scores of a number outcome: lists of samples → counts and sums of lanes; these → bounds.
 // Included by lane_kernels-inl.hpp.
 //
-// Counting. The listed samples are sorted by a digit, in runs of the same digit. Their bit rows are added up run by
-// run, from the highest digit down, in bit planes: after a run the planes hold D, the samples of this digit and above.
-// Σ digit = Σ D · (digit of the run − digit of the run below), so D is added to a second number of bit planes after
-// each run. Bottleneck: bit operations, of eight rows about 44 and of a run about 60.
+// Counting. The listed samples are in runs of the same digit, the score above the lowest. Their bit rows are added up
+// run by run, from the highest digit down, in bit planes: after a run the planes hold D, the samples of this digit and
+// above. Σ digit = Σ D · (digit of the run − digit of the run below), so D is added to a second number of bit planes
+// after each run. Bottleneck: bit operations, of eight rows about 44 and of a run about 60.
 //
 // Bounds. SS = Σ S²/n over the cells is the score itself; only its rounding has to be made up for. A reciprocal with
 // one step of Newton's method is good to 2⁻²¹, the products and sums to a few 2⁻²⁴.
@@ -135,18 +135,15 @@ void sum_lanes(const interplay::Word* rows, const interplay::LaneCount* list, co
   kernel(rows, list, runs, counts, sums);
 }
 
-template <class Simd>
-void put_sums(const interplay::LaneCount* counts, const std::int32_t* sums, const interplay::SumPart& part,
-              const interplay::LaneRuns& runs, std::int32_t* of_counts, std::int32_t* of_sums) {
+template <class Simd, bool Add>
+void put_sums(const interplay::LaneCount* __restrict counts, const std::int32_t* __restrict sums, std::int32_t of_each,
+              const interplay::LaneRuns& runs, std::int32_t* __restrict of_counts, std::int32_t* __restrict of_sums) {
   for (int run = 0; run < runs.n_runs; ++run, counts += runs.n_lanes, sums += runs.n_lanes) {
     std::int32_t* n = of_counts + run * runs.stride;
     std::int32_t* s = of_sums + run * runs.stride;
-    if (part.counts_too) {
-      for (int lane = 0; lane < runs.n_lanes; ++lane) n[lane] = (part.is_first ? 0 : n[lane]) + counts[lane];
-    }
-    const bool clears = part.is_first && part.counts_too;
     for (int lane = 0; lane < runs.n_lanes; ++lane) {
-      s[lane] = (clears ? 0 : s[lane]) + part.weight * sums[lane] + part.of_each * counts[lane];
+      n[lane] = (Add ? n[lane] : 0) + counts[lane];
+      s[lane] = (Add ? s[lane] : 0) + sums[lane] + of_each * counts[lane];
     }
   }
 }
@@ -305,11 +302,13 @@ void information_sum_lanes(const interplay::LevelModel& model, const interplay::
 }
 
 template <class Simd, class WideSimd, class Adder>
-constexpr interplay::SumKernels make_sum_kernels() {
+constexpr interplay::SumKernels make_sum_kernels(interplay::SumKernel sum_planes) {
   interplay::SumKernels kernels{};
   kernels.list_runs = list_runs<Simd>;
   kernels.sum_lanes = sum_lanes<Simd, Adder>;
-  kernels.put = put_sums<Simd>;
+  kernels.put = put_sums<Simd, false>;
+  kernels.add = put_sums<Simd, true>;
+  kernels.sum_planes = sum_planes;
   kernels.score = score_sum_lanes<WideSimd, -1>;
   kernels.score_two_levels[0] = score_sum_lanes<WideSimd, 1>;
   kernels.score_two_levels[1] = score_sum_lanes<WideSimd, 2>;

@@ -23,6 +23,28 @@ struct CountJob {
 
 using CountKernel = void (*)(const CountJob&);
 
+// Every prefix cell met with every plane: samples, and the sum of their scores. The samples of a byte share a score, of
+// 8 bits, or of 16 bits as 256 · limb 1 + limb 0.
+struct SumJob {
+  const Word* prefix;           // IN  n_prefix * n_words
+  Index n_prefix;               //
+  const Word* const* planes;    // IN  n_planes pointers to n_words each
+  Index n_planes;               //
+  const std::int8_t* limbs[2];  // IN  8 * n_words scores each, 64-byte aligned; the second is null where one is enough
+  Index n_words;                //     a multiple of kWordsPerBlock
+  Count *counts, *sums;         // OUT of plane m and prefix cell r at m * plane_stride + r * prefix_stride
+  Index plane_stride, prefix_stride;
+};
+
+using SumKernel = void (*)(const SumJob&);
+
+SumKernel sum_kernel(SimdLevel level);
+
+void sum_serial(const SumJob& job);
+void sum_avx2(const SumJob& job);
+void sum_avx512(const SumJob& job);
+void sum_neon(const SumJob& job);
+
 CountKernel count_kernel(SimdLevel level);
 
 void count_serial(const CountJob& job);

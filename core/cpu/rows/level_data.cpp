@@ -40,10 +40,7 @@ void LevelData::make_model() {
 }
 
 void LevelData::make_sum_model() {
-  const std::size_t n_samples = static_cast<std::size_t>(problem_.planes.class_sizes[0]);
-  const double n = static_cast<double>(n_samples);
-  double squares = 0;
-  for (const std::int32_t t : problem_.planes.scores.first(n_samples)) squares += static_cast<double>(t) * t;
+  const double n = static_cast<double>(problem_.planes.class_sizes[0]), squares = sum_of_squares(problem_.planes);
   const double added = problem_.pseudocount / n;
   model_.n_classes = 2;
   model_.sums.per_square = static_cast<float>(1 / (squares * (1 + added)));

@@ -6,7 +6,7 @@
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
 #include "kernels/tuple_counts.hpp"
-#include "rows/score_bits.hpp"
+#include "rows/byte_scores.hpp"
 #include "search/degrees_of_freedom.hpp"
 #include "search/survivor_sink.hpp"
 
@@ -23,17 +23,17 @@ constexpr Fixed kUnknown = std::numeric_limits<Fixed>::min();
 // Searches one tile after another, with buffers of its own. One per thread.
 class DirectSearcher final : public TileSearcher {
  public:
-  DirectSearcher(const SearchProblem& problem, const InformationTables& tables, CountKernel count, SurvivorSink& sink,
+  DirectSearcher(const SearchProblem& problem, const InformationTables& tables, SimdLevel level, SurvivorSink& sink,
                  SearchProgress& progress)
       : problem_(problem),
         planes_(problem.planes),
         tables_(tables),
-        count_(count),
+        count_(count_kernel(level)),
+        sum_(sum_kernel(level)),
         sink_(sink),
         progress_(progress),
         k_(problem.tiles.dimensions),
         cell_size_(planes_.cell_size()),
-        n_words_(planes_.n_words_once()),
         positions_(static_cast<std::size_t>(k_)),
         members_(static_cast<std::size_t>(k_)),
         chosen_(static_cast<std::size_t>(k_)),
@@ -46,7 +46,7 @@ class DirectSearcher final : public TileSearcher {
     prefixes_[0].resize(static_cast<std::size_t>(planes_.n_words));
     mask_all_samples(planes_, prefixes_[0].data());
     ones_ = prefixes_[0].data();
-    if (planes_.of_numbers) score_bits_.emplace(planes_);
+    if (planes_.of_numbers) scores_.emplace(planes_);
   }
 
   // Returns whether the whole tile was searched.
@@ -105,19 +105,14 @@ class DirectSearcher final : public TileSearcher {
     }
     contrast_ = problem_.blocks.order[last.begin] >= planes_.n_vars;
     const Index per_variable = (last.n_levels - 1) * n_prefix_ * cell_size_;
-    const Index counted = score_bits_ ? per_variable / cell_size_ * score_bits_->n_masks() : per_variable;
-    batch_ = std::clamp<Index>(kMaxPlaneCounts / std::max(per_variable, counted), 1, last.end - last.begin);
+    batch_ = std::clamp<Index>(kMaxPlaneCounts / per_variable, 1, last.end - last.begin);
     last_planes_.resize(static_cast<std::size_t>(batch_ * (last.n_levels - 1)));
     plane_counts_.resize(static_cast<std::size_t>(batch_ * per_variable));
-    if (score_bits_) {
-      split_.resize(static_cast<std::size_t>(n_prefix_ * score_bits_->n_masks() * n_words_));
-      split_counts_.resize(static_cast<std::size_t>(std::max(batch_ * counted, n_prefix_ * score_bits_->n_masks())));
-    }
     prefix_counts_.resize(static_cast<std::size_t>(n_prefix_ * cell_size_));
     counts_.resize(static_cast<std::size_t>(n_cells_ * cell_size_));
     summed_.resize(counts_.size());
     for (Index m = 1; m < k_; ++m) {
-      prefixes_[m].resize(static_cast<std::size_t>(positions_[m].outer * n_words_));
+      prefixes_[m].resize(static_cast<std::size_t>(positions_[m].outer * planes_.n_words));
     }
   }
 
@@ -154,7 +149,7 @@ class DirectSearcher final : public TileSearcher {
 
   // Cells of places 0…m from those of 0…m−1: AND with each level of the variable at m.
   void extend_prefix(Index m) {
-    const Index n_words = n_words_;
+    const Index n_words = planes_.n_words;
     const Index n_levels = positions_[m].n_levels;
     const Word* parent = prefixes_[m].data();
     Word* child = prefixes_[m + 1].data();
@@ -175,7 +170,6 @@ class DirectSearcher final : public TileSearcher {
   // Count and score the fixed prefix with every variable of the last block from `begin` on.
   void meet_last(Index begin) {
     const Position& last = positions_[k_ - 1];
-    if (score_bits_) score_bits_->split(prefixes_[k_ - 1].data(), n_prefix_, split_.data());
     count_prefix(&ones_, 1, prefix_counts_.data());
     prefix_information_ = information(*last.summed_over, prefix_counts_.data(), n_prefix_, cell_size_);
     for (Index first = begin; first < last.end && !stopped_; first += batch_) {
@@ -186,14 +180,15 @@ class DirectSearcher final : public TileSearcher {
 
   // The cells of the prefix met with planes: n_planes * n_prefix_ cells.
   void count_prefix(const Word* const* planes, Index n_planes, Count* cells) {
-    if (!score_bits_) {
+    if (!scores_) {
       count_({prefixes_[k_ - 1].data(), n_prefix_, planes, n_planes, planes_.class_word_start.data(), cell_size_,
-              n_words_, cells});
+              planes_.n_words, cells});
       return;
     }
-    count_({split_.data(), n_prefix_ * score_bits_->n_masks(), planes, n_planes, planes_.class_word_start.data(), 1,
-            n_words_, split_counts_.data()});
-    score_bits_->join(split_counts_.data(), n_planes * n_prefix_, cells);
+    SumJob job{prefixes_[k_ - 1].data(), n_prefix_, planes,    n_planes,  {},
+               planes_.n_words,          cells,     cells + 1, 2 * n_prefix_, 2};
+    scores_->set(job);
+    sum_(job);
   }
 
   void meet_batch(Index begin, Index end) {
@@ -292,12 +287,12 @@ class DirectSearcher final : public TileSearcher {
   const BitPlanes& planes_;
   const InformationTables& tables_;
   CountKernel count_;
+  SumKernel sum_;
   SurvivorSink& sink_;
   SearchProgress& progress_;
   const Index k_;
   const Index cell_size_;  // numbers of a cell
-  const Index n_words_;    // of a mask of samples
-  std::optional<ScoreBits> score_bits_;  // of a number outcome
+  std::optional<ByteScores> scores_;  // of a number outcome
 
   std::vector<Position> positions_;
   std::vector<Index> members_;               // row numbers of the tuple at hand
@@ -315,8 +310,6 @@ class DirectSearcher final : public TileSearcher {
   std::vector<Count> plane_counts_;   // last_planes * n_prefix * cell_size
   std::vector<Count> prefix_counts_;  // n_prefix * cell_size
   std::vector<Count> counts_;         // n_cells * cell_size
-  std::vector<Word> split_;           // of a number outcome: the cells of the prefix, each with each bit of the scores
-  std::vector<Count> split_counts_;   // and these met with planes
   std::vector<Count> summed_;         // scratch
   Fixed prefix_information_ = 0;
   DegreesOfFreedom degrees_of_freedom_;  // if every member must gain
@@ -327,7 +320,7 @@ class DirectSearcher final : public TileSearcher {
 
 std::unique_ptr<TileSearcher> make_direct_searcher(const SearchProblem& problem, const InformationTables& tables,
                                                    SimdLevel level, SurvivorSink& sink, SearchProgress& progress) {
-  return std::make_unique<DirectSearcher>(problem, tables, count_kernel(level), sink, progress);
+  return std::make_unique<DirectSearcher>(problem, tables, level, sink, progress);
 }
 
 }  // namespace interplay

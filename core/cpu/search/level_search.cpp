@@ -160,17 +160,19 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
 
   bool next_lanes() {
     const Index n_registers = this->next_single_lanes(registers_together_, in_register_);
-    counter_.set_lanes(this->rows_, n_registers);
+    counter_.set_lanes(this->rows_, n_registers, this->scorer_.lane_members, this->n_lanes_);
     return n_registers > 0;
   }
   Index first_lane_after(Index place) const { return this->first_single_lane_after(place); }
-  Index first_register_after(Index place) const { return place < 0 ? 0 : first_lane_after(place) / in_register_; }
+  Index first_lane_of(Index place) const { return place < 0 ? 0 : first_lane_after(place); }
+  Index first_register_after(Index place) const { return first_lane_of(place) / in_register_; }
 
   // Counts of tables, and of whole prefixes.
 
   void count_entry(Table& table, Index entry, const Word* masks, Index n, Index place) {
     const Index first = entry * table.n_patterns;
-    const Listed at{masks, n, place, place + 1, place < 0 ? 2 : this->levels_at(place), first_register_after(place)};
+    const Listed at{masks, n, place, place + 1, place < 0 ? 2 : this->levels_at(place),
+                    first_lane_of(place), first_register_after(place)};
     counter_.count(at, table.lanes.data() + first * pattern_size_, table.ones.data() + first * n_vectors_);
   }
 
@@ -193,7 +195,8 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   // The prefixes that end at these places.
   Listed prefixes(Index begin, Index end) const {
     const int last = n_prefix_ - 1;
-    return {this->masks_[last].data(), this->n_masks_[last], begin, end, levels_[last], first_register_after(begin)};
+    return {this->masks_[last].data(), this->n_masks_[last], begin, end, levels_[last], first_lane_of(begin),
+            first_register_after(begin)};
   }
 
   void count_prefixes(Index begin, Index end) {

@@ -14,8 +14,8 @@ using Fixed = std::int64_t;
 
 class SumInformation {
  public:
-  // scores: IN of each sample, once; not all 0
-  SumInformation(std::span<const std::int32_t> scores, double pseudocount);
+  // planes: of a number outcome; not all scores are 0
+  SumInformation(const BitPlanes& planes, double pseudocount);
 
   // S²/n, in fixed point. sum: the bits of a signed number
   Fixed square(Count n, Count sum) const {
@@ -47,6 +47,9 @@ class SumInformation {
   double log_of_total_;
   double unit_;
 };
+
+// Q: the squares of all scores.
+double sum_of_squares(const BitPlanes& planes);
 
 // log2 by additions, multiplications and one division, which every machine rounds alike; x > 0.
 double exact_log2(double x);

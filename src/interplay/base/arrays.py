@@ -206,11 +206,10 @@ class BitPlanes:
     class_sizes : (n_classes,) int64
     n_vars : int
         Real variables; the rows after them are contrast variables.
-    scores : (n_orders, n_samples) int32, optional
-        Of a number outcome, which has no classes: samples come once per *order*, and orders stand where classes stand.
-        The integer score of each sample in each order; empty, (0, n_samples), where planes are still to come.
-    radix : int
-        Base of the digits by which samples of an order are sorted, see `interplay.codes.search_scores`.
+    scores : (8 * n_words,) int32, optional
+        Of a number outcome, which has one class: samples are sorted by an integer score, which those of a byte share.
+    samples : (n_words,) uint64, optional
+        Of a number outcome: the bits that are samples. A byte may have fewer than eight.
     """
 
     words: WordArray
@@ -220,7 +219,7 @@ class BitPlanes:
     class_sizes: IntArray
     n_vars: int
     scores: npt.NDArray[np.int32] | None = None
-    radix: int = 0
+    samples: WordArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -247,7 +246,7 @@ class BitPlanes:
 
     @property
     def n_samples(self) -> int:
-        return int(self.class_sizes[0] if self.of_numbers else self.class_sizes.sum())
+        return int(self.class_sizes.sum())
 
 
 @dataclass(frozen=True)

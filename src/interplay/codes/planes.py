@@ -1,4 +1,4 @@
-"""codes → bit planes, samples split by decision class, or in the orders of a number outcome."""
+"""codes → bit planes, samples split by decision class, or sorted by the score of a number outcome."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make_bit_planes(
         The real variables, then, if there are any, the contrast variables. A stratum comes before both.
     outcome : DecisionClasses or NumberOutcome
         Samples of one class come together, so that a count per class is a plain popcount. Those of a number outcome
-        come once per order, sorted by a digit of their scores.
+        are sorted by score.
     n_vars : int, optional
         Rows that are not contrast variables; those of the first part if not given.
     n_jobs : int
@@ -47,12 +47,14 @@ def make_bit_planes(
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
     scores = scores_of(outcome)
-    order = _sample_order(outcome) if scores is None else scores.orders.reshape(-1)
     planes = planes_to_come(
         n_levels, outcome.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars, scores=scores
     )
     words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
-    layout = (order, planes.class_sizes, planes.class_word_start)
+    order = _sample_order(outcome) if scores is None else scores.padded(words.shape[1])[0]
+    # Of a number outcome, all bits are listed: some are no samples.
+    sizes = planes.class_sizes if scores is None else np.array([len(order)], dtype=np.int64)
+    layout = (order, sizes, planes.class_word_start)
     # Bits that are made of values keep the order of the samples within a class.
     by_values = scores is None and len(planes.class_sizes) <= MAX_CLASSES_CUT
 
@@ -74,15 +76,16 @@ def planes_to_come(
 ) -> BitPlanes:
     """Return the layout of planes before they are packed, without words; `n_levels` are two at least.
 
-    With the `scores` of a number outcome, its orders stand where classes stand.
+    With the `scores` of a number outcome, bits that are no samples lie among those that are.
     """
+    # Whole blocks of words for each class, so that no register straddles two classes.
+    n_bits = class_sizes if scores is None else np.array([len(scores.slots)], dtype=np.int64)
+    n_words = -(-n_bits // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
+    class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
     of_numbers: dict[str, Any] = {}
     if scores is not None:
-        class_sizes = np.full(len(scores.orders), scores.n_samples, dtype=np.int64)
-        of_numbers = {"scores": scores.in_orders, "radix": scores.radix}
-    # Whole blocks of words for each class, so that no register straddles two classes.
-    n_words = -(-class_sizes // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
-    class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
+        _, of_bytes, samples = scores.padded(int(class_word_start[-1]))
+        of_numbers = {"scores": of_bytes, "samples": samples}
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
         plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),

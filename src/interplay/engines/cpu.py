@@ -20,7 +20,7 @@ from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Si
 logger = logging.getLogger(__name__)
 
 #: Classes have no scores.
-_NO_SCORES = np.empty(0, dtype=np.int32)
+_NO_SCORES, _NO_WORDS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.uint64)
 
 #: Messages about a search, logged at DEBUG.
 BOUND_CHOICE = "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d"
@@ -59,8 +59,8 @@ def core_planes(planes: BitPlanes) -> _core.Planes:
         class_word_start=planes.class_word_start,
         class_sizes=planes.class_sizes,
         n_vars=planes.n_vars,
-        scores=_NO_SCORES if planes.scores is None else planes.scores.reshape(-1),
-        radix=planes.radix,
+        scores=_NO_SCORES if planes.scores is None else planes.scores,
+        samples=_NO_WORDS if planes.samples is None else planes.samples,
     )
 
 
