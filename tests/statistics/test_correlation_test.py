@@ -189,7 +189,7 @@ def test_products_of_a_number_outcome() -> None:
         found = product_maxima(int_normal_scores(X, ranks), y, n_vars=30, n_fitted=0, n_threads=1)
         p_values.append(np.exp(with_number_p(found, n_samples=70, n_fitted=0).log_p))
     p = np.concatenate(p_values)
-    assert 0.6 < np.mean(p < 0.1) / 0.1 < 1.2
+    assert 0.4 < np.mean(p < 0.1) / 0.1 < 1.2  # partners share the outliers
     assert np.mean(p < 0.01) < 0.02
 
 
