@@ -5,7 +5,8 @@ u is exchangeable, so that r has the tail of a correlation, and the best of m pa
 contrast variables are needed. Two things would make r larger by chance:
 
 - The outcome varies more where z_j is far from 0, because of another effect of j. Where u²·z_j² is clearly larger than
-  it would be by chance, even without the strongest product of j, r² is divided by that factor.
+  it would be by chance, r² is divided by that factor. For the strongest product of j, that of u without this product
+  counts.
 - Outliers of u. Then r is that of z_i with u·z_j, which holds for any u, because z_i has no outliers.
 
 All sums are of integers and exact, so that the result does not depend on blocks and threads.
@@ -14,6 +15,7 @@ All sums are of integers and exact, so that the result does not depend on blocks
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,10 +68,17 @@ def number_products(scores: IntScores, residual: FloatArray, *, n_fitted: int, n
         found = product_maxima(scores, residual[np.newaxis], n_vars=n_vars, n_fitted=n_fitted, n_threads=n_threads)
     else:
         pairs = _Pairs(scores, residual, n_fitted=n_fitted, n_threads=n_threads)
-        factor = np.ones(n_vars)
-        _, partner = pairs.best(factor)
-        found = pairs.maxima(pairs.spreads(partner))
+        _, partner = pairs.best(None)
+        found = pairs.maxima(_Spreads(partner, *pairs.spreads(partner)))
     return _with_p(found, n_samples=n_samples, n_fitted=n_fitted)
+
+
+class _Spreads(NamedTuple):
+    """By how much u² is larger where z_j² is: of all, and without the product with the best partner of j; (n_vars,)."""
+
+    partner: IntArray
+    whole: FloatArray
+    without_best: FloatArray
 
 
 class _Pairs:
@@ -83,39 +92,34 @@ class _Pairs:
         self._freedom = max(n_samples - 1 - n_fitted, 1)
         self._varies = np.array([row.any() for row in scores])
 
-    def best(self, factor: FloatArray) -> tuple[FloatArray, IntArray]:
+    def best(self, spreads: _Spreads | None) -> tuple[FloatArray, IntArray]:
         """Return the largest statistic of each variable, and its partner; those of partner j are divided."""
         n_vars = len(self._scores)
         blocks = [slice(start, min(start + ROWS_AT_ONCE, n_vars)) for start in range(0, n_vars, ROWS_AT_ONCE)]
         with one_blas_thread():
-            found = map_in_threads(lambda block: self._best_of(block, factor), blocks, self._n_threads)
+            found = map_in_threads(lambda block: self._best_of(block, spreads), blocks, self._n_threads)
         return np.concatenate([best for best, _ in found]), np.concatenate([place for _, place in found])
 
-    def maxima(self, factor: FloatArray) -> ProductMaxima:
+    def maxima(self, spreads: _Spreads) -> ProductMaxima:
         """Return the strongest products."""
-        statistic, partner = self.best(factor)
+        statistic, partner = self.best(spreads)
         several = np.count_nonzero(self._varies) > 1
         has_scores = self._varies & several
         return ProductMaxima(np.where(has_scores, statistic, np.nan), np.where(has_scores, partner, -1), df=1)
 
-    def spreads(self, partner: IntArray) -> FloatArray:
-        """Return the factors by which u² is larger where z_j² is, without the product of j with its best partner."""
-        n_samples = self._scores.shape[1]
-        factor = np.ones(len(partner))
+    def spreads(self, partner: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the factors of `_Spreads`."""
+        factors = np.ones((2, len(partner)))
         for j in np.flatnonzero(self._varies & (partner >= 0)).tolist():
             own = self._scores[j].astype(np.float64)
             product = own * self._scores[partner[j]]
             product -= product.mean()
             length = float(product @ product)
             left = self._target - (float(product @ self._target) / length if length > 0 else 0.0) * product
-            squares, of_own = left**2, own**2
-            together, apart = squares * of_own, squares.mean() * of_own.mean()
-            error = float(together.std()) / np.sqrt(n_samples)
-            if together.mean() - apart > _CLEARLY * error:
-                factor[j] = together.mean() / apart
-        return factor
+            factors[:, j] = [_spread(residual, own) for residual in (self._target, left)]
+        return factors[0], factors[1]
 
-    def _best_of(self, block: slice, factor: FloatArray) -> tuple[FloatArray, IntArray]:
+    def _best_of(self, block: slice, spreads: _Spreads | None) -> tuple[FloatArray, IntArray]:
         scores, target, n_samples = self._scores, self._target, self._scores.shape[1]
         here = np.arange(len(scores))[block]
         shape = len(here), len(scores)
@@ -128,10 +132,23 @@ class _Pairs:
         product -= sums * (float(target.sum()) / n_samples)
         variance = (squares - sums**2 / n_samples) * float(target @ target)
         statistic = self._freedom * np.divide(product**2, variance, out=np.zeros(shape), where=variance > 0)
-        statistic /= factor
+        if spreads is not None:
+            statistic /= spreads.whole
+            of_block = np.flatnonzero((spreads.partner >= block.start) & (spreads.partner < block.stop))
+            with_best = spreads.partner[of_block] - block.start, of_block
+            statistic[with_best] *= (spreads.whole / spreads.without_best)[of_block]
         statistic[np.arange(len(here)), here] = -1.0  # a variable is no partner of its own
         statistic[:, ~self._varies] = -1.0
         return statistic.max(axis=1), statistic.argmax(axis=1)
+
+
+def _spread(residual: FloatArray, scores: FloatArray) -> float:
+    """Return by how much u² is larger where z² is, in shares of what it would be by chance; 1 unless clearly more."""
+    squares, of_scores = residual**2, scores**2
+    together, apart = squares * of_scores, float(squares.mean()) * float(of_scores.mean())
+    error = float(together.std()) / np.sqrt(len(scores))
+    mean = float(together.mean())
+    return mean / apart if mean - apart > _CLEARLY * error else 1.0
 
 
 def _with_p(maxima: ProductMaxima, *, n_samples: int, n_fitted: int) -> ProductMaxima:
