@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -203,3 +204,17 @@ def test_a_product_is_found_with_its_partner() -> None:
     assert found.partner[3] == 11
     expected = stats.pearsonr(normal_scores(X[3]) * normal_scores(X[11]), centred).pvalue
     assert found.log_p[3] == pytest.approx(np.log(expected * 19), rel=0.05)
+
+
+def test_number_products_do_not_depend_on_threads_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(11)
+    X = normal_scores(rng.normal(size=(90, 150)))
+    ranks = 2 * (stats.rankdata(X, axis=1) - 0.5) / 150 - 1
+    y = normal_scores(X[3] * X[50] + rng.normal(size=150))
+    products = partial(number_products, int_normal_scores(X, ranks), y, n_fitted=0)
+    whole = products(n_threads=1)
+    monkeypatch.setattr("interplay.statistics.number_products.ROWS_AT_ONCE", 13)
+    monkeypatch.setattr("interplay.statistics.number_products.SAMPLES_AT_ONCE", 17)
+    parts = products(n_threads=3)
+    np.testing.assert_array_equal(whole.statistic, parts.statistic)
+    np.testing.assert_array_equal(whole.partner, parts.partner)

@@ -41,7 +41,7 @@ def arm_p_values(
         _Comparison(searched[start : start + n_dimensions], runs[start : start + n_dimensions], settings)
         for start in range(0, len(searched), n_dimensions)
     ]
-    tests = tests_of(settings.all_dimensions, settings.arms)
+    tests = tests_of(settings.all_dimensions, settings.arms, of_numbers=settings.decision == "number")
     found = [_over_comparisons(test, [comparison.result_of(test) for comparison in comparisons]) for test in tests]
     return _with_shared_weights(found)
 

@@ -295,6 +295,6 @@ def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTe
     return run_score_tests(
         RankScores(coded.coder, strata),
         comparison.outcome,
-        names={test.name for test in tests_of(settings.all_dimensions, settings.arms)},
+        names={test.name for test in tests_of(settings.all_dimensions, settings.arms, of_numbers=False)},
         contrast=None if coded.contrast is None else RankScores(coded.contrast, strata),
     )
