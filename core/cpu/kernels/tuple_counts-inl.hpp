@@ -37,13 +37,14 @@ void sum_cells_of_limbs(const interplay::SumJob& job) {
   using interplay::Index;
   using interplay::Word;
   constexpr Index at_once = 4;
+  const Index n_used = (job.n_used + Sums::words - 1) / Sums::words * Sums::words;
   // A set that looks up nibbles has each row in halves, made once.
   constexpr Index halves = Sums::in_halves ? 2 : 1;
   const Word* prefixes = job.prefix;
   Word* of_planes = job.scratch + 2 * job.n_prefix * job.n_words;
   if constexpr (Sums::in_halves) {
     for (Index r = 0; r < job.n_prefix; ++r) {
-      Sums::halve(job.prefix + r * job.n_words, job.n_words, job.scratch + 2 * r * job.n_words);
+      Sums::halve(job.prefix + r * job.n_words, n_used, job.scratch + 2 * r * job.n_words);
     }
     prefixes = job.scratch;
   }
@@ -54,15 +55,15 @@ void sum_cells_of_limbs(const interplay::SumJob& job) {
       planes[i] = job.planes[first + (i < n ? i : 0)];
       if constexpr (Sums::in_halves) {
         Word* halved = of_planes + 2 * i * job.n_words;
-        if (i < n) Sums::halve(planes[i], job.n_words, halved);
+        if (i < n) Sums::halve(planes[i], n_used, halved);
         planes[i] = i < n ? halved : of_planes;
       }
     }
     const Word* prefix = prefixes;
     for (Index r = 0; r < job.n_prefix; ++r, prefix += halves * job.n_words) {
       Sums sums;
-      for (Index w = 0; w < job.n_words;) {
-        const Index end = job.n_words - w < Sums::steps * Sums::words ? job.n_words : w + Sums::steps * Sums::words;
+      for (Index w = 0; w < n_used;) {
+        const Index end = n_used - w < Sums::steps * Sums::words ? n_used : w + Sums::steps * Sums::words;
         for (; w < end; w += Sums::words) sums.add(prefix, planes, w, job.limbs);
         sums.flush();
       }

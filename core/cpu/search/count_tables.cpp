@@ -61,7 +61,7 @@ void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index 
     found.resize(static_cast<std::size_t>(n_levels * n_of_level));
     if (scores) {
       scratch.resize(sum_scratch_words(n_prefix, n_words));
-      SumJob job{cells[last].data(), n_prefix, of_last.data(), n_levels, {}, n_words, found.data(), found.data() + 1,
+      SumJob job{cells[last].data(), n_prefix, of_last.data(), n_levels, {}, n_words, 0, found.data(), found.data() + 1,
                  2 * n_prefix, 2, scratch.data()};
       scores->set(job);
       sum(job);

@@ -186,7 +186,7 @@ class DirectSearcher final : public TileSearcher {
       return;
     }
     scratch_.resize(sum_scratch_words(n_prefix_, planes_.n_words));
-    SumJob job{prefixes_[k_ - 1].data(), n_prefix_, planes,    n_planes,      {}, planes_.n_words,
+    SumJob job{prefixes_[k_ - 1].data(), n_prefix_, planes,    n_planes,      {}, planes_.n_words, 0,
                cells,                    cells + 1, 2 * n_prefix_, 2,         scratch_.data()};
     scores_->set(job);
     sum_(job);

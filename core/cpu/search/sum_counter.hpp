@@ -47,7 +47,7 @@ class SumCounter {
     const Index n_words = planes_.n_words, n_masks = places.n_lists() * places.n_masks;
     make_masks(places, n_masks);
     scratch_.resize(sum_scratch_words(n_masks, n_words));
-    SumJob job{masks_.data(), n_masks, &all_, 1, {}, n_words, ones, ones + 1, 0, 2, scratch_.data()};
+    SumJob job{masks_.data(), n_masks, &all_, 1, {}, n_words, 0, ones, ones + 1, 0, 2, scratch_.data()};
     scores_.set(job);
     sum_(job);
     const Index first = std::min(places.first_lane / 16 * 16, n_lanes_);
