@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, IntArray, numbered
+from interplay.base.arrays import BitPlanes, IntArray
 from interplay.engines.cpu import core_planes, default_simd_level
 
 #: Numbers that are counted in one go, between two chances to interrupt.
@@ -58,9 +58,12 @@ def by_shape(shapes: IntArray) -> Iterator[IntArray]:
     """
     if len(shapes) == 0:
         return
-    which = numbered(shapes, axis=0)
-    order = np.argsort(which, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+    if (shapes == shapes[0]).all():  # the usual case, and a sort takes longer than a small search
+        yield np.arange(len(shapes))
+        return
+    order = np.lexsort(shapes.T[::-1])
+    ordered = shapes[order]
+    yield from np.split(order, np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1)
 
 
 class TupleTables:
