@@ -267,11 +267,18 @@ class TupleTiles:
     def dimensions(self) -> int:
         return int(self.tiles.shape[1])
 
+    @cached_property
+    def tuples_before(self) -> FloatArray:
+        """Tuples before each tile, and all tuples, (n_tiles + 1,)."""
+        return summed(self.n_tuples)
+
     def __len__(self) -> int:
         return len(self.tiles)
 
     def __getitem__(self, which: slice | IntArray | BoolArray) -> TupleTiles:
-        """Return some of the tiles, over the same blocks."""
+        """Return some of the tiles, over the same blocks; for a slice of all of them, these tiles themselves."""
+        if isinstance(which, slice) and which.indices(len(self)) == (0, len(self), 1):
+            return self
         return replace(self, tiles=np.ascontiguousarray(self.tiles[which]), n_tuples=self.n_tuples[which])
 
 
@@ -450,6 +457,17 @@ class TupleRows:
 
     def __len__(self) -> int:
         return len(self.value)
+
+
+def summed(per_tile: npt.ArrayLike) -> FloatArray:
+    """Return the sums before each tile, and the total, (n_tiles + 1,).
+
+    Examples
+    --------
+    >>> summed([5.0, 1.0]).tolist()
+    [0.0, 5.0, 6.0]
+    """
+    return np.concatenate([[0.0], np.cumsum(per_tile)])
 
 
 def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:
