@@ -2,15 +2,14 @@
 
     python benchmarks/short_calls.py [--base FOLDER] [--only TEXT] [--save]
 
-FOLDER is a checkout of another commit with its compiled module beside the Python files. Each version is a process of its
-own that stays; they take turns, and the least time of each counts, so that another load on the machine slows both down
-alike. --save writes the table to results/short_calls.json.
+FOLDER is a checkout of another commit with its compiled module beside the Python files. Each version is a process of
+its own that stays; they take turns, and the least time of each counts, so that another load on the machine slows both
+down alike. --save writes the table to results/short_calls.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
