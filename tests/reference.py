@@ -294,6 +294,39 @@ def max_information_gain(
     return best
 
 
+def integer_scores(z: Sequence[float], most: int = 127) -> list[int]:
+    """Scores of a number outcome as integers: up to eight neighbours within 0.2 share one, equal scores always."""
+    largest = max(abs(value) for value in z)
+    shared: list[list[float]] = []
+    for value in sorted(set(z)):
+        same = [value] * list(z).count(value)
+        if shared and len(shared[-1]) + len(same) <= 8 and value - shared[-1][0] <= 0.2:
+            shared[-1] += same
+        else:
+            shared.append(same)
+    of_value: dict[float, int] = {}
+    for values in shared:
+        integer = round(sum(values) / len(values) * (most / largest))
+        of_value |= dict.fromkeys(values, integer)
+    return [of_value[value] for value in z]
+
+
+def residual_squares(columns: Sequence[Column], scores: Sequence[int]) -> float:
+    """Σ t² less what the cell means explain."""
+    cells: dict[tuple[int, ...], list[int]] = {}
+    for sample, score in enumerate(scores):
+        cells.setdefault(tuple(column[sample] for column in columns), []).append(score)
+    return sum(t * t for t in scores) - sum(sum(of_cell) ** 2 / len(of_cell) for of_cell in cells.values())
+
+
+def number_gain(columns: Sequence[Column], position: int, scores: Sequence[int], pseudocount: float) -> float:
+    """Gain of one member about a number outcome: (N/2)·log2 of the ratio of residual squares without and with it."""
+    added = pseudocount * sum(t * t for t in scores) / len(scores)
+    others = [column for place, column in enumerate(columns) if place != position]
+    without_it = residual_squares(others, scores) + added
+    return len(scores) / 2 * math.log2(without_it / (residual_squares(columns, scores) + added))
+
+
 def near_maxima(gains: Iterable[Gain], *, tolerance: float) -> dict[tuple[int, int], list[Gain]]:
     """From `all_gains`: all that lie within `tolerance` of the largest, for each (variable, df), in order.
 

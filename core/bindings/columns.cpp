@@ -18,13 +18,12 @@ void pack_bit_planes(Array<const std::uint8_t> codes, Array<const Index> sample_
   require(codes.ndim() == 2 && words.ndim() == 2, "codes and words must be two-dimensional");
   const Index n_rows = static_cast<Index>(codes.shape(0));
   const Index n_samples = static_cast<Index>(codes.shape(1));
-  require(static_cast<Index>(sample_order.size()) == n_samples, "sample_order must name every sample");
   require(plane_start.size() == static_cast<std::size_t>(n_rows) + 1 &&
               is_partition(span_of(plane_start), static_cast<Index>(words.shape(0))),
           "plane_start must cut the planes into rows");
   require(0 <= first_row && first_row <= last_row && last_row <= n_rows, "rows out of range");
   check_classes(span_of(class_sizes), span_of(class_word_start), static_cast<Index>(words.shape(1)));
-  require(sum_of(span_of(class_sizes)) == n_samples, "the classes must hold every sample");
+  require(sum_of(span_of(class_sizes)) == static_cast<Index>(sample_order.size()), "classes must hold the samples");
   WithoutGil without_gil;
   for (const Index sample : span_of(sample_order)) require(0 <= sample && sample < n_samples, "sample out of range");
   for (Index row = first_row; row < last_row; ++row) {

@@ -123,6 +123,7 @@ nb::tuple list_tuples(const Planes& planes, const Tiles& tiles, const Job& job, 
           "min_value needs one entry per variable and group");
   require(coefficient_of_size.size() == 0 || coefficient_of_size.size() == static_cast<std::size_t>(k) + 1,
           "coefficient_of_size needs one entry per size of a subset, or none");
+  require(!problem.planes.of_numbers || coefficient_of_size.size() == 0, "a number outcome has gains alone");
   require(with_decision || problem.planes.n_classes() == 1, "without a decision there must be one class");
   require(max_rows >= 1, "max_rows must be at least 1");
   const StatisticFormula formula{span_of(coefficient_of_size), with_decision};
@@ -173,7 +174,7 @@ nb::object count_tables(const Planes& planes, Array<const Index> tuples, const s
   require(tuples.ndim() == 2 && tuples.shape(1) >= 1, "tuples must have a row for each, of its members");
   const std::span<const Index> rows = span_of(tuples);
   const Index k = static_cast<Index>(tuples.shape(1));
-  Index n_numbers = view.n_classes();
+  Index n_numbers = view.cell_size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     require(0 <= rows[i] && rows[i] < view.n_rows(), "tuples: row out of range");
     const Index first = rows[i % static_cast<std::size_t>(k)];
@@ -196,8 +197,9 @@ std::span<const Index> checked(const Array<const Index>& class_sizes) {
 
 // The routing of each tile, from shapes alone.
 template <class T, class Ask>
-nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_sizes, double pseudocount, Ask ask) {
-  const SearchProblem problem = tiles.without_words(checked(class_sizes), pseudocount);
+nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_sizes, bool of_numbers,
+                        double pseudocount, Ask ask) {
+  const SearchProblem problem = tiles.without_words(checked(class_sizes), of_numbers, pseudocount);
   const Routing routing(problem);
   std::vector<T> answers;
   answers.reserve(static_cast<std::size_t>(problem.tiles.size()));
@@ -205,13 +207,14 @@ nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_size
   return as_numpy(std::move(answers), {static_cast<std::size_t>(problem.tiles.size())});
 }
 
-nb::object tile_costs(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
-  return of_each_tile<double>(tiles, class_sizes, pseudocount,
+nb::object tile_costs(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount, bool of_numbers) {
+  return of_each_tile<double>(tiles, class_sizes, of_numbers, pseudocount,
                               [](const Routing& routing, const std::int32_t* tile) { return routing.cost_of(tile); });
 }
 
-std::pair<bool, double> tiles_too_large(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
-  const SearchProblem problem = tiles.without_words(checked(class_sizes), pseudocount);
+std::pair<bool, double> tiles_too_large(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount,
+                                        bool of_numbers) {
+  const SearchProblem problem = tiles.without_words(checked(class_sizes), of_numbers, pseudocount);
   const Routing routing(problem);
   bool wants_smaller = false;
   double longest = 0;
@@ -222,8 +225,8 @@ std::pair<bool, double> tiles_too_large(const Tiles& tiles, Array<const Index> c
   return {wants_smaller, longest};
 }
 
-nb::object tile_searchers(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount) {
-  return of_each_tile<std::uint8_t>(tiles, class_sizes, pseudocount,
+nb::object tile_searchers(const Tiles& tiles, Array<const Index> class_sizes, double pseudocount, bool of_numbers) {
+  return of_each_tile<std::uint8_t>(tiles, class_sizes, of_numbers, pseudocount,
                                     [](const Routing& routing, const std::int32_t* tile) {
                                       return static_cast<std::uint8_t>(routing.searcher_of(tile));
                                     });
@@ -248,13 +251,13 @@ void define_search(nb::module_& module) {
              "variables that gain least, their gains, and rows of each tile done.");
   module.def("count_tables", &count_tables, "planes"_a, "tuples"_a, "simd_level"_a,
              "Samples per cell and class of tuples of one shape: a row for each, the first member varying slowest.");
-  module.def("tile_searchers", &tile_searchers, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
+  module.def("tile_searchers", &tile_searchers, "tiles"_a, "class_sizes"_a, "pseudocount"_a, "of_numbers"_a,
              "The number of the searcher that takes each tile: its place in SEARCHERS.");
   module.def(
-      "tiles_too_large", &tiles_too_large, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
+      "tiles_too_large", &tiles_too_large, "tiles"_a, "class_sizes"_a, "pseudocount"_a, "of_numbers"_a,
       "Whether a tile is searched without lanes only because its blocks are too large, and about the nanoseconds "
       "that the longest tile takes a thread.");
-  module.def("tile_costs", &tile_costs, "tiles"_a, "class_sizes"_a, "pseudocount"_a,
+  module.def("tile_costs", &tile_costs, "tiles"_a, "class_sizes"_a, "pseudocount"_a, "of_numbers"_a,
              "About the nanoseconds that each tile takes a thread.");
   module.def("max_block_size", &max_block_size, "dimensions"_a,
              "Variables of a block beyond which the tables over a tile's blocks would not fit.");

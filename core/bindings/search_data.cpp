@@ -1,19 +1,25 @@
 #include "search_data.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
+
+#include "interplay/score_digits.hpp"
 
 using namespace nanobind::literals;
 
 namespace interplay::bindings {
 
 Planes::Planes(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
-               Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars)
+               Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
+               Array<const std::int32_t> scores, Index radix)
     : words_(std::move(words)),
       plane_start_(std::move(plane_start)),
       n_levels_(std::move(n_levels)),
       class_word_start_(std::move(class_word_start)),
       class_sizes_(std::move(class_sizes)),
+      scores_(std::move(scores)),
+      radix_(radix),
       n_vars_(n_vars) {
   require(words_.ndim() == 2, "words must be two-dimensional");
   const BitPlanes planes = view();
@@ -27,6 +33,7 @@ Planes::Planes(Array<const Word> words, Array<const Index> plane_start, Array<co
   }
   check_classes(planes.class_sizes, planes.class_word_start, planes.n_words);
   require(0 <= n_vars && n_vars <= planes.n_rows(), "n_vars out of range");
+  if (planes.of_numbers) check_scores(planes);
 }
 
 BitPlanes Planes::view() const {
@@ -36,7 +43,34 @@ BitPlanes Planes::view() const {
           span_of(n_levels_),
           span_of(class_word_start_),
           span_of(class_sizes_),
-          n_vars_};
+          n_vars_,
+          scores_.size() > 0,
+          span_of(scores_),
+          radix_};
+}
+
+void Planes::check_scores(const BitPlanes& planes) {
+  const std::size_t n = static_cast<std::size_t>(planes.class_sizes[0]);
+  require(planes.scores.size() == n * planes.class_sizes.size(), "scores must have an entry per order and sample");
+  require(planes.radix >= 2 && planes.radix <= 256, "radix out of range");
+  for (const Index size : planes.class_sizes) {
+    require(size == planes.class_sizes[0], "every order must have all samples");
+  }
+  const auto [lowest, highest] = std::ranges::minmax(planes.scores.first(n));
+  const Index most = std::max(std::abs(Index{lowest}), std::abs(Index{highest}));
+  require(most > 0 && most * static_cast<Index>(n) < Index{1} << 31, "scores out of range");
+  Index range = 1;
+  for (Index order = 0; order < planes.n_classes() && range < Index{1} << 32; ++order) range *= planes.radix;
+  require(Index{highest} - lowest < range, "scores have more digits than there are orders");
+  const ScoreDigits digits(planes);
+  for (Index order = 0; order < planes.n_classes(); ++order) {
+    Index before = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Index digit = digits.of(order, planes.scores[static_cast<std::size_t>(order) * n + i]);
+      require(before <= digit && digit < planes.radix, "the samples of an order must be sorted by its digit");
+      before = digit;
+    }
+  }
 }
 
 Tiles::Tiles(Array<const Index> n_levels, Index n_vars, Array<const Index> order, Array<const Index> block_start,
@@ -56,9 +90,9 @@ Tiles::Tiles(Array<const Index> n_levels, Index n_vars, Array<const Index> order
   check();
 }
 
-SearchProblem Tiles::without_words(std::span<const Index> class_sizes, double pseudocount) const {
+SearchProblem Tiles::without_words(std::span<const Index> class_sizes, bool of_numbers, double pseudocount) const {
   require(pseudocount >= 0, "pseudocount must not be negative");
-  return {{{}, 0, {}, span_of(n_levels_), {}, class_sizes, n_vars_},
+  return {{{}, 0, {}, span_of(n_levels_), {}, class_sizes, n_vars_, of_numbers},
           {span_of(order_), span_of(block_start_), span_of(middle_start_), span_of(lane_start_)},
           {span_of(tiles_), dimensions()},
           span_of(partner_cells_),
@@ -68,7 +102,7 @@ SearchProblem Tiles::without_words(std::span<const Index> class_sizes, double ps
 
 SearchProblem Tiles::over(const Planes& planes, double pseudocount, Index discretization) const {
   const BitPlanes view = planes.view();
-  SearchProblem problem = without_words(view.class_sizes, pseudocount);
+  SearchProblem problem = without_words(view.class_sizes, view.of_numbers, pseudocount);
   require(view.n_vars == n_vars_ && std::ranges::equal(view.n_levels, problem.planes.n_levels),
           "the tiles must be of the variables of the planes");
   problem.planes = view;
@@ -78,7 +112,7 @@ SearchProblem Tiles::over(const Planes& planes, double pseudocount, Index discre
 
 void Tiles::check() const {
   const Index one_class[] = {1};
-  const SearchProblem problem = without_words(one_class, 0);
+  const SearchProblem problem = without_words(one_class, false, 0);
   const BitPlanes& rows = problem.planes;
   const VariableBlocks& blocks = problem.blocks;
   const Index n_ordered = static_cast<Index>(blocks.order.size()), k = dimensions();
@@ -111,8 +145,9 @@ void Tiles::check() const {
 void define_search_data(nb::module_& module) {
   nb::class_<Planes>(module, "Planes", "Bit planes of variables, see BitPlanes in arrays.py.")
       .def(nb::init<Array<const Word>, Array<const Index>, Array<const Index>, Array<const Index>, Array<const Index>,
-                    Index>(),
-           "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a, "class_sizes"_a, "n_vars"_a);
+                    Index, Array<const std::int32_t>, Index>(),
+           "words"_a, "plane_start"_a, "n_levels"_a, "class_word_start"_a, "class_sizes"_a, "n_vars"_a, "scores"_a,
+           "radix"_a);
   nb::class_<Tiles>(module, "Tiles", "Tiles of tuples, see TupleTiles in arrays.py.")
       .def(nb::init<Array<const Index>, Index, Array<const Index>, Array<const Index>, Array<const Index>,
                     Array<const Index>, Array<const std::int32_t>, Array<const Index>>(),

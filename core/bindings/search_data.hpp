@@ -9,14 +9,18 @@ namespace interplay::bindings {
 class Planes {
  public:
   Planes(Array<const Word> words, Array<const Index> plane_start, Array<const Index> n_levels,
-         Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars);
+         Array<const Index> class_word_start, Array<const Index> class_sizes, Index n_vars,
+         Array<const std::int32_t> scores, Index radix);
 
   BitPlanes view() const;
 
  private:
+  static void check_scores(const BitPlanes& planes);
+
   Array<const Word> words_;
   Array<const Index> plane_start_, n_levels_, class_word_start_, class_sizes_;
-  Index n_vars_;
+  Array<const std::int32_t> scores_;
+  Index radix_, n_vars_;
 };
 
 // Blocks of variables and tiles over them, for rows of these levels.
@@ -28,7 +32,7 @@ class Tiles {
 
   Index dimensions() const { return static_cast<Index>(tiles_.shape(1)); }
   // The properties that do not need the bits of the variables.
-  SearchProblem without_words(std::span<const Index> class_sizes, double pseudocount) const;
+  SearchProblem without_words(std::span<const Index> class_sizes, bool of_numbers, double pseudocount) const;
   // A search of these tiles; the planes must be of the same rows.
   SearchProblem over(const Planes& planes, double pseudocount, Index discretization) const;
 

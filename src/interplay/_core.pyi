@@ -44,6 +44,8 @@ class Planes:
         class_word_start: npt.NDArray[np.int64],
         class_sizes: npt.NDArray[np.int64],
         n_vars: int,
+        scores: npt.NDArray[np.int32],
+        radix: int,
     ) -> None: ...
 
 class Tiles:
@@ -106,9 +108,15 @@ TRIPLE_BLOCK: int
 SEARCHERS: tuple[str, ...]
 
 def max_block_size(dimensions: int) -> int: ...
-def tile_searchers(tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float) -> npt.NDArray[np.uint8]: ...
-def tiles_too_large(tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float) -> tuple[bool, float]: ...
-def tile_costs(tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float) -> npt.NDArray[np.float64]: ...
+def tile_searchers(
+    tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float, of_numbers: bool
+) -> npt.NDArray[np.uint8]: ...
+def tiles_too_large(
+    tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float, of_numbers: bool
+) -> tuple[bool, float]: ...
+def tile_costs(
+    tiles: Tiles, class_sizes: npt.NDArray[np.int64], pseudocount: float, of_numbers: bool
+) -> npt.NDArray[np.float64]: ...
 def fit_tables(
     counts: npt.NDArray[np.int64],
     shape: npt.NDArray[np.int64],

@@ -23,8 +23,8 @@ Word equal_bytes(Word bytes, Word byte) {
 void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> sample_order,
                      std::span<const Index> class_sizes, std::span<const Index> class_word_start,
                      std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words) {
-  const Index n_samples = static_cast<Index>(sample_order.size());
   const Index n_words = class_word_start.back();
+  const Index n_samples = static_cast<Index>(codes.size() / (plane_start.size() - 1));
   for (Index row = first_row; row < last_row; ++row) {
     const std::uint8_t* code = codes.data() + row * n_samples;
     Word* planes = words.data() + plane_start[row] * n_words;

@@ -99,15 +99,20 @@ InformationTables::InformationTables(std::span<const Index> class_sizes, double 
   }
 }
 
+InformationTables::InformationTables(std::unique_ptr<SumInformation> of_sums)
+    : of_sums_(std::move(of_sums)), unit_(of_sums_->unit()), of_tuple_(of_sums_.get()) {}
+
 const CellInformation& InformationTables::summed_over(Index n_levels) const {
+  if (of_sums_) return of_tuple_;
   const auto found = std::find(levels_.begin(), levels_.end(), n_levels);
   if (found == levels_.end()) throw std::logic_error("no information table for this number of levels");
   return summed_[static_cast<std::size_t>(found - levels_.begin())];
 }
 
-Fixed information(const CellInformation& of_cell, const Count* counts, Index n_cells, Index n_classes) {
+Fixed information(const CellInformation& of_cell, const Count* counts, Index n_cells, Index cell_size) {
+  if (const SumInformation* sums = of_cell.of_sums()) return sums->information(sums->squares(counts, n_cells));
   Fixed sum = 0;
-  if (n_classes == 2) {
+  if (cell_size == 2) {
     // The common case, with nothing between the loads: this loop is where a direct search spends its time.
     const Fixed* of_class_0 = of_cell.of_class(0).complete_table();
     const Fixed* of_class_1 = of_cell.of_class(1).complete_table();
@@ -119,22 +124,23 @@ Fixed information(const CellInformation& of_cell, const Count* counts, Index n_c
       return sum;
     }
   }
-  for (Index cell = 0; cell < n_cells; ++cell) sum += of_cell(counts + cell * n_classes);
+  for (Index cell = 0; cell < n_cells; ++cell) sum += of_cell(counts + cell * cell_size);
   return sum;
 }
 
 Fixed summed_information(const CellInformation& of_cell, const Count* counts, Index outer, Index n_levels, Index inner,
-                         Index n_classes, Count* summed) {
-  const Index row = inner * n_classes;
+                         Index cell_size, Count* summed) {
+  const Index row = inner * cell_size;
+  const SumInformation* sums = of_cell.of_sums();
   Fixed sum = 0;
   for (Index o = 0; o < outer; ++o, counts += n_levels * row) {
     std::copy(counts, counts + row, summed);
     for (Index level = 1; level < n_levels; ++level) {
       for (Index i = 0; i < row; ++i) summed[i] += counts[level * row + i];
     }
-    sum += information(of_cell, summed, inner, n_classes);
+    sum += sums ? sums->squares(summed, inner) : information(of_cell, summed, inner, cell_size);
   }
-  return sum;
+  return sums ? sums->information(sum) : sum;
 }
 
 }  // namespace interplay

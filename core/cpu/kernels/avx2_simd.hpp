@@ -53,6 +53,9 @@ struct Avx2Simd {
     return _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
   }
   static void store_8(std::uint16_t* target, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(target), x); }
+  static void copy_8(std::uint16_t* target, const std::uint16_t* source) {
+    store_8(target, _mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
+  }
 
   // The bits of a word at the set bits of a mask, side by side.
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) { return _pext_u64(word, mask); }
@@ -185,6 +188,20 @@ struct Avx2Simd {
     const Floats low = low_high[0], high = low_high[1];
     low_high[0] = _mm256_permute2f128_ps(low, high, 0x20);
     low_high[1] = _mm256_permute2f128_ps(low, high, 0x31);
+  }
+
+  using Ints = __m256i;  // 8 × i32
+  static Ints load_ints(const std::int32_t* x) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)); }
+  static void store_ints(std::int32_t* target, Ints x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), x); }
+  static Ints set_int(std::int32_t x) { return _mm256_set1_epi32(x); }
+  static Ints sub_ints(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
+  static Floats as_floats(Ints a) { return _mm256_cvtepi32_ps(a); }
+  // x = 2^exponent · mantissa, from 1 to 2; x is positive and normal.
+  static Floats split_exponent(Floats x, Floats& mantissa) {
+    const Ints bits = _mm256_castps_si256(x);
+    mantissa = _mm256_castsi256_ps(
+        _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi32(0x7fffff)), _mm256_set1_epi32(0x3f800000)));
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srli_epi32(bits, 23), _mm256_set1_epi32(127)));
   }
 
   static Floats set_float(float x) { return _mm256_set1_ps(x); }

@@ -12,6 +12,7 @@
 #include "kernels/lowest_bit-inl.hpp"
 #include "kernels/paired_kernels-inl.hpp"
 #include "kernels/small_cells-inl.hpp"
+#include "kernels/sum_kernels-inl.hpp"
 #include "kernels/wide_kernels-inl.hpp"
 
 namespace {
@@ -371,6 +372,7 @@ constexpr LaneKernels make_lane_kernels() {
   kernels.paired.count_bytes = count_classes<Simd, Adder, StoreBytes<Simd>, BytePair>;
   set_small_cell_kernels<Simd>(kernels.paired);
   kernels.wide = make_wide_kernels<WideSimd>();
+  kernels.sums = make_sum_kernels<Simd, WideSimd, Adder>();
   return kernels;
 }
 

@@ -129,6 +129,13 @@ struct SmallCellTables {
   double of_sample[2], of_cell;
 };
 
+// Of a number outcome: −(N/2) · log2(1 − SS · per_square) bits, per_square = 1 / (Q + κ); see sum_information.hpp.
+struct SumModel {
+  float per_square, half_samples;
+  float least_rest;  // 1 − SS / (Q + κ) is not below
+  float slack;       // of the logarithm, in bits
+};
+
 struct LevelModel {
   int n_classes;
   float share[kMaxLevelClasses];
@@ -137,6 +144,7 @@ struct LevelModel {
   float slack, wide_slack;          // of counts of 16 bits, and of counts that are floats
   LaneModel two_classes;            // if there are two
   SmallCellTables small_cells;      // likewise
+  SumModel sums;                    // of a number outcome
 };
 
 // The shape of a tuple: a prefix and a lane. The first member of the prefix varies fastest in patterns and cells, so
@@ -267,6 +275,82 @@ struct WideKernels {
   WideScoreKernel score_of(int n_classes) const { return n_classes == 2 ? score_two_classes : score; }
 };
 
+// A number outcome: in place of counts of classes a count and a sum of scores, both 32 bits wide. The samples of a list
+// are sorted by a digit (see interplay/score_digits.hpp), in runs of equal digits; the list of a run is padded.
+inline constexpr Index kRunMultiple = 8;
+
+// The runs of all samples of a segment: where they begin, and their digits, ascending.
+struct RunEdges {
+  int n_runs;
+  const std::int32_t* begin;
+  const std::int32_t* digit;
+};
+// The runs of listed samples: where they end in the padded list. n_listed: at least the samples of all runs
+struct DigitRuns {
+  int n_runs;
+  const std::int32_t* end;
+  const std::int32_t* digit;
+  Index n_listed;
+};
+struct RunSums {
+  Index n_samples, digits;
+};
+using SumLanes = void (*)(const Word* rows, const LaneCount* list, const DigitRuns& runs, LaneCount* counts,
+                          std::int32_t* sums);
+
+// The contribution of an order and segment to counts and sums of scores: weight · (sum of digits) + of_each · count.
+struct SumPart {
+  std::int32_t weight, of_each;
+  bool counts_too;  // every sample is counted in one order alone: the first, which also sets what others add to
+  bool is_first;    // segment
+};
+
+struct SumCounts {
+  LevelShape shape;
+  const std::int32_t* const* with_lane;  // IN [count, sum][pattern]: (lane_levels − 1) * lane_stride numbers
+  const Count* prefix_cells;             // IN [count, sum][cell of the prefix]
+  std::int32_t* scratch;                 // 2 * n_patterns * (lane_levels − 1) * 16
+};
+
+struct SumScoreJob : LanesToBeat {
+  using Lane = std::int32_t;
+  SumCounts counts;
+};
+
+using SumScoreKernel = int (*)(const LevelModel& model, const SumScoreJob& job);
+using SumInformationKernel = void (*)(const LevelModel& model, const SumCounts& counts, int first_lane, int last_lane,
+                                      float* lower);
+
+struct SumKernels {
+  // Cut a list, the set bits of a & b, into padded runs: run_end, n_runs entries; runs, room for all samples and
+  // kRunMultiple more per run. Returns the number of samples, and the sum of their digits.
+  RunSums (*list_runs)(const Word* a, const Word* b, Index n_words, const RunEdges& edges, const LaneCount* list,
+                       LaneCount padding, LaneCount* runs, std::int32_t* run_end);
+  // Counts of lanes among listed samples, and sums of their digits above that of the first run.
+  SumLanes sum_lanes;
+  void (*put)(const LaneCount* counts, const std::int32_t* sums, const SumPart& part, const LaneRuns& runs,
+              std::int32_t* of_counts, std::int32_t* of_sums);
+  // Number of survivors of the bound: of any levels, or of two, by members of the prefix from 1 on.
+  SumScoreKernel score, score_two_levels[kMaxPrefix];
+  // Lower bound of the information of a sub-tuple; of two levels by members from 0 on.
+  SumInformationKernel information_any, information_two_levels[kMaxPrefix];
+
+  static bool has_two_levels(const LevelShape& shape) {
+    for (int member = 0; member < shape.n_prefix; ++member) {
+      if (shape.levels[member] != 2) return false;
+    }
+    return shape.lane_levels == 2;
+  }
+  SumScoreKernel score_of(const LevelShape& shape) const {
+    return has_two_levels(shape) ? score_two_levels[shape.n_prefix - 1] : score;
+  }
+  void information(const LevelModel& model, const SumCounts& counts, float, int first_lane, int last_lane,
+                   float* lower) const {
+    const auto kernel = has_two_levels(counts.shape) ? information_two_levels[counts.shape.n_prefix] : information_any;
+    kernel(model, counts, first_lane, last_lane, lower);
+  }
+};
+
 struct LevelKernels {
   // Number of survivors of the bound, for any number of classes.
   LevelScoreKernel score, score_three_classes;
@@ -303,6 +387,7 @@ struct LaneKernels {
   LevelKernels levels;
   PairedKernels paired;
   WideKernels wide;
+  SumKernels sums;
 
   ScoreKernel score_of(const LaneModel& model, bool polynomial, int n_parts, int n_prefix) const {
     const auto& polynomials = model.is_even ? score_even : score_polynomial;

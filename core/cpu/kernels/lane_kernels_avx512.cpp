@@ -35,6 +35,17 @@ struct WideSimd {
     return _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs, factors));
   }
 
+  using Ints = __m512i;  // 16 × i32
+  static Ints load_ints(const std::int32_t* x) { return _mm512_loadu_si512(x); }
+  static void store_ints(std::int32_t* target, Ints x) { _mm512_storeu_si512(target, x); }
+  static Ints set_int(std::int32_t x) { return _mm512_set1_epi32(x); }
+  static Ints sub_ints(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
+  static Floats as_floats(Ints a) { return _mm512_cvtepi32_ps(a); }
+  static Floats split_exponent(Floats x, Floats& mantissa) {
+    mantissa = _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    return _mm512_getexp_ps(x);
+  }
+
   static Floats set_float(float x) { return _mm512_set1_ps(x); }
   static Floats load_floats(const float* x) { return _mm512_loadu_ps(x); }
   static void store_floats(float* target, Floats x) { _mm512_storeu_ps(target, x); }

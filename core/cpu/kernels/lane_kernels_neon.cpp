@@ -56,6 +56,7 @@ struct NeonSimd {
   static Eight add_8(Eight a, Eight b) { return vaddq_u16(a, b); }
   static Eight widen_8(const std::uint8_t* bytes) { return vmovl_u8(vld1_u8(bytes)); }
   static void store_8(std::uint16_t* target, Eight x) { vst1q_u16(target, x); }
+  static void copy_8(std::uint16_t* target, const std::uint16_t* source) { vst1q_u16(target, vld1q_u16(source)); }
 
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
     return extract_bits_in_steps(word, mask);
@@ -224,6 +225,26 @@ struct NeonSimd {
     return {vcvtq_f32_u32(vmovl_u16(vget_low_u16(a))), vcvtq_f32_u32(vmovl_high_u16(a))};
   }
   static void put_in_order(Floats (&)[2]) {}
+
+  struct Ints {  // 8 × i32
+    int32x4_t low, high;
+  };
+  static Ints load_ints(const std::int32_t* x) { return {vld1q_s32(x), vld1q_s32(x + 4)}; }
+  static void store_ints(std::int32_t* target, Ints x) {
+    vst1q_s32(target, x.low);
+    vst1q_s32(target + 4, x.high);
+  }
+  static Ints set_int(std::int32_t x) { return {vdupq_n_s32(x), vdupq_n_s32(x)}; }
+  static Ints sub_ints(Ints a, Ints b) { return {vsubq_s32(a.low, b.low), vsubq_s32(a.high, b.high)}; }
+  static Floats as_floats(Ints a) { return {vcvtq_f32_s32(a.low), vcvtq_f32_s32(a.high)}; }
+  static Floats split_exponent(Floats x, Floats& mantissa) {
+    return {four_exponents(x.low, mantissa.low), four_exponents(x.high, mantissa.high)};
+  }
+  static float32x4_t four_exponents(float32x4_t x, float32x4_t& mantissa) {
+    const uint32x4_t bits = vreinterpretq_u32_f32(x);
+    mantissa = vreinterpretq_f32_u32(vorrq_u32(vandq_u32(bits, vdupq_n_u32(0x7fffff)), vdupq_n_u32(0x3f800000)));
+    return vcvtq_f32_s32(vsubq_s32(vreinterpretq_s32_u32(vshrq_n_u32(bits, 23)), vdupq_n_s32(127)));
+  }
 
   static Floats set_float(float x) { return {vdupq_n_f32(x), vdupq_n_f32(x)}; }
   static Floats load_floats(const float* x) { return {vld1q_f32(x), vld1q_f32(x + 4)}; }

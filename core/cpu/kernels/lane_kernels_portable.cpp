@@ -79,6 +79,7 @@ struct PortableSimd {
     return each_lane<Eight>([&](int i) { return bytes[i]; });
   }
   static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
+  static void copy_8(std::uint16_t* target, const std::uint16_t* source) { std::memcpy(target, source, 16); }
 
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
     return extract_bits_in_steps(word, mask);
@@ -205,6 +206,28 @@ struct PortableSimd {
   }
 
   static void put_in_order(Floats (&)[2]) {}
+
+  struct Ints {
+    std::int32_t lane[8];
+  };
+  static Ints load_ints(const std::int32_t* x) { return load_lanes<Ints>(x); }
+  static void store_ints(std::int32_t* target, const Ints& x) { std::memcpy(target, x.lane, sizeof x.lane); }
+  static Ints set_int(std::int32_t x) {
+    return each_lane<Ints>([&](int) { return x; });
+  }
+  static Ints sub_ints(const Ints& a, const Ints& b) {
+    return each_lane<Ints>([&](int i) { return a.lane[i] - b.lane[i]; });
+  }
+  static Floats as_floats(const Ints& a) {
+    return each_lane<Floats>([&](int i) { return static_cast<float>(a.lane[i]); });
+  }
+  static Floats split_exponent(const Floats& x, Floats& mantissa) {
+    return each_lane<Floats>([&](int i) {
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(x.lane[i]);
+      mantissa.lane[i] = std::bit_cast<float>((bits & 0x7fffff) | 0x3f800000);
+      return static_cast<float>(static_cast<int>(bits >> 23) - 127);
+    });
+  }
 
   static Floats set_float(float x) {
     return each_lane<Floats>([&](int) { return x; });

@@ -14,6 +14,10 @@ LevelData::LevelData(const SearchProblem& problem, const LaneKernels& kernels, S
 }
 
 void LevelData::make_model() {
+  if (problem_.planes.of_numbers) {
+    make_sum_model();
+    return;
+  }
   const std::span<const Index> sizes = problem_.planes.class_sizes;
   double n = 0;
   for (const Index size : sizes) n += static_cast<double>(size);
@@ -33,6 +37,19 @@ void LevelData::make_model() {
     model_.two_classes = make_lane_model(sizes, problem_.pseudocount, most_cells);
     model_.small_cells = make_small_cell_tables(sizes, problem_.pseudocount);
   }
+}
+
+void LevelData::make_sum_model() {
+  const std::size_t n_samples = static_cast<std::size_t>(problem_.planes.class_sizes[0]);
+  const double n = static_cast<double>(n_samples);
+  double squares = 0;
+  for (const std::int32_t t : problem_.planes.scores.first(n_samples)) squares += static_cast<double>(t) * t;
+  const double added = problem_.pseudocount / n;
+  model_.n_classes = 2;
+  model_.sums.per_square = static_cast<float>(1 / (squares * (1 + added)));
+  model_.sums.half_samples = static_cast<float>(n / 2);
+  model_.sums.least_rest = static_cast<float>(std::max(0.5 * added / (1 + added), 1e-30));
+  model_.sums.slack = static_cast<float>(1e-3 + 1e-6 * n / 2);
 }
 
 }  // namespace interplay

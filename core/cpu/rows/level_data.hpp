@@ -17,6 +17,7 @@ class LevelData : public LaneRows {
 
  private:
   void make_model();
+  void make_sum_model();
 
   const SearchProblem& problem_;
   LevelModel model_{};

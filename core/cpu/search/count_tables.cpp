@@ -1,17 +1,19 @@
 #include "interplay/count_tables.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "interplay/bit_planes.hpp"
 #include "kernels/tuple_counts.hpp"
+#include "rows/score_bits.hpp"
 
 namespace interplay {
 namespace {
 
 // Samples of each cell of some members with each level of one more.
 void split_cells(const BitPlanes& planes, Index row, const std::vector<Word>& cells, std::vector<Word>& split) {
-  const Index n_words = planes.n_words, n_levels = planes.n_levels[row];
+  const Index n_words = planes.n_words_once(), n_levels = planes.n_levels[row];
   split.resize(cells.size() * static_cast<std::size_t>(n_levels));
   Word* target = split.data();
   for (const Word* cell = cells.data(); cell < cells.data() + cells.size(); cell += n_words) {
@@ -35,13 +37,18 @@ void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index 
                   std::span<Index> counts) {
   if (tuples.empty()) return;
   const CountKernel count = count_kernel(level);
-  const Index n_classes = planes.n_classes(), last = dimensions - 1, n_levels = planes.n_levels[tuples[last]];
+  const Index cell_size = planes.cell_size(), n_words = planes.n_words_once();
+  const Index last = dimensions - 1, n_levels = planes.n_levels[tuples[last]];
+  std::optional<ScoreBits> score_bits;
+  if (planes.of_numbers) score_bits.emplace(planes);
   std::vector<std::vector<Word>> cells(static_cast<std::size_t>(dimensions));  // [m]: of the first m members
   cells[0].resize(static_cast<std::size_t>(planes.n_words));
   mask_all_samples(planes, cells[0].data());
+  cells[0].resize(static_cast<std::size_t>(n_words));
   std::vector<const Word*> of_last(static_cast<std::size_t>(n_levels));
   of_last[0] = cells[0].data();
-  std::vector<Count> found;
+  std::vector<Count> found, found_of_bits;
+  std::vector<Word> split;
   Index* table = counts.data();
   for (const Index* members = tuples.data(); members < tuples.data() + tuples.size(); members += dimensions) {
     Index shared = 0;
@@ -50,15 +57,29 @@ void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index 
     }
     for (Index m = shared; m < last; ++m) split_cells(planes, members[m], cells[m], cells[m + 1]);
     for (Index at = 1; at < n_levels; ++at) of_last[at] = planes.plane(members[last], at);
-    const Index n_prefix = static_cast<Index>(cells[last].size()) / planes.n_words, n_of_level = n_prefix * n_classes;
+    const Index n_prefix = static_cast<Index>(cells[last].size()) / n_words, n_of_level = n_prefix * cell_size;
     found.resize(static_cast<std::size_t>(n_levels * n_of_level));
-    count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), n_classes,
-           planes.n_words, found.data()});
+    if (score_bits) {
+      const Index n_masks = n_prefix * score_bits->n_masks();
+      split.resize(static_cast<std::size_t>(n_masks * n_words));
+      found_of_bits.resize(static_cast<std::size_t>(n_levels * n_masks));
+      score_bits->split(cells[last].data(), n_prefix, split.data());
+      count({split.data(), n_masks, of_last.data(), n_levels, planes.class_word_start.data(), 1, n_words,
+             found_of_bits.data()});
+      score_bits->join(found_of_bits.data(), n_levels * n_prefix, found.data());
+    } else {
+      count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), cell_size,
+             n_words, found.data()});
+    }
+    // A sum is signed.
+    const auto number = [&](Index i) {
+      return planes.of_numbers && i % 2 ? Index{static_cast<std::int32_t>(found[i])} : Index{found[i]};
+    };
     // The first were counted at any level.
     for (Index i = 0; i < n_of_level; ++i) {
-      Index* of_cell = table + i / n_classes * n_levels * n_classes + i % n_classes;
-      Index rest = found[i];
-      for (Index at = 1; at < n_levels; ++at) rest -= of_cell[at * n_classes] = found[at * n_of_level + i];
+      Index* of_cell = table + i / cell_size * n_levels * cell_size + i % cell_size;
+      Index rest = number(i);
+      for (Index at = 1; at < n_levels; ++at) rest -= of_cell[at * cell_size] = number(at * n_of_level + i);
       *of_cell = rest;
     }
     table += n_levels * n_of_level;

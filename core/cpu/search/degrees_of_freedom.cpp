@@ -11,7 +11,9 @@ constexpr Index kMostNumbers = Index{1} << 24;
 
 }  // namespace
 
-void DegreesOfFreedom::set_up(std::span<const TableMember> members, Index n_classes, bool has_stratum) {
+void DegreesOfFreedom::set_up(std::span<const TableMember> members, const BitPlanes& planes, bool has_stratum) {
+  of_numbers_ = planes.of_numbers;
+  const Index n_classes = planes.cell_size();  // a number outcome has one degree of freedom, as two classes have
   if (n_classes == n_classes_ && std::ranges::equal(members, given_)) return;
   given_.assign(members.begin(), members.end());
   n_classes_ = n_classes;
@@ -33,7 +35,7 @@ void DegreesOfFreedom::set_up(std::span<const TableMember> members, Index n_clas
   packed_.resize(static_cast<std::size_t>(n_words_));
   are_many_ = n_columns_ > kMostNumbers / n_entries_;
   columns_.clear();
-  if (are_many_) return;
+  if (are_many_ || of_numbers_) return;
   // A cell names a choice: of the members that are at a level from 1 on in it. Its column has the cells that agree.
   columns_.reserve(static_cast<std::size_t>(n_columns_ * n_words_));
   const auto level_in = [](Index cell, const TableMember& member) { return cell / member.inner % member.n_levels; };
@@ -54,7 +56,21 @@ void DegreesOfFreedom::set_up(std::span<const TableMember> members, Index n_clas
   }
 }
 
+Index DegreesOfFreedom::fewest_of_numbers(const Count* counts) const {
+  Index df = 0;
+  for (Index stratum = 0; stratum < n_strata_; ++stratum) {
+    Index left = full_of_stratum_;
+    for (Index cell = 0; cell < n_strata_ * n_cells_; ++cell) {
+      if (n_strata_ > 1 && cell / stratum_inner_ % n_strata_ != stratum) continue;
+      left -= counts[2 * cell] == 0;
+    }
+    df += std::max<Index>(left, 0);
+  }
+  return df;
+}
+
 Index DegreesOfFreedom::fewest(const Count* counts) {
+  if (of_numbers_) return fewest_of_numbers(counts);
   const Index n_all = n_strata_ * n_entries_;
   // Mostly no count is 0, and then no margin is.
   if (std::find(counts, counts + n_all, Count{0}) == counts + n_all) return full();

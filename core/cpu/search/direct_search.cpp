@@ -6,6 +6,7 @@
 #include "interplay/bit_planes.hpp"
 #include "interplay/tile_searcher.hpp"
 #include "kernels/tuple_counts.hpp"
+#include "rows/score_bits.hpp"
 #include "search/degrees_of_freedom.hpp"
 #include "search/survivor_sink.hpp"
 
@@ -31,7 +32,8 @@ class DirectSearcher final : public TileSearcher {
         sink_(sink),
         progress_(progress),
         k_(problem.tiles.dimensions),
-        n_classes_(planes_.n_classes()),
+        cell_size_(planes_.cell_size()),
+        n_words_(planes_.n_words_once()),
         positions_(static_cast<std::size_t>(k_)),
         members_(static_cast<std::size_t>(k_)),
         chosen_(static_cast<std::size_t>(k_)),
@@ -44,6 +46,7 @@ class DirectSearcher final : public TileSearcher {
     prefixes_[0].resize(static_cast<std::size_t>(planes_.n_words));
     mask_all_samples(planes_, prefixes_[0].data());
     ones_ = prefixes_[0].data();
+    if (planes_.of_numbers) score_bits_.emplace(planes_);
   }
 
   // Returns whether the whole tile was searched.
@@ -98,18 +101,23 @@ class DirectSearcher final : public TileSearcher {
     if (const EveryMember* rule = problem_.every_member) {
       std::vector<TableMember> members;
       for (const Position& position : positions_) members.push_back({position.n_levels, position.inner});
-      degrees_of_freedom_.set_up(members, n_classes_, rule->has_stratum);
+      degrees_of_freedom_.set_up(members, planes_, rule->has_stratum);
     }
     contrast_ = problem_.blocks.order[last.begin] >= planes_.n_vars;
-    const Index per_variable = (last.n_levels - 1) * n_prefix_ * n_classes_;
-    batch_ = std::clamp<Index>(kMaxPlaneCounts / per_variable, 1, last.end - last.begin);
+    const Index per_variable = (last.n_levels - 1) * n_prefix_ * cell_size_;
+    const Index counted = score_bits_ ? per_variable / cell_size_ * score_bits_->n_masks() : per_variable;
+    batch_ = std::clamp<Index>(kMaxPlaneCounts / std::max(per_variable, counted), 1, last.end - last.begin);
     last_planes_.resize(static_cast<std::size_t>(batch_ * (last.n_levels - 1)));
     plane_counts_.resize(static_cast<std::size_t>(batch_ * per_variable));
-    prefix_counts_.resize(static_cast<std::size_t>(n_prefix_ * n_classes_));
-    counts_.resize(static_cast<std::size_t>(n_cells_ * n_classes_));
+    if (score_bits_) {
+      split_.resize(static_cast<std::size_t>(n_prefix_ * score_bits_->n_masks() * n_words_));
+      split_counts_.resize(static_cast<std::size_t>(std::max(batch_ * counted, n_prefix_ * score_bits_->n_masks())));
+    }
+    prefix_counts_.resize(static_cast<std::size_t>(n_prefix_ * cell_size_));
+    counts_.resize(static_cast<std::size_t>(n_cells_ * cell_size_));
     summed_.resize(counts_.size());
     for (Index m = 1; m < k_; ++m) {
-      prefixes_[m].resize(static_cast<std::size_t>(positions_[m].outer * planes_.n_words));
+      prefixes_[m].resize(static_cast<std::size_t>(positions_[m].outer * n_words_));
     }
   }
 
@@ -146,7 +154,7 @@ class DirectSearcher final : public TileSearcher {
 
   // Cells of places 0…m from those of 0…m−1: AND with each level of the variable at m.
   void extend_prefix(Index m) {
-    const Index n_words = planes_.n_words;
+    const Index n_words = n_words_;
     const Index n_levels = positions_[m].n_levels;
     const Word* parent = prefixes_[m].data();
     Word* child = prefixes_[m + 1].data();
@@ -167,31 +175,40 @@ class DirectSearcher final : public TileSearcher {
   // Count and score the fixed prefix with every variable of the last block from `begin` on.
   void meet_last(Index begin) {
     const Position& last = positions_[k_ - 1];
-    CountJob job{prefixes_[k_ - 1].data(),        n_prefix_,  &ones_,          1,
-                 planes_.class_word_start.data(), n_classes_, planes_.n_words, prefix_counts_.data()};
-    count_(job);
-    prefix_information_ = information(*last.summed_over, prefix_counts_.data(), n_prefix_, n_classes_);
+    if (score_bits_) score_bits_->split(prefixes_[k_ - 1].data(), n_prefix_, split_.data());
+    count_prefix(&ones_, 1, prefix_counts_.data());
+    prefix_information_ = information(*last.summed_over, prefix_counts_.data(), n_prefix_, cell_size_);
     for (Index first = begin; first < last.end && !stopped_; first += batch_) {
-      meet_batch(job, first, std::min(first + batch_, last.end));
+      meet_batch(first, std::min(first + batch_, last.end));
       stopped_ = progress_.stop.load(std::memory_order_relaxed);
     }
   }
 
-  void meet_batch(CountJob job, Index begin, Index end) {
+  // The cells of the prefix met with planes: n_planes * n_prefix_ cells.
+  void count_prefix(const Word* const* planes, Index n_planes, Count* cells) {
+    if (!score_bits_) {
+      count_({prefixes_[k_ - 1].data(), n_prefix_, planes, n_planes, planes_.class_word_start.data(), cell_size_,
+              n_words_, cells});
+      return;
+    }
+    count_({split_.data(), n_prefix_ * score_bits_->n_masks(), planes, n_planes, planes_.class_word_start.data(), 1,
+            n_words_, split_counts_.data()});
+    score_bits_->join(split_counts_.data(), n_planes * n_prefix_, cells);
+  }
+
+  void meet_batch(Index begin, Index end) {
     const Index per_variable = positions_[k_ - 1].n_levels - 1;
-    job.planes = last_planes_.data();
-    job.n_planes = 0;
-    job.counts = plane_counts_.data();
+    Index n_planes = 0;
     for (Index i = begin; i < end; ++i) {
       for (Index level = 1; level <= per_variable; ++level) {
-        last_planes_[job.n_planes++] = planes_.plane(problem_.blocks.order[i], level);
+        last_planes_[n_planes++] = planes_.plane(problem_.blocks.order[i], level);
       }
     }
-    count_(job);
+    count_prefix(last_planes_.data(), n_planes, plane_counts_.data());
     for (Index i = begin; i < end; ++i) {
       chosen_[k_ - 1] = i;
       members_[k_ - 1] = problem_.blocks.order[i];
-      gather_cells(plane_counts_.data() + (i - begin) * per_variable * n_prefix_ * n_classes_);
+      gather_cells(plane_counts_.data() + (i - begin) * per_variable * n_prefix_ * cell_size_);
       score();
     }
     tuples_ += static_cast<std::uint64_t>(end - begin);
@@ -200,15 +217,15 @@ class DirectSearcher final : public TileSearcher {
   // The counts of all cells, the last variable's levels side by side; level 0 by subtraction.
   void gather_cells(const Count* of_planes) {
     const Index n_levels = positions_[k_ - 1].n_levels;
-    const Index per_plane = n_prefix_ * n_classes_;
+    const Index per_plane = n_prefix_ * cell_size_;
     for (Index r = 0; r < n_prefix_; ++r) {
-      for (Index q = 0; q < n_classes_; ++q) {
-        const Index source = r * n_classes_ + q;
-        Count* cell = counts_.data() + r * n_levels * n_classes_ + q;
+      for (Index q = 0; q < cell_size_; ++q) {
+        const Index source = r * cell_size_ + q;
+        Count* cell = counts_.data() + r * n_levels * cell_size_ + q;
         Count rest = prefix_counts_[source];
         for (Index level = 1; level < n_levels; ++level) {
           const Count n = of_planes[(level - 1) * per_plane + source];
-          cell[level * n_classes_] = n;
+          cell[level * cell_size_] = n;
           rest -= n;
         }
         *cell = rest;
@@ -226,7 +243,7 @@ class DirectSearcher final : public TileSearcher {
       for (Index m = 0; m < k_; ++m) offer(m, value);
       return;
     }
-    const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, n_classes_);
+    const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, cell_size_);
     if (!contrast_) {  // a contrast variable neither helps nor hurts a real one
       for (Index m = 0; m + 1 < k_; ++m) offer(m, tables_.to_bits(whole - information_without(m)));
     }
@@ -234,7 +251,7 @@ class DirectSearcher final : public TileSearcher {
   }
 
   void list_if_every_gains(const EveryMember& rule) {
-    const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, n_classes_);
+    const Fixed whole = information(tables_.of_tuple(), counts_.data(), n_cells_, cell_size_);
     SmallestGain smallest;
     for (Index m = k_ - 1; m >= 0; --m) {
       if (!rule.asks(m)) continue;
@@ -262,7 +279,7 @@ class DirectSearcher final : public TileSearcher {
   }
 
   Fixed sum_over(const Position& at) {
-    return summed_information(*at.summed_over, counts_.data(), at.outer, at.n_levels, at.inner, n_classes_,
+    return summed_information(*at.summed_over, counts_.data(), at.outer, at.n_levels, at.inner, cell_size_,
                               summed_.data());
   }
 
@@ -278,7 +295,9 @@ class DirectSearcher final : public TileSearcher {
   SurvivorSink& sink_;
   SearchProgress& progress_;
   const Index k_;
-  const Index n_classes_;
+  const Index cell_size_;  // numbers of a cell
+  const Index n_words_;    // of a mask of samples
+  std::optional<ScoreBits> score_bits_;  // of a number outcome
 
   std::vector<Position> positions_;
   std::vector<Index> members_;               // row numbers of the tuple at hand
@@ -293,9 +312,11 @@ class DirectSearcher final : public TileSearcher {
   std::uint64_t tuples_ = 0;
 
   std::vector<const Word*> last_planes_;
-  std::vector<Count> plane_counts_;   // last_planes * n_prefix * n_classes
-  std::vector<Count> prefix_counts_;  // n_prefix * n_classes
-  std::vector<Count> counts_;         // n_cells * n_classes
+  std::vector<Count> plane_counts_;   // last_planes * n_prefix * cell_size
+  std::vector<Count> prefix_counts_;  // n_prefix * cell_size
+  std::vector<Count> counts_;         // n_cells * cell_size
+  std::vector<Word> split_;           // of a number outcome: the cells of the prefix, each with each bit of the scores
+  std::vector<Count> split_counts_;   // and these met with planes
   std::vector<Count> summed_;         // scratch
   Fixed prefix_information_ = 0;
   DegreesOfFreedom degrees_of_freedom_;  // if every member must gain

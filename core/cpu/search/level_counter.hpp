@@ -7,8 +7,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 #include <vector>
 
+#include "interplay/score_digits.hpp"
 #include "rows/level_data.hpp"
 #include "rows/restricted_rows.hpp"
 #include "search/level_forms.hpp"
@@ -42,6 +45,7 @@ class LevelCounter {
       most_in_segment_ = std::max(most_in_segment_, in_words(of_class.front().n_samples) * 64);
     }
     list_.resize(most_in_segment_ + kListMultiple);
+    if constexpr (is_of_sums) find_runs();
   }
 
   // Whether a class has one segment, so that its lists are counted at once.
@@ -87,9 +91,17 @@ class LevelCounter {
   }
 
  private:
+  static constexpr bool is_of_sums = std::is_same_v<Form, SumForm>;
+
   // The samples of a class and segment that have a mask and a level, listed.
   struct Listed {
     Index begin, n_padded;
+  };
+
+  // Of a number outcome: the runs of equal digits in a segment of an order.
+  struct SegmentRuns {
+    std::vector<std::int32_t> begin, digit;
+    RunEdges edges() const { return {static_cast<int>(begin.size()), begin.data(), digit.data()}; }
   };
 
   // One of these.
@@ -126,8 +138,11 @@ class LevelCounter {
                    Count* ones) {
     const Index n_places = places.end - places.begin;
     const Index most = n_places * (most_in_segment_ + (places.n_levels - 1) * kListMultiple) + most_in_segment_;
-    lists_.resize(n_classes_ * (most + kListMultiple));
+    lists_.resize(n_classes_ * (most + kListMultiple + (is_of_sums ? places.n_lists() * most_runs_ * kRunMultiple : 0)));
     listed_.clear();
+    if constexpr (is_of_sums) {
+      run_ends_.resize(static_cast<std::size_t>(n_classes_ * places.n_lists() * most_runs_));
+    }
     Index at = 0;
     for (Index q = 0; q < n_classes_; ++q) {
       const RowSegment& of = segment_of(q, segment);
@@ -136,20 +151,95 @@ class LevelCounter {
       for (Index place = places.begin; place < places.end; ++place) {
         for (Index level = 1; level < places.n_levels; ++level, of_list += places.n_masks * n_vectors_) {
           const Word* plane = (place < 0 ? mask : plane_at(place, level)) + of.first_word;
-          LaneCount* list = lists_.data() + at;
+          LaneCount* list = is_of_sums ? list_.data() : lists_.data() + at;
           const Index n = restricted ? kernels_.list_within(plane, mask + of.first_word, n_words, restricted[q].n_bytes,
                                                             restricted[q].n_samples, list)
                                      : kernels_.list_samples(plane, mask + of.first_word, n_words,
                                                              static_cast<LaneCount>(of.n_samples), list);
-          Form::add_ones(q, n, of_list);
-          listed_.push_back({at, padded(n)});
-          at += padded(n);
+          if constexpr (is_of_sums) {
+            at += list_runs(q, segment, plane, mask + of.first_word, n_words,
+                            restricted ? restricted[q].n_samples : static_cast<LaneCount>(of.n_samples), at, of_list);
+          } else {
+            Form::add_ones(q, n, of_list);
+            listed_.push_back({at, padded(n)});
+            at += padded(n);
+          }
         }
       }
     }
   }
 
+  // Cut the list at hand into runs, behind the `at` entries of the lists before it; returns how many entries these are.
+  Index list_runs(Index q, Index segment, const Word* plane, const Word* mask, Index n_words, LaneCount padding,
+                  Index at, Count* ones) {
+    const SegmentRuns& runs = runs_of(q, segment);
+    std::int32_t* ends = run_ends_.data() + static_cast<Index>(listed_.size()) * most_runs_;
+    const RunSums found = kernels_.sums.list_runs(plane, mask, n_words, runs.edges(), list_.data(), padding,
+                                                  lists_.data() + at, ends);
+    listed_.push_back({at, found.n_samples});
+    const Index sum = weight_[q] * found.digits + (q == 0 ? lowest_ * found.n_samples : 0);
+    if (q == 0) ones[0] += static_cast<Count>(found.n_samples);
+    ones[1] += static_cast<Count>(sum);
+    return ends[runs.begin.size() - 1];
+  }
+
+  // Counts and sums of the listed samples, order after order.
+  void sum_listed(const Places& places, Index i, Index segment, const RestrictedRows* restricted, Target target) {
+    const Index n_lists = places.n_lists(), vector_size = pattern_size_ / n_vectors_;
+    alignas(64) std::array<LaneCount, kLanes> counts;
+    alignas(64) std::array<std::int32_t, kLanes> sums;
+    for (Index of_register = places.first_register; of_register < n_registers_; ++of_register) {
+      for (Index q = 0; q < n_classes_; ++q) {
+        const Word* rows = restricted ? restricted[q].of_register(of_register)
+                                      : rows_ + of_register * data_.layout().n_words + segment_of(q, segment).start;
+        const SegmentRuns& runs = runs_of(q, segment);
+        const SumPart part{static_cast<std::int32_t>(weight_[q]),
+                           static_cast<std::int32_t>(weight_[q] * runs.digit[0] + (q == 0 ? lowest_ : 0)), q == 0,
+                           segment == 0};
+        for (Index list = 0; list < n_lists; ++list) {
+          const Listed& listed = listed_[static_cast<std::size_t>(q * n_lists + list)];
+          const std::int32_t* ends = run_ends_.data() + (q * n_lists + list) * most_runs_;
+          kernels_.sums.sum_lanes(rows, lists_.data() + listed.begin,
+                                  {static_cast<int>(runs.begin.size()), ends, runs.digit.data(), listed.n_padded},
+                                  counts.data(), sums.data());
+          Lane* of_counts = target.counts + start_of(places, list, i, of_register);
+          kernels_.sums.put(counts.data(), sums.data(), part, runs_, of_counts, of_counts + vector_size);
+        }
+      }
+    }
+  }
+
+  // The runs of each order and segment, from the digits of the scores.
+  void find_runs() {
+    const ScoreDigits digits(planes_);
+    lowest_ = digits.lowest();
+    for (Index q = 0; q < n_classes_; ++q) {
+      weight_.push_back(digits.weight(q));
+      const std::int32_t* scores = planes_.scores.data() + q * planes_.class_sizes[0];
+      std::vector<SegmentRuns>& of_order = digit_runs_.emplace_back();
+      for (const RowSegment& segment : segments_[q]) {
+        SegmentRuns& runs = of_order.emplace_back();
+        for (Index sample = 0; sample < segment.n_samples; ++sample, ++scores) {
+          const std::int32_t digit = static_cast<std::int32_t>(digits.of(q, *scores));
+          if (!runs.digit.empty() && runs.digit.back() == digit) continue;
+          runs.begin.push_back(static_cast<std::int32_t>(sample));
+          runs.digit.push_back(digit);
+        }
+        most_runs_ = std::max(most_runs_, static_cast<Index>(runs.begin.size()));
+      }
+    }
+  }
+  const SegmentRuns& runs_of(Index q, Index segment) const { return digit_runs_[q][segment]; }
+
   void count_listed(const Places& places, Index i, Index segment, const RestrictedRows* restricted, Target target) {
+    if constexpr (is_of_sums) {
+      sum_listed(places, i, segment, restricted, target);
+    } else {
+      count_classes(places, i, segment, restricted, target);
+    }
+  }
+
+  void count_classes(const Places& places, Index i, Index segment, const RestrictedRows* restricted, Target target) {
     const Index n_lists = places.n_lists();
     if constexpr (Form::has_bytes) {
       // Longer lists are counted class after class, so that the rows of one stay in the fastest cache.
@@ -246,6 +336,12 @@ class LevelCounter {
   std::vector<RestrictedRows> restricted_;           // [segment][mask][class]
   AlignedBuffer<Word> restricted_rows_;
   Word* next_restricted_ = nullptr;
+
+  // Of a number outcome.
+  std::vector<std::vector<SegmentRuns>> digit_runs_;  // [order][segment]
+  std::vector<Index> weight_;                         // of the digit of each order
+  Index lowest_ = 0, most_runs_ = 1;
+  std::vector<std::int32_t> run_ends_;                // [order][variable][level] * most_runs_
 };
 
 }  // namespace interplay

@@ -97,4 +97,17 @@ struct WideForm {
   }
 };
 
+// A number outcome: a count and a sum of scores.
+struct SumForm {
+  using Job = SumScoreJob;
+  static Index n_vectors(Index) { return 2; }
+  static constexpr bool has_polynomials = false;
+  static constexpr bool has_bytes = false;
+
+  static const SumKernels& bounds(const LaneKernels& kernels) { return kernels.sums; }
+  static SumScoreKernel score_of(const LaneKernels& kernels, const LevelModel&, const LevelShape& shape, bool) {
+    return kernels.sums.score_of(shape);
+  }
+};
+
 }  // namespace interplay

@@ -146,7 +146,7 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
     const std::size_t n_pointers = static_cast<std::size_t>(n_vectors_ * shape.n_patterns);
     with_lane_.resize(n_pointers);
     prefix_cells_.resize(n_pointers);
-    scratch_.resize(planes_.n_classes() * shape.n_patterns * shape.lane_levels * 16);
+    scratch_.resize(planes_.cell_size() * shape.n_patterns * shape.lane_levels * 16);
     job_.counts.with_lane = with_lane_.data();
     job_.counts.prefix_cells = prefix_cells_.data();
     job_.counts.scratch = scratch_.data();
@@ -307,6 +307,12 @@ std::unique_ptr<TileSearcher> make_wide_searcher(const SearchProblem& problem, c
                                                  const LevelData& data, const LaneKernels& kernels, SurvivorSink& sink,
                                                  SearchProgress& progress) {
   return std::make_unique<LevelSearcher<WideForm>>(problem, tables, data, kernels, sink, progress);
+}
+
+std::unique_ptr<TileSearcher> make_sum_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                const LevelData& data, const LaneKernels& kernels, SurvivorSink& sink,
+                                                SearchProgress& progress) {
+  return std::make_unique<LevelSearcher<SumForm>>(problem, tables, data, kernels, sink, progress);
 }
 
 }  // namespace interplay

@@ -20,4 +20,9 @@ std::unique_ptr<TileSearcher> make_wide_searcher(const SearchProblem& problem, c
                                                  const LevelData& data, const LaneKernels& kernels, SurvivorSink& sink,
                                                  SearchProgress& progress);
 
+// Of a number outcome.
+std::unique_ptr<TileSearcher> make_sum_searcher(const SearchProblem& problem, const InformationTables& tables,
+                                                const LevelData& data, const LaneKernels& kernels, SurvivorSink& sink,
+                                                SearchProgress& progress);
+
 }  // namespace interplay

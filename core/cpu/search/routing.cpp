@@ -21,7 +21,7 @@ constexpr double kMinPseudocount = 1e-6;
 }  // namespace
 
 const char* name_of(Searcher searcher) {
-  constexpr const char* names[] = {"none", "triples", "pairs", "singles", "levels", "wide", "direct"};
+  constexpr const char* names[] = {"none", "triples", "pairs", "singles", "levels", "wide", "sums", "direct"};
   return names[static_cast<int>(searcher)];
 }
 
@@ -42,6 +42,10 @@ Routing::Routing(const SearchProblem& problem, bool direct_only) : problem_(prob
   static_assert(kMaxFastDimensions == 5, "max_block_size knows tables over two or three places");
   const std::span<const Index> sizes = problem.planes.class_sizes;
   if (direct_only || problem.statistic || k_ < 2 || k_ > kMaxFastDimensions) return;
+  if (problem.planes.of_numbers) {
+    sum_lanes_ = true;
+    return;
+  }
   if (problem.pseudocount < kMinPseudocount || static_cast<int>(sizes.size()) > kMaxLevelClasses) return;
   const bool is_large = *std::max_element(sizes.begin(), sizes.end()) > kMaxFastClassSize;
   two_level_lanes_ = !is_large && sizes.size() == 2;
@@ -57,7 +61,8 @@ Searcher Routing::searcher_of(const std::int32_t* tile) const {
     if (takes_singles_too) return Searcher::singles;
   }
   const bool has_lanes = has_few_cells(tile) && last_prefix_vars_at_a_time(problem_, tile) > 0;
-  return !has_lanes ? Searcher::direct : wide_lanes_ ? Searcher::wide : Searcher::levels;
+  if (!has_lanes) return Searcher::direct;
+  return sum_lanes_ ? Searcher::sums : wide_lanes_ ? Searcher::wide : Searcher::levels;
 }
 
 bool Routing::wants_smaller_blocks(const std::int32_t* tile) const {
@@ -73,8 +78,8 @@ bool Routing::has_two_levels(const std::int32_t* tile) const {
 
 // Few enough, and of few enough levels, for lanes of any levels; tables that fit are another matter.
 bool Routing::has_few_cells(const std::int32_t* tile) const {
-  if (!level_lanes_ && !wide_lanes_) return false;
-  Index n_counts = problem_.planes.n_classes();
+  if (!level_lanes_ && !wide_lanes_ && !sum_lanes_) return false;
+  Index n_counts = problem_.planes.cell_size();
   for (Index place = 0; place < k_; ++place) {
     const Index n_levels = problem_.block_levels(tile, place);
     n_counts *= n_levels;

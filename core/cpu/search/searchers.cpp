@@ -41,6 +41,8 @@ std::unique_ptr<TileSearcher> Searchers::make(Searcher searcher) {
       return make_level_searcher(problem_, tables_, rows_.of_levels(), kernels, sink_, progress_);
     case Searcher::wide:
       return make_wide_searcher(problem_, tables_, rows_.of_levels(), kernels, sink_, progress_);
+    case Searcher::sums:
+      return make_sum_searcher(problem_, tables_, rows_.of_levels(), kernels, sink_, progress_);
     default:
       return make_direct_searcher(problem_, tables_, level_, sink_, progress_);
   }

@@ -22,7 +22,7 @@ SurvivorScorer::SurvivorScorer(const SearchProblem& problem, const InformationTa
       job_(job),
       offset_of_(problem.planes.class_sizes, problem.pseudocount),
       k_(n_prefix + n_parts),
-      n_classes_(problem.planes.n_classes()),
+      cell_size_(problem.planes.cell_size()),
       n_groups_(static_cast<Index>(problem.partner_cells.size())) {
   for (int part = 0; part < n_parts; ++part) {
     job.without_part[part] = without_part[part].data();
@@ -39,16 +39,16 @@ void SurvivorScorer::start_tile(const Levels& levels) {
   for (int member = 0; member < k_; ++member) (member < n_prefix ? n_patterns_ : n_layers_) *= levels[member];
   const Index n_cells = n_patterns_ * n_layers_;
   for (int member = 0; member < k_; ++member) group_[member] = problem_.group_of(n_cells / levels[member]);
-  offset_ = offset_of_(n_cells);
+  offset_ = problem_.planes.of_numbers ? 0.0 : offset_of_(n_cells);
   if (every_) {
     std::array<TableMember, kMaxFastDimensions> members{};
     Index inner = 1;
     for (int member = 0; member < k_; inner *= levels[member], ++member) members[member] = {levels[member], inner};
-    degrees_of_freedom_.set_up(std::span(members).first(k_), n_classes_, every_->has_stratum);
+    degrees_of_freedom_.set_up(std::span(members).first(k_), problem_.planes, every_->has_stratum);
     job_.more_if_no_zero = rounded_down(every_->of_df(degrees_of_freedom_.full()) - every_->least());
   }
   transformed_.resize(static_cast<std::size_t>(n_cells));
-  cells_.resize(static_cast<std::size_t>(n_cells * n_classes_));
+  cells_.resize(static_cast<std::size_t>(n_cells * cell_size_));
   summed_.resize(cells_.size());
 }
 
@@ -70,13 +70,13 @@ void SurvivorScorer::set_member(int member, Index row, const float* without) {
 }
 
 float SurvivorScorer::information_of_prefix() const {
-  const Fixed fixed = information(tables_.summed_over(levels_[n_prefix]), cells_.data(), n_patterns_, n_classes_);
+  const Fixed fixed = information(tables_.summed_over(levels_[n_prefix]), cells_.data(), n_patterns_, cell_size_);
   return difference_rounded_down(tables_.to_bits(fixed), offset_);
 }
 
 // Offer the gains of the members by the tuple whose cells are gathered.
 void SurvivorScorer::offer_members(int first, int lane) {
-  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, n_classes_);
+  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, cell_size_);
   const double most = tables_.to_bits(whole) - offset_;
   Index inner = 1;
   for (int member = 0; member < k_; inner *= levels_[member], ++member) {
@@ -95,7 +95,7 @@ void SurvivorScorer::list_if_every_gains(int lane, double bound) {
     needed = every_->of_df(degrees_of_freedom_.fewest(cells_.data()));
     if (!every_may_gain(lane, bound, needed)) return;
   }
-  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, n_classes_);
+  const Fixed whole = information(tables_.of_tuple(), cells_.data(), n_patterns_ * n_layers_, cell_size_);
   if (!every_may_gain(lane, tables_.to_bits(whole) - offset_, needed)) return;
   SmallestGain smallest;
   Index inner = 1;
@@ -111,7 +111,7 @@ void SurvivorScorer::list_if_every_gains(int lane, double bound) {
 double SurvivorScorer::gain_of(int member, Index inner, Fixed whole) {
   const Index n_levels = levels_[member], outer = n_patterns_ * n_layers_ / (inner * n_levels);
   const Fixed without = summed_information(tables_.summed_over(n_levels), cells_.data(), outer, n_levels, inner,
-                                           n_classes_, summed_.data());
+                                           cell_size_, summed_.data());
   return tables_.to_bits(whole - without);
 }
 

@@ -127,7 +127,7 @@ class SurvivorScorer {
       }
       if (n_layers > 1) patterns_to_cells(transformed_.data(), n_prefix, k_, levels_of);
       for (Index cell = 0; cell < n_cells; ++cell) {
-        form.set_cell(t, transformed_[cell], cells_.data() + cell * n_classes_);
+        form.set_cell(t, transformed_[cell], cells_.data() + cell * cell_size_);
       }
     }
   }
@@ -175,7 +175,7 @@ class SurvivorScorer {
   LanesToBeat& job_;
   const InformationOffset offset_of_;
   const int k_;
-  const Index n_classes_, n_groups_;
+  const Index cell_size_, n_groups_;
 
   Levels levels_{}, group_{};            // by member
   DegreesOfFreedom degrees_of_freedom_;  // if every member must gain

@@ -35,6 +35,8 @@ constexpr TileWork cost_of_work(Searcher searcher, bool two_classes) {
       return {44, 2.8, 1.0, two_classes ? 0.08 : 0.23};
     case Searcher::wide:  // like levels: 2D to 4D of 70 000 to 200 000 samples take 0.94 to 1.14 times as long, one 1.5
       return {44, 2.8, 1.0, 0.23};
+    case Searcher::sums:
+      return {44, 2.8, 1.6, 0.08};
     default:
       return {20, 0.14, 0, 1.33};
   }
@@ -80,10 +82,11 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
     n_samples += static_cast<double>(size);
     n_words += in_steps(static_cast<double>(size) / 64, static_cast<double>(kWordsPerBlock));
   }
-  const double n_classes = static_cast<double>(problem.planes.n_classes());
+  const double n_classes = static_cast<double>(problem.planes.cell_size());
   const Index n_parts = searcher == Searcher::triples ? 3 : searcher == Searcher::pairs ? 2 : 1;
   const Index n_prefix = searcher == Searcher::direct ? k : k - n_parts;
-  const bool is_of_levels = searcher == Searcher::levels || searcher == Searcher::wide;
+  const bool is_of_levels =
+      searcher == Searcher::levels || searcher == Searcher::wide || searcher == Searcher::sums;
   // Patterns to be counted: a level from 1 on for each member of the prefix.
   double n_cells = 1, n_patterns = 1, n_prefix_cells = 1;
   Index lane_levels = 2;
@@ -123,7 +126,7 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
 double Routing::cost_of(const std::int32_t* tile) const {
   const Searcher searcher = searcher_of(tile);
   const TileWork work = work_of(problem_, tile, searcher);
-  const TileWork cost = cost_of_work(searcher, problem_.planes.n_classes() == 2);
+  const TileWork cost = cost_of_work(searcher, problem_.planes.cell_size() == 2);
   const double sum = cost.visits * work.visits + cost.words * work.words + cost.rows * work.rows;
   return std::max(std::round(sum + cost.scored * work.scored), 1.0);
 }

@@ -21,7 +21,7 @@ inline constexpr Index kMaxTableCounts = Index{1} << 23;
 // Counts with a register of lanes in the largest table over any levels, for each variable of the prefix's last place.
 inline Index table_counts_of_last_var(const SearchProblem& problem, const std::int32_t* tile) {
   const Index n_prefix = problem.tiles.dimensions - 1;
-  Index n_counts = problem.planes.n_classes() * kLanes;
+  Index n_counts = problem.planes.cell_size() * kLanes;
   for (Index m = 0; m < n_prefix; ++m) {
     n_counts *= problem.block_levels(tile, m) - 1;
     if (m > 0 && m + 1 < n_prefix) n_counts *= problem.block_size(tile, m);

@@ -83,7 +83,12 @@ bool search_tiles(const SearchProblem& problem, const SearchOptions& options, co
   const Index n_tiles = problem.tiles.size();
   if (n_tiles == 0) return true;
   const std::vector<Index> levels = distinct_levels(problem);
-  const InformationTables tables(problem.planes.class_sizes, problem.pseudocount, levels, most_cells(problem));
+  const InformationTables tables =
+      problem.planes.of_numbers
+          ? InformationTables(std::make_unique<SumInformation>(
+                problem.planes.scores.first(static_cast<std::size_t>(problem.planes.class_sizes[0])),
+                problem.pseudocount))
+          : InformationTables(problem.planes.class_sizes, problem.pseudocount, levels, most_cells(problem));
   const Routing routing(problem, options.direct_only);
   SharedRows rows(problem, options.simd_level);
 

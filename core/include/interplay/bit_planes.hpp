@@ -7,7 +7,7 @@ namespace interplay {
 
 // Set the bits of rows [first_row, last_row).
 // codes: IN n_rows * n_samples, level of each sample; below the row's number of levels
-// sample_order: IN n_samples, the samples of class 0, then of class 1, …
+// sample_order: IN the samples of class 0, then of class 1, …; of a number outcome all samples once per order
 // words: OUT n_planes * n_words, zeroed by the caller
 void pack_bit_planes(std::span<const std::uint8_t> codes, std::span<const Index> sample_order,
                      std::span<const Index> class_sizes, std::span<const Index> class_word_start,

@@ -8,11 +8,11 @@
 namespace interplay {
 
 // Who searches a tile, the fastest first: lanes are triples, pairs or single variables of two levels, with two classes;
-// or variables of any levels, with any classes; the same with counts wide enough for many samples; or there are no
-// lanes.
-enum class Searcher : std::uint8_t { none, triples, pairs, singles, levels, wide, direct };
-inline constexpr Searcher kSearchers[] = {Searcher::triples, Searcher::pairs, Searcher::singles,
-                                          Searcher::levels,  Searcher::wide,  Searcher::direct};
+// or variables of any levels, with any classes; the same with counts wide enough for many samples; the same with sums,
+// of a number outcome; or there are no lanes.
+enum class Searcher : std::uint8_t { none, triples, pairs, singles, levels, wide, sums, direct };
+inline constexpr Searcher kSearchers[] = {Searcher::triples, Searcher::pairs, Searcher::singles, Searcher::levels,
+                                          Searcher::wide,    Searcher::sums,  Searcher::direct};
 
 const char* name_of(Searcher searcher);
 
@@ -47,7 +47,7 @@ class Routing {
   const SearchProblem& problem_;
   Index k_;
   // Whether these searchers can take any tile.
-  bool two_level_lanes_ = false, level_lanes_ = false, wide_lanes_ = false;
+  bool two_level_lanes_ = false, level_lanes_ = false, wide_lanes_ = false, sum_lanes_ = false;
 };
 
 }  // namespace interplay

@@ -16,6 +16,9 @@ using Index = std::int64_t;
 inline constexpr Index kWordsPerBlock = 8;
 
 // Bits of every level but level 0, samples grouped by decision class (see BitPlanes in arrays.py).
+//
+// A number outcome has no classes. Its samples come once per *order*, sorted by a digit of their integer scores (see
+// rows/score_digits.hpp), and orders stand where classes stand: each has its words, and all samples.
 struct BitPlanes {
   std::span<const Word> words;              // n_planes * n_words
   Index n_words;                            // words in one plane
@@ -24,9 +27,17 @@ struct BitPlanes {
   std::span<const Index> class_word_start;  // n_classes + 1
   std::span<const Index> class_sizes;       // n_classes
   Index n_vars;                             // rows from here on are contrast variables
+  bool of_numbers = false;                  // the outcome is a number: orders in place of classes
+  std::span<const std::int32_t> scores{};   // then n_orders * n_samples, the score of each sample in each order
+  Index radix = 0;                          // then of the digits
 
   Index n_rows() const { return static_cast<Index>(n_levels.size()); }
   Index n_classes() const { return static_cast<Index>(class_sizes.size()); }
+  // Numbers that are kept of a cell: the samples of each class, or the samples and the sum of their scores. A sum is
+  // kept modulo 2³², as its bits.
+  Index cell_size() const { return of_numbers ? 2 : n_classes(); }
+  // Samples, each once; words of a plane that hold each sample once.
+  Index n_words_once() const { return of_numbers ? class_word_start[1] : n_words; }
   // The plane of `level` (1, 2, …) of variable `row`.
   const Word* plane(Index row, Index level) const { return words.data() + (plane_start[row] + level - 1) * n_words; }
 };

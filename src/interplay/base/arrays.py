@@ -206,6 +206,11 @@ class BitPlanes:
     class_sizes : (n_classes,) int64
     n_vars : int
         Real variables; the rows after them are contrast variables.
+    scores : (n_orders, n_samples) int32, optional
+        Of a number outcome, which has no classes: samples come once per *order*, and orders stand where classes stand.
+        The integer score of each sample in each order; empty, (0, n_samples), where planes are still to come.
+    radix : int
+        Base of the digits by which samples of an order are sorted, see `interplay.codes.search_scores`.
     """
 
     words: WordArray
@@ -214,10 +219,27 @@ class BitPlanes:
     class_word_start: IntArray
     class_sizes: IntArray
     n_vars: int
+    scores: npt.NDArray[np.int32] | None = None
+    radix: int = 0
 
     @property
     def n_rows(self) -> int:
         return len(self.n_levels)
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the outcome is a number."""
+        return self.scores is not None
+
+    @property
+    def cell_size(self) -> int:
+        """Numbers that are kept of a cell: the samples of each class, or the samples and the sum of their scores."""
+        return 2 if self.of_numbers else len(self.class_sizes)
+
+    @property
+    def outcome_df(self) -> int:
+        """Degrees of freedom of the outcome: classes − 1, or 1 of numbers."""
+        return self.cell_size - 1
 
     @property
     def n_contrast(self) -> int:
@@ -225,7 +247,7 @@ class BitPlanes:
 
     @property
     def n_samples(self) -> int:
-        return int(self.class_sizes.sum())
+        return int(self.class_sizes[0] if self.of_numbers else self.class_sizes.sum())
 
 
 @dataclass(frozen=True)
@@ -318,7 +340,7 @@ class MaxGains:
             gain_by_group=np.full(shape, -np.inf),
             discretization_by_group=np.full(shape, -1, dtype=np.int64),
             tuples_by_group=np.full((*shape, tiles.dimensions), -1, dtype=np.int64),
-            df_by_group=(len(planes.class_sizes) - 1) * (planes.n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
+            df_by_group=planes.outcome_df * (planes.n_levels[:, np.newaxis] - 1) * tiles.partner_cells,
             n_vars=planes.n_vars,
         )
 

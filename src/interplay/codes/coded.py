@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DecisionClasses, DiscreteCodes, IntArray, numbered
+from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DiscreteCodes, IntArray, Outcome, numbered
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coder import Coder, Discrete, make_coder
@@ -122,15 +122,15 @@ class CodedComparison:
             kept_bytes = sum(planes.words.nbytes for planes in self._planes.values())
             if kept_bytes * (1 + 1 / max(len(self._planes), 1)) > _MAX_KEPT_BYTES:
                 self._planes.clear()
-            self._planes[d] = self._pack(self._parts(d), self.comparison.classes)
+            self._planes[d] = self._pack(self._parts(d), self.comparison.outcome)
         return self._planes[d]
 
-    def planes_of(self, d: int, variables: IntArray, classes: DecisionClasses | None = None) -> BitPlanes:
-        """Return the planes of some variables, ascending, after those of the stratum; of other `classes`, if given.
+    def planes_of(self, d: int, variables: IntArray, outcome: Outcome | None = None) -> BitPlanes:
+        """Return the planes of some variables, ascending, after those of the stratum; of another `outcome`, if given.
 
         Kept planes and codes are used as far as there are any.
         """
-        if classes is None and d in self._planes:
+        if outcome is None and d in self._planes:
             rows = variables + self.n_rows_before
             return chosen_rows(self._planes[d], np.concatenate([np.arange(self.n_rows_before), rows]))
         kept = self._codes[d][self.n_rows_before] if d in self._codes else None
@@ -138,17 +138,18 @@ class CodedComparison:
             codes = DiscreteCodes(kept.codes[variables], kept.n_levels[variables])
         else:
             codes = self.coder.codes_of(d, variables)
-        return self._pack([*self._stratum(), codes], self.comparison.classes if classes is None else classes)
+        return self._pack([*self._stratum(), codes], self.comparison.outcome if outcome is None else outcome)
 
-    def relabeled_planes(self, d: int, classes: DecisionClasses) -> BitPlanes:
-        """Return the planes of samples with other classes; codes are kept, where they fit, for the next classes."""
+    def relabeled_planes(self, d: int, outcome: Outcome) -> BitPlanes:
+        """Return the planes of samples with another outcome; codes are kept, where they fit, for the next outcome."""
         if d not in self._codes:
             parts = self._parts(d)
-            n_bytes = sum(part.n_vars for part in parts) * len(classes.codes) * self.coder.discretizations
+            n_samples = self.coder.table.n_samples
+            n_bytes = sum(part.n_vars for part in parts) * n_samples * self.coder.discretizations
             if n_bytes > _MAX_KEPT_BYTES:
-                return self._pack(parts, classes)
+                return self._pack(parts, outcome)
             self._codes[d] = [_in_memory(part, self.coder.n_jobs) for part in parts]
-        return self._pack(self._codes[d], classes)
+        return self._pack(self._codes[d], outcome)
 
     def cells(self, d: int, members: IntArray) -> IntArray:
         """Return the number of each sample's cell in a tuple, (n_samples,): cells that have samples, from 0."""
@@ -165,9 +166,9 @@ class CodedComparison:
         coders = [self.coder] if self.contrast is None else [self.coder, self.contrast]
         return [*self._stratum(), *(coder.code_blocks(d) for coder in coders)]
 
-    def _pack(self, parts: list[CodeBlocks], classes: DecisionClasses) -> BitPlanes:
+    def _pack(self, parts: list[CodeBlocks], outcome: Outcome) -> BitPlanes:
         n_vars = sum(part.n_vars for part in parts[: self.n_rows_before + 1])
-        return make_bit_planes(parts, classes, n_vars=n_vars, n_jobs=self.coder.n_jobs)
+        return make_bit_planes(parts, outcome, n_vars=n_vars, n_jobs=self.coder.n_jobs)
 
 
 def code_comparison(comparison: Comparison, settings: SearchSettings, *, n_threads: int) -> CodedComparison:

@@ -1,23 +1,34 @@
-"""codes → bit planes, split by decision class."""
+"""codes → bit planes, samples split by decision class, or in the orders of a number outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import WORDS_PER_BLOCK, BitPlanes, CodeBlocks, DecisionClasses, IntArray, WordArray
+from interplay.base.arrays import (
+    WORDS_PER_BLOCK,
+    BitPlanes,
+    CodeBlocks,
+    DecisionClasses,
+    IntArray,
+    NumberOutcome,
+    Outcome,
+    WordArray,
+)
 from interplay.base.jobs import map_in_threads
+from interplay.codes.search_scores import SearchScores, search_scores
 
 #: Up to this many classes, bits are made of values directly; with more classes, sorting codes by class first is faster.
 MAX_CLASSES_CUT = 8
 
 
 def make_bit_planes(
-    parts: Sequence[CodeBlocks], classes: DecisionClasses, *, n_vars: int | None = None, n_jobs: int = 1
+    parts: Sequence[CodeBlocks], outcome: Outcome, *, n_vars: int | None = None, n_jobs: int = 1
 ) -> BitPlanes:
     """Pack codes into bit planes, block by block: of the codes, only the blocks at work are in memory.
 
@@ -25,8 +36,9 @@ def make_bit_planes(
     ----------
     parts : sequence of CodeBlocks
         The real variables, then, if there are any, the contrast variables. A stratum comes before both.
-    classes : DecisionClasses
-        Samples of one class come together, so that a count per class is a plain popcount.
+    outcome : DecisionClasses or NumberOutcome
+        Samples of one class come together, so that a count per class is a plain popcount. Those of a number outcome
+        come once per order, sorted by a digit of their scores.
     n_vars : int, optional
         Rows that are not contrast variables; those of the first part if not given.
     n_jobs : int
@@ -34,20 +46,40 @@ def make_bit_planes(
     """
     # A column with one value counts as two levels, one of them empty.
     n_levels = np.maximum(np.concatenate([part.n_levels for part in parts]), 2)
-    planes = planes_to_come(n_levels, classes.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars)
+    scores = scores_of(outcome)
+    order = _sample_order(outcome) if scores is None else scores.orders.reshape(-1)
+    planes = planes_to_come(
+        n_levels, outcome.sizes, n_vars=parts[0].n_vars if n_vars is None else n_vars, scores=scores
+    )
     words = np.zeros((planes.plane_start[-1], planes.words.shape[1]), dtype=np.uint64)
-    layout = (_sample_order(classes), classes.sizes, planes.class_word_start)
+    layout = (order, planes.class_sizes, planes.class_word_start)
+    # Bits that are made of values keep the order of the samples within a class.
+    by_values = scores is None and len(planes.class_sizes) <= MAX_CLASSES_CUT
 
     first_row = 0
     for part in parts:
         start = planes.plane_start[first_row : first_row + part.n_vars + 1]
-        map_in_threads(partial(_pack_block, part, layout, start, words), part.blocks(n_jobs), n_jobs)
+        map_in_threads(partial(_pack_block, part, layout, start, words, by_values), part.blocks(n_jobs), n_jobs)
         first_row += part.n_vars
     return replace(planes, words=words)
 
 
-def planes_to_come(n_levels: IntArray, class_sizes: IntArray, *, n_vars: int) -> BitPlanes:
-    """Return the layout of planes before they are packed, without words; `n_levels` are two at least."""
+def scores_of(outcome: Outcome) -> SearchScores | None:
+    """Return the integer scores of a number outcome; None for classes."""
+    return search_scores(outcome) if isinstance(outcome, NumberOutcome) else None
+
+
+def planes_to_come(
+    n_levels: IntArray, class_sizes: IntArray, *, n_vars: int, scores: SearchScores | None = None
+) -> BitPlanes:
+    """Return the layout of planes before they are packed, without words; `n_levels` are two at least.
+
+    With the `scores` of a number outcome, its orders stand where classes stand.
+    """
+    of_numbers: dict[str, Any] = {}
+    if scores is not None:
+        class_sizes = np.full(len(scores.orders), scores.n_samples, dtype=np.int64)
+        of_numbers = {"scores": scores.in_orders, "radix": scores.radix}
     # Whole blocks of words for each class, so that no register straddles two classes.
     n_words = -(-class_sizes // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
     class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
@@ -58,16 +90,22 @@ def planes_to_come(n_levels: IntArray, class_sizes: IntArray, *, n_vars: int) ->
         class_word_start=class_word_start,
         class_sizes=class_sizes,
         n_vars=n_vars,
+        **of_numbers,
     )
 
 
 def _pack_block(
-    part: CodeBlocks, layout: tuple[IntArray, IntArray, IntArray], plane_start: IntArray, words: WordArray, rows: slice
+    part: CodeBlocks,
+    layout: tuple[IntArray, IntArray, IntArray],
+    plane_start: IntArray,
+    words: WordArray,
+    by_values: bool,
+    rows: slice,
 ) -> None:
     """Read one block of codes and write its planes to `words`; `plane_start` are the first planes of all its part."""
     start = plane_start[rows.start : rows.stop + 1]
     block_words = words[start[0] : start[-1]]
-    cut = part.read_cut(rows) if len(layout[1]) <= MAX_CLASSES_CUT else None
+    cut = part.read_cut(rows) if by_values else None
     if cut is not None:
         _core.pack_value_planes(cut.values, cut.thresholds, *layout, words=block_words)
         return
@@ -75,8 +113,9 @@ def _pack_block(
     _core.pack_bit_planes(codes, *layout, start - start[0], 0, len(codes), words=block_words)
 
 
-def _sample_order(classes: DecisionClasses) -> IntArray:
+def _sample_order(classes: Outcome) -> IntArray:
     """Return the samples of class 0, then of class 1, …, ascending in each."""
+    assert isinstance(classes, DecisionClasses)
     # Short numbers have a radix sort.
     codes = classes.codes.astype(np.uint16) if classes.n_classes <= 2**16 else classes.codes
     return np.argsort(codes, kind="stable")

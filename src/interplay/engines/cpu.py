@@ -19,6 +19,9 @@ from interplay.engines.sinks import ALL_KINDS, Listing, Maxima, Rows, Screen, Si
 
 logger = logging.getLogger(__name__)
 
+#: Classes have no scores.
+_NO_SCORES = np.empty(0, dtype=np.int32)
+
 #: Messages about a search, logged at DEBUG.
 BOUND_CHOICE = "%dD: threads that found the polynomial bound cheaper: %d, the rational one: %d"
 SEARCHED_BY = "%dD: tiles and tuples by searcher: %s"
@@ -56,6 +59,8 @@ def core_planes(planes: BitPlanes) -> _core.Planes:
         class_word_start=planes.class_word_start,
         class_sizes=planes.class_sizes,
         n_vars=planes.n_vars,
+        scores=_NO_SCORES if planes.scores is None else planes.scores.reshape(-1),
+        radix=planes.radix,
     )
 
 

@@ -37,10 +37,11 @@ def count_tables(
     ------
     places : (n,) int64
     tables : (n, levels of member 1, …, levels of member k, n_classes) int64
+        Samples of each class; of a number outcome the last axis has two entries, samples and the sum of their scores.
     """
     of_core = core_planes(planes)
     for of_shape in by_shape(planes.n_levels[tuples]):
-        shape = (*planes.n_levels[tuples[of_shape[0]]].tolist(), len(planes.class_sizes))
+        shape = (*planes.n_levels[tuples[of_shape[0]]].tolist(), planes.cell_size)
         size = max(1, min(_MAX_NUMBERS // prod(shape), at_most or _MAX_NUMBERS))
         for begin in range(0, len(of_shape), size):
             places = of_shape[begin : begin + size]

@@ -37,7 +37,7 @@ def tuple_tables(
     comparison, coder = coded.comparison, coded.coder
     return [
         TupleTables(
-            partial(coded.planes_of, d, classes=classes),
+            partial(coded.planes_of, d, outcome=classes),
             coder.n_levels,
             n_classes=comparison.classes.n_classes,
             n_strata=None if comparison.strata is None else comparison.strata.n_strata,

@@ -13,7 +13,7 @@ import numpy as np
 from interplay.base.arrays import BitPlanes, BoolArray, MaxGains, TupleTiles
 from interplay.base.progress import Progress, show_progress
 from interplay.codes.coded import CodedComparison
-from interplay.codes.planes import planes_to_come
+from interplay.codes.planes import planes_to_come, scores_of
 from interplay.engines.base import USUAL_TILES, Engine, TileShape
 from interplay.engines.choice import EngineChoice, SearchWork, choose_engine
 from interplay.engines.routing import tile_costs, tiles_too_large
@@ -47,7 +47,7 @@ def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> d
     return {
         "n_samples": study.n_samples,
         "n_vars": study.table.n_vars,
-        "n_classes": study.classes.n_classes,
+        "n_classes": study.outcome.df + 1,  # a number outcome has one degree of freedom, as two classes have
         "data fingerprint": study.fingerprint(n_threads=n_threads),
         **{field.name: getattr(settings, field.name) for field in fields(SearchSettings)},
     }
@@ -139,9 +139,9 @@ def prepare_search(
     stratum is row 0 of planes and tiles, and no part of the finds. The search is into sinks of this `kind`.
     """
     comparison, n_levels = coded.comparison, coded.n_levels
-    table, classes, strata = comparison.table, comparison.classes, comparison.strata
+    table, outcome, strata = comparison.table, comparison.outcome, comparison.strata
     n_strata = None if strata is None else strata.n_strata
-    check_workspace(n_levels, classes, settings.dimensions, n_vars=table.n_vars, n_strata=n_strata or 1)
+    check_workspace(n_levels, outcome, settings.dimensions, n_vars=table.n_vars, n_strata=n_strata or 1)
 
     work = SearchWork.of(
         n_levels,
@@ -159,7 +159,12 @@ def prepare_search(
     make_tiles = partial(make_tuple_tiles, n_vars=table.n_vars, stratum_levels=n_strata)
     cuts = [partial(make_tiles, n_levels, dimensions=settings.dimensions, asked_for=asked_for, require=require)]
     cuts += [partial(make_tiles, n_levels[: table.n_vars], dimensions=1)] * alone
-    to_come = planes_to_come(np.concatenate([stratum, n_levels]), classes.sizes, n_vars=len(stratum) + table.n_vars)
+    to_come = planes_to_come(
+        np.concatenate([stratum, n_levels]),
+        outcome.sizes,
+        n_vars=len(stratum) + table.n_vars,
+        scores=scores_of(outcome),
+    )
     # A search that was begun on one engine goes on with another; shards with and without a GPU must cut alike.
     begun = None if checkpoint is None else checkpoint.tile_shapes(name)
     if begun is not None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from interplay.base.arrays import MAX_CONTRAST, BoolArray, DecisionClasses, IntArray
+from interplay.base.arrays import MAX_CONTRAST, BoolArray, IntArray, Outcome
 from interplay.base.checks import check_choice, check_int, check_list, check_real, naming_argument, shown
 from interplay.base.seeds import resolve_seed
 from interplay.codes.coder import MISSING_CHOICES, Discrete
@@ -307,7 +307,7 @@ def asked_for_mask(table: Table, variables: Iterable[Any] | None, require: str, 
 
 
 def check_workspace(
-    n_levels: IntArray, classes: DecisionClasses, dimensions: int, *, n_vars: int | None = None, n_strata: int = 1
+    n_levels: IntArray, outcome: Outcome, dimensions: int, *, n_vars: int | None = None, n_strata: int = 1
 ) -> None:
     """Refuse tuples whose cells are too many for the memory of a thread.
 
@@ -318,9 +318,10 @@ def check_workspace(
     if len(contrast):
         last = max(last, float(contrast.max()))
     n_cells = last * prod(others) * n_strata
-    plane_bytes = len(classes.codes) / 8 + 64 * classes.n_classes
+    cell_size = outcome.df + 1
+    plane_bytes = float(outcome.sizes.sum()) / 8 + 64 * cell_size
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
-    workspace = 12 * n_cells * classes.n_classes + 2 * n_cells / last * plane_bytes
+    workspace = 12 * n_cells * cell_size + 2 * n_cells / last * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "

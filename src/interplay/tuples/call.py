@@ -225,7 +225,7 @@ def make_source(
     anew.
     """
     n_levels = coded.n_levels if columns is None else coded.n_levels[columns]
-    check_workspace(n_levels, coded.comparison.classes, settings.dimensions)
+    check_workspace(n_levels, coded.comparison.outcome, settings.dimensions)
     work = SearchWork.of(
         n_levels,
         n_vars=len(n_levels),
