@@ -492,6 +492,37 @@ def summed(per_tile: npt.ArrayLike) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(per_tile)])
 
 
+def starts_of(sizes: IntArray) -> IntArray:
+    """Return where each of some consecutive parts begins, and where the last one ends, (n_parts + 1,).
+
+    Examples
+    --------
+    >>> starts_of(np.array([3, 1])).tolist()
+    [0, 3, 4]
+    """
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def places_of_each(keys: IntArray) -> list[IntArray]:
+    """Return the places of each distinct number, or row of numbers: ascending, in the order of the keys.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in places_of_each(np.array([[2, 3], [2, 2], [2, 3]]))]
+    [[1], [0, 2]]
+    """
+    if len(keys) == 0:
+        return []
+    rows = keys.reshape(len(keys), -1)
+    if (rows == rows[0]).all():  # the usual case of shapes, and a sort takes longer than a small search
+        return [np.arange(len(rows))]
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    return np.split(order, np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1)
+
+
 def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:
     """Return the number of each value, or of each row or column along `axis`, among the distinct ones, from 0."""
     return np.unique(values, axis=axis, return_inverse=True)[1].reshape(-1).astype(np.int64)

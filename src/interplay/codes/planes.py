@@ -19,6 +19,7 @@ from interplay.base.arrays import (
     NumberOutcome,
     Outcome,
     WordArray,
+    starts_of,
 )
 from interplay.base.jobs import map_in_threads
 from interplay.codes.search_scores import SearchScores, search_scores
@@ -82,10 +83,10 @@ def planes_to_come(
         of_numbers = {"scores": scores.in_orders, "radix": scores.radix}
     # Whole blocks of words for each class, so that no register straddles two classes.
     n_words = -(-class_sizes // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
-    class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
+    class_word_start = starts_of(n_words)
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
-        plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
+        plane_start=starts_of(n_levels - 1),
         n_levels=n_levels,
         class_word_start=class_word_start,
         class_sizes=class_sizes,
