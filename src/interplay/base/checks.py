@@ -35,16 +35,16 @@ def shown(value: Any) -> str:
 
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within [low, high], or say why not."""
-    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be {wanted}, not {shown(value)}")
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be {wanted}, not {shown(value)}") from None
-    if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {wanted}, not {shown(number)}")
-    return number
+        number = None
+    if number is not None and low <= number and (high is None or number <= high):
+        return number
+    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+    if number is None:
+        raise TypeError(f"{name} must be {wanted}, not {shown(value)}")
+    raise ValueError(f"{name} must be {wanted}, not {shown(number)}")
 
 
 def check_real(
