@@ -51,16 +51,20 @@ def check_real(
     name: str, value: Any, *, low: float, high: float = math.inf, low_open: bool = False, high_open: bool = False
 ) -> float:
     """Return `value` as a float within the interval, or say why not."""
-    interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
+
+    def refusal(given: str) -> str:
+        interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
+        return f"{name} must be a number in {interval}, not {given}"
+
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number in {interval}, not {shown(value)}")
+        raise TypeError(refusal(shown(value)))
     try:
         number = float(value)
     except OverflowError:
-        raise ValueError(f"{name} must be a number in {interval}, not {shown(value)}") from None
+        raise ValueError(refusal(shown(value))) from None
     inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
     if not inside or math.isinf(number):
-        raise ValueError(f"{name} must be a number in {interval}, not {number:g}")
+        raise ValueError(refusal(f"{number:g}"))
     return number
 
 

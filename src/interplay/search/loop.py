@@ -89,7 +89,7 @@ class TileLoop:
         The lists of tiles to search for each discretisation.
     discretizations : int
     nothing : list of MaxGains
-        Maxima with which each list starts, in a search for maxima.
+        Maxima with which each list starts, in a search for maxima; none in others.
     kind : str
         The kind of the sinks, see `Sink`.
     names : list of str
@@ -129,10 +129,8 @@ class TileLoop:
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         # The layout of a search that is neither kept nor sharded is compared with no other.
         layout = _layout(searches, total_cost) if shard is not None or checkpoint is not None else ""
-        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), [])
-        if kind == Maxima.kind:
-            fresh.found = list(nothing)
-        else:
+        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), list(nothing))
+        if kind != Maxima.kind:
             n_members = searches[0].dimensions - (searches[0].only_of_stratum is not None)
             fresh.listed = np.empty((0, 1 + n_members), dtype=np.int64)
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}

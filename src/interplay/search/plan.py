@@ -178,8 +178,10 @@ def prepare_search(
             for shape, cut_as in zip(wanted, cuts, strict=True)
         ]
     shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
-    of_searches = [to_come, _real_rows(to_come)] if alone else [to_come]
-    nothing = [MaxGains.none_yet(planes, tiles) for planes, tiles in zip(of_searches, searches, strict=True)]
+    nothing: list[MaxGains] = []
+    if kind == Maxima.kind:
+        of_searches = [to_come, _real_rows(to_come)] if alone else [to_come]
+        nothing = [MaxGains.none_yet(planes, tiles) for planes, tiles in zip(of_searches, searches, strict=True)]
     loop = TileLoop(
         worker,
         searches,
