@@ -99,7 +99,8 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         fit="weibull" if run.inflation is not None and settings.fit == "auto" else settings.fit,
         n_classes=len(run.class_labels),
     )
-    null_fit = replace(null_fit, inflation=inflation)
+    if run.inflation is not None:
+        null_fit = replace(null_fit, inflation=inflation)
     return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
 
 
