@@ -45,6 +45,23 @@ def log_chi2_tail(x: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
     return log_tail
 
 
+def chi2_of_log_tail(log_tail: float | FloatArray, df: int) -> float:
+    """Return the value of χ² whose tail has this logarithm.
+
+    Examples
+    --------
+    >>> round(chi2_of_log_tail(np.log(0.05), 2), 3), round(chi2_of_log_tail(-5000.0, 2))
+    (5.991, 10000)
+    """
+    from scipy.optimize import brentq
+    from scipy.special import gammainccinv
+
+    if log_tail > np.log(_SAFE_TAIL):
+        return float(2 * gammainccinv(df / 2, np.exp(log_tail)))
+    high = -4.0 * float(log_tail) + 4.0 * df
+    return float(brentq(lambda x: float(log_chi2_tail(x, df)) - float(log_tail), 0.0, high, xtol=1e-9))
+
+
 def log_chi2_cdf(x: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
     """Return ln P(χ²_df ≤ x) = ln(1 − V), without cancellation for small V.
 

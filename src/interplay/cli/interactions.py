@@ -17,7 +17,7 @@ from interplay.readers.data_file import read_data
 #: Options that mean the same here as for `interplay run`.
 _SHARED = [
     each for each in SELECT_OPTIONS if each.name in {
-        "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "groups",
+        "divisions", "discretizations", "range_", "decision", "decision_divisions", "scale", "strata", "groups",
         "n_permutations", "covariates", "discrete", "random_state", "engine", "n_jobs", "checkpoint", "progress",
     }
 ]  # fmt: skip

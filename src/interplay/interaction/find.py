@@ -54,7 +54,9 @@ def find_interactions(
     _warn_of_sparse_tuples(task, coded)
 
     def about() -> dict[str, Any]:
-        asked = {name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions")}
+        asked = {
+            name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions", "scale")
+        }
         return about_search(task.study, task.settings, n_threads=choice.n_threads) | asked
 
     with keeping(checkpoint, about):

@@ -126,7 +126,8 @@ def check_interactions(
     n_permutations: int,
     covariates: Any,
     decision: str,
-    decision_divisions: int,
+    decision_divisions: int | None,
+    scale: str,
     checkpoint: Any,
     **settings: Any,
 ) -> InteractionTask:
@@ -141,6 +142,7 @@ def check_interactions(
         covariates=covariates,
         decision=decision,
         decision_divisions=decision_divisions,
+        scale=scale,
     )
     study.comparisons()  # strata must fit the classes
     table = study.table
@@ -181,8 +183,7 @@ def check_interactions(
         caps,
         asked={
             "missing": missing,
-            "decision": study.classes.kind,
-            "decision_divisions": decision_divisions,
+            **study.asked_outcome(decision_divisions),
             "variables": _names(table, variables, "variables"),
             "require": require,
             "partners": _names(table, partners, "partners"),

@@ -44,6 +44,9 @@ PROVENANCE = {
     "groups": dict[str, Any],
     "versions": dict[str, str],
 }
+#: Entries on an outcome of numbers, which summaries and reports use.
+_OUTCOME = {"quartiles": list[float], "note": str}
+_NO_OUTCOME: dict[str, Any] = {"quartiles": [0.0] * 5, "note": ""}
 #: Entries on permutations of groups that summaries and reports use.
 _GROUPS = {"n_groups": int, "n_permutations": int, "permutations_done": int, "smallest_p": float, "exchanged": str}
 
@@ -56,6 +59,8 @@ def is_selection(selection: Selection) -> bool:
         and have_types(provenance, PROVENANCE)
         and "interplay" in provenance["versions"]
         and fits(provenance.get("cautions", {}), dict[str, str])
+        and have_types(_NO_OUTCOME | provenance.get("outcome", {}), _OUTCOME)
+        and (selection.settings["decision"] == "number") == all(not run.class_labels for run in selection.runs)
         and n_runs > 0
         and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)
@@ -106,7 +111,7 @@ def _is_test_of(test: ArmPValues, n_comparisons: int) -> bool:
 
 
 def _has_classes(counts: TupleCounts, n_classes: int) -> bool:
-    return counts.counts.shape[-1:] == (n_classes,)
+    return counts.counts.shape[-1:] == (n_classes or 1,) and (counts.numbers is None) == (n_classes > 0)
 
 
 def _are_places(result: Interactions, n_classes: int) -> bool:

@@ -477,12 +477,13 @@ class Selection(Result):
 
     @property
     def class_sizes(self) -> dict[str, int]:
-        """Samples of each class, whatever classes were compared with each other."""
+        """Samples of each class, whatever classes were compared with each other; empty if the outcome is numbers."""
         # With one class against the rest, the first label is the rest, which is not a class.
         first = 1 if self.settings["multiclass"] == "ovr" and len(self.comparisons) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
-            sizes.update(zip(run.class_labels[first:], run.class_sizes[first:].tolist(), strict=True))
+            labels = run.class_labels[first:]  # of numbers, none
+            sizes.update(zip(labels, run.class_sizes[first:][: len(labels)].tolist(), strict=True))
         return sizes
 
     def label_of(self, run: Run) -> str:

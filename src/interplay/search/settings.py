@@ -76,10 +76,11 @@ class SearchSettings:
 class SelectionSettings(SearchSettings):
     """The settings that decide a selection: those of its searches, and how their gains are judged.
 
-    `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `permutations` says, if there
-    are groups or where it was asked for, whether p-values come from permutations; else it is None. Where several sizes
-    of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms` are the tests
-    that are combined; with one size both are None.
+    `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `decision_divisions` says how
+    numbers were cut, and `scale` how numbers that were not cut were compared; else they are None. `permutations` says,
+    if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
+    several sizes of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms`
+    are the tests that are combined; with one size both are None.
     """
 
     n_contrast: int
@@ -87,8 +88,9 @@ class SelectionSettings(SearchSettings):
     level: float
     fit: str
     decision: str
-    decision_divisions: int
     multiclass: str
+    decision_divisions: int | None = None
+    scale: str | None = None
     permutations: bool | None = None
     n_permutations: int = 0
     all_dimensions: tuple[int, ...] | None = None
@@ -163,7 +165,8 @@ def check_selection_settings(
     level: float,
     fit: str,
     decision: str,
-    decision_divisions: int,
+    decision_divisions: int | None,
+    scale: str | None,
     multiclass: str,
     permutations: bool | None,
     n_permutations: int,
@@ -192,6 +195,7 @@ def check_selection_settings(
         fit=check_choice("fit", fit, FITS),
         decision=decision,
         decision_divisions=decision_divisions,
+        scale=scale,
         multiclass=check_choice("multiclass", multiclass, MULTICLASS_CHOICES),
         permutations=permuted if permuted or has_groups else None,
         n_permutations=n_permutations if permuted or has_groups else 0,

@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
-from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
+from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts, number_counts
 from interplay.engines.tables import TupleTables
 from interplay.interaction.tests import kept_counts, tuple_tables
 from interplay.results.run import Run
@@ -67,7 +67,8 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         numbers = range(number * n_sizes, (number + 1) * n_sizes)
         involved = _involved(found, numbers)
         coded = data.coded.of(comparison, involved)
-        tables = tuple_tables(coded) if len(involved) else []
+        is_number = isinstance(comparison.outcome, NumberOutcome)
+        tables = tuple_tables(coded) if len(involved) and not is_number else []
         for run in numbers:
             runs.append(_explained_run(found, run, data, coded, tables))
             cells = list(_best_counts(found, run, coded, tables))
@@ -111,6 +112,8 @@ def _explained_run(
         explanations = explain(coded, settings, run.gains, found.ranked, engine=data.engine)
     if comparison.groups is not None or run.dimensions == 1:  # the test takes samples as independent
         return replace(run, explanations=explanations)
+    if isinstance(comparison.outcome, NumberOutcome):
+        return replace(run, explanations=explanations)
     shown_here = found.ranked[found.best_run[found.ranked] == number]
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
@@ -137,6 +140,13 @@ def _best_counts(
     rows = np.column_stack([run.gains.discretization[variables], found.best_tuples(variables, run.dimensions)])
     rows = np.unique(rows, axis=0)
     tuples = (members[members >= 0] for members in rows[:, 1:])
+    outcome = coded.comparison.outcome
+    if isinstance(outcome, NumberOutcome):
+        for members, d in zip(tuples, rows[:, 0].tolist(), strict=True):
+            found_numbers = number_counts(coded.coder, outcome.values, members, run=number, discretization=d)
+            if found_numbers is not None:
+                yield found_numbers
+        return
     yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
 
 

@@ -238,7 +238,7 @@ def _check_classes(classes: DecisionClasses) -> None:
     small = np.flatnonzero(classes.sizes < MIN_CLASS_SIZE)
     if len(small):
         advice = "use a smaller decision_divisions" if continuous else "leave it out, merge it with another"
-        if not continuous and len(small) > classes.n_classes // 2:
+        if not continuous and all(isinstance(label, int | float) for label in classes.labels):
             advice += ", or use decision='number' if the values have an order"
         raise ValueError(
             f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(str(classes.labels[small[0]]))}: {advice}"

@@ -47,7 +47,8 @@ def interesting_tuples(
     range_: float | None = None,
     pseudocount: float = 0.25,
     decision: str = "auto",
-    decision_divisions: int = 1,
+    decision_divisions: int | None = None,
+    scale: str = "ranks",
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
@@ -166,7 +167,7 @@ def interesting_tuples(
     (6, 6)
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
-    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, needs_outcome=False)
+    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, needs_outcome=False)
     (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(table, **taken_by(check_search_settings, arguments))
