@@ -36,8 +36,6 @@ struct BitPlanes {
   // Numbers that are kept of a cell: the samples of each class, or the samples and the sum of their scores. A sum is
   // kept modulo 2³², as its bits.
   Index cell_size() const { return of_numbers ? 2 : n_classes(); }
-  // Bits of a class, with those in between that are no samples.
-  Index n_bits(Index q) const { return of_numbers ? n_words * 64 : class_sizes[q]; }
   // The plane of `level` (1, 2, …) of variable `row`.
   const Word* plane(Index row, Index level) const { return words.data() + (plane_start[row] + level - 1) * n_words; }
 };

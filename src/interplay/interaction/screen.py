@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows, places_of_each
 from interplay.base.checks import check_int, check_real
 from interplay.base.jobs import map_in_threads
 from interplay.base.progress import Progress
@@ -19,7 +19,7 @@ from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
 from interplay.engines.sinks import Screen
-from interplay.engines.tables import TupleTables, by_shape, count_tables
+from interplay.engines.tables import TupleTables, count_tables
 from interplay.interaction.prospects import never_tested
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import Shard
@@ -265,7 +265,7 @@ class Survivors:
             if of_tests is None:
                 may_be[places] = may_be_significant(counts, self.thresholds, strata=has_stratum)
                 continue
-            for of_shape in by_shape(of_tests.shapes(tuples[places])):
+            for of_shape in places_of_each(of_tests.shapes(tuples[places])):
                 some = places[of_shape]
                 tested = of_tests.without_missing(tuples[some], counts[of_shape])
                 may_be[some] = may_be_significant(tested, self.thresholds, strata=has_stratum)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
-from math import comb
+from math import comb, prod
 from typing import Any, Self
 
 import numpy as np
@@ -119,7 +119,9 @@ class SelectionSettings(SearchSettings):
         return (1, *(k for k in self.all_dimensions if k > 1 and arm_of_tuples(k) in self.arms))
 
     def of_dimension(self, dimensions: int) -> Self:
-        """Return the settings of one search among several."""
+        """Return the settings of one search among several; of a single search, these settings."""
+        if self.all_dimensions is None and dimensions == self.dimensions:
+            return self
         return replace(self, dimensions=dimensions, all_dimensions=None, arms=None)
 
 
@@ -315,15 +317,15 @@ def check_workspace(
 
     Rows of `n_levels` from `n_vars` on are contrast variables, of which a tuple has one at most.
     """
-    real, contrast = np.split(n_levels, [len(n_levels) if n_vars is None else n_vars])
-    largest = np.sort(real)[::-1][:dimensions].astype(float)
+    real, contrast = n_levels[:n_vars], n_levels[len(n_levels) if n_vars is None else n_vars :]
+    last, *others = np.sort(real)[-dimensions:].astype(float).tolist()
     if len(contrast):
-        largest[-1] = max(largest[-1], float(contrast.max()))
-    n_cells = float(np.prod(largest)) * n_strata
+        last = max(last, float(contrast.max()))
+    n_cells = last * prod(others) * n_strata
     cell_size = outcome.df + 1
     plane_bytes = float(outcome.sizes.sum()) / 8 + 64 * cell_size
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
-    workspace = 12 * n_cells * cell_size + 2 * n_cells / largest[-1] * plane_bytes
+    workspace = 12 * n_cells * cell_size + 2 * n_cells / last * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "

@@ -168,18 +168,17 @@ def _about_missing_values(
 def _identifiers(table: Table, named: list[int]) -> Iterable[int]:
     candidates = set(named[:_MAX_WITH_GAPS])
     if table.n_vars <= _MAX_VARS_LOOKED_AT and table.n_vars * table.n_samples <= _MAX_CELLS_LOOKED_AT:
-        candidates |= {v for v, name in enumerate(table.names) if has_id_name(name)}
-        candidates |= set(_maybe_numbered(table))
+        with_own_names = {v for v, name in enumerate(table.names) if name != f"x{v}"}
+        candidates |= {v for v in with_own_names if has_id_name(table.names[v])}
+        if with_own_names:
+            candidates |= with_own_names.intersection(_maybe_numbered(table))
     for v in sorted(candidates):
-        is_number = table.kinds[v] == ColumnKind.NUMBER and table.names[v] != f"x{v}"
-        if is_number and looks_like_identifier(table.names[v], table.column(v).read()):
+        if table.kinds[v] == ColumnKind.NUMBER and looks_like_identifier(table.names[v], table.column(v).read()):
             yield v
 
 
 def _maybe_numbered(table: Table) -> Iterable[int]:
     """Give the variables whose first samples are whole numbers, nearly all different."""
-    if all(name == f"x{v}" for v, name in enumerate(table.names)):
-        return
     for block in column_blocks(table, 256):
         first = table.columns(block)[:, :_FIRST_SAMPLES]
         with np.errstate(invalid="ignore"):

@@ -74,13 +74,6 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
             cells = list(_best_counts(found, run, coded, tables))
             counted += cells
             curves += _survival_curves(task.study.survival, coded, cells)
-    found = replace(
-        found,
-        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
-        tuple_counts=tuple(counted),
-        survival_curves=tuple(curves),
-        correlation=_correlation(task.study.table, found.ranked),
-    )
     cautions = find_cautions(
         task.study,
         task.comparisons_of(len(found.runs)),
@@ -90,7 +83,14 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         settings=task.settings,
     )
     warn_of_cautions(cautions)
-    return replace(found, provenance=found.provenance | ({"cautions": cautions} if cautions else {}))
+    return replace(
+        found,
+        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
+        tuple_counts=tuple(counted),
+        survival_curves=tuple(curves),
+        correlation=_correlation(task.study.table, found.ranked),
+        provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
+    )
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:

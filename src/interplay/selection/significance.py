@@ -100,7 +100,8 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         fit="weibull" if run.inflation is not None and settings.fit == "auto" else settings.fit,
         n_classes=run.n_classes,
     )
-    null_fit = replace(null_fit, inflation=inflation)
+    if run.inflation is not None:
+        null_fit = replace(null_fit, inflation=inflation)
     if settings.decision == "number" and settings.n_contrast:
         null_fit = guarded(null_fit, gains.contrast_gain / inflation, gains.contrast_df.astype(np.float64))
     return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
