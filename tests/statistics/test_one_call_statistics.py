@@ -35,20 +35,24 @@ def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
     for dimensions in ((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (2, 3)):
         arms = resolve_dimensions(dimensions, None, 50)[1]
         assert sum(test.weight for test in weights_of(dimensions, arms)) == pytest.approx(1)
-    three = {test.name: test.weight for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"))}
+    three = {
+        test.name: test.weight
+        for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), of_numbers=False)
+    }
     four = {
         test.name: test.weight
-        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"))
+        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"), of_numbers=False)
     }
     assert four["synergy 3"] == four["synergy 4"] == pytest.approx(three["synergy 3"] / 2)
     assert four["rank"] == pytest.approx(three["rank"])
 
 
-def test_the_sum_of_weights_over_subsets_of_arms():
+@pytest.mark.parametrize("of_numbers", [False, True])
+def test_the_sum_of_weights_over_subsets_of_arms(of_numbers: bool):
     arms = ("alone", "given", "pairs", "triples")
     for n in range(1, 5):
         for some in itertools.combinations(arms, n):
-            tests = weights_of((1, 2, 3), some)
+            tests = weights_of((1, 2, 3), some, of_numbers=of_numbers)
             assert {test.arm for test in tests} == set(some)
             assert sum(test.weight for test in tests) == pytest.approx(1)
 
