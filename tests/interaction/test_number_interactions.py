@@ -377,6 +377,34 @@ def test_few_samples_are_told() -> None:
     assert found.table["p_value"].tolist() == [1.0] * 3
 
 
+def test_cells_need_more_samples_where_most_have_one_value() -> None:
+    rng = np.random.default_rng(13)
+    X, y = (rng.random((400, 2)) < 0.15).astype(int), rng.exponential(size=400)
+    n_both = int(X.all(axis=1).sum())
+    assert 5 <= n_both < 13
+    assert interplay.interactions(X, y, max_p=1.0).table["method"].tolist() == ["f"]
+    zeros = np.where(rng.random(400) < 0.8, 0.0, y)
+    assert interplay.interactions(X, zeros, max_p=1.0).table["method"].tolist() == ["sparse"]
+
+
+def test_the_command_line(tmp_path) -> None:
+    from click.testing import CliRunner
+
+    from interplay.cli.commands import commands
+
+    X, y = problem()
+    frame = pd.DataFrame(X, columns=[f"x{v}" for v in range(X.shape[1])]).assign(outcome=y)
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    for options in ([], ["--coding", "dosage"], ["--scale", "values", "--top", "3"]):
+        out = tmp_path / "pairs.csv"
+        arguments = ["interactions", str(tmp_path / "data.csv"), "--target", "outcome", "--out", str(out), *options]
+        ran = CliRunner().invoke(commands, [*arguments, "--report", str(tmp_path / "pairs.html")])
+        assert ran.exit_code == 0, ran.output
+        written = pd.read_csv(out)
+        assert "f" in written
+        assert "x4" in written["members"][0]
+
+
 def test_infinite_values_have_ranks() -> None:
     X, y = problem()
     y[y > np.quantile(y, 0.95)] = np.inf

@@ -18,7 +18,7 @@ from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.interaction.tuple_tests import TupleTests
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
+from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
 #: Tests of the search, likelihood ratios beside covariates and their degrees of freedom → p-values, adjusted ones.
 Judge = Callable[[TupleTests, FloatArray, IntArray], tuple[FloatArray, FloatArray]]
@@ -60,7 +60,7 @@ def beside_covariates(
         parts = [_cells([*stratum, *part]) for part in combinations(levels[:, known], len(members) - 1)]
         if isinstance(outcome, NumberOutcome):
             # Cells of few samples are no part of the hypothesis, as in the search.
-            kept = np.bincount(cells)[cells] >= FEWEST_IN_CELL
+            kept = np.bincount(cells)[cells] >= fewest_in_cell(outcome.values)
             of_kept = cells[kept], [part[kept] for part in parts], design[kept]
             chi2[place], df[place] = linear_test(outcome.scores[known][kept], *of_kept)
         else:

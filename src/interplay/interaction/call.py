@@ -164,8 +164,9 @@ def interactions(
     not tested: p = 1.
 
     An outcome of numbers is tested by F, of normal scores of its ranks or of its values (`scale`). Cells of fewer than
-    5 samples are no part of the hypothesis. A significant tuple is tested again where cells may differ in their
-    variances (HC3), and on the other scale: effects that multiply interact on values and add up in logarithms.
+    5 samples, or of more where most samples have one value, are no part of the hypothesis. A significant tuple is
+    tested again where cells may differ in their variances (HC3), and on the other scale: effects that multiply interact
+    on values and add up in logarithms.
 
     Numbers are cut into levels first. With more than about 12,000 samples, cutting can create an interaction of the
     levels from effects that add up in the numbers; the result then says so.

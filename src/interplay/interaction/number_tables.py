@@ -101,6 +101,7 @@ class NumberTables:
                 at_most,
                 n_strata=self.n_strata,
                 dosages=self._dosages(tuples[places]),
+                fewest=self.numbers.fewest,
             )
 
         self._read(np.unique(tuples))

@@ -12,7 +12,7 @@ from interplay.codes.coded import CodedComparison
 from interplay.interaction.task import InteractionTask
 from interplay.statistics.interaction.null_model import n_null_columns
 from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
-from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
+from interplay.statistics.number_interaction.f_test import fewest_in_cell
 
 
 def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:
@@ -23,16 +23,18 @@ def is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> 
     n_strata = 1 if strata is None or (least and task.omits_missing) else strata.n_strata
     of_tuple = (levels[:k] if least else levels[-k:]).tolist()
     if isinstance(outcome, NumberOutcome):
-        return task.study.n_samples < _fewest_of_numbers(task.coding, of_tuple, least=least)
+        return task.study.n_samples < _fewest_of_numbers(
+            task.coding, of_tuple, fewest_in_cell(outcome.values), least=least
+        )
     return is_never_tested((*of_tuple, outcome.n_classes), n_samples=task.study.n_samples, n_strata=n_strata)
 
 
-def _fewest_of_numbers(coding: str, levels: list[int], *, least: bool) -> int:
+def _fewest_of_numbers(coding: str, levels: list[int], in_cell: int, *, least: bool) -> int:
     """Return the samples without which no tuple can be tested, or without which cells of some are left out."""
     if coding == "dosage":
         return int(2 ** len(levels) + 1)  # one more than the parameters
     # Two levels of each member are the smallest table with an interaction.
-    return int(FEWEST_IN_CELL * (2 ** len(levels) if least else prod(levels)))
+    return int(in_cell * (2 ** len(levels) if least else prod(levels)))
 
 
 def _tested_levels(task: InteractionTask, coded: CodedComparison) -> IntArray:
@@ -48,10 +50,11 @@ def warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None
     n_strata = 1 if task.study.strata is None else task.study.strata.n_strata
     named = f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)}"
     if isinstance(task.study.outcome, NumberOutcome):
+        fewest = fewest_in_cell(task.study.outcome.values)
         warn(
             f"{named} have {prod(levels)} cells, and there are {task.study.n_samples} samples: cells of fewer than "
-            f"{FEWEST_IN_CELL} samples are left out of the tests, and tuples without enough others get p = 1; lower "
-            "divisions or dimensions, or merge levels"
+            f"{fewest} samples are left out of the tests, and tuples without enough others get p = 1; lower divisions "
+            "or dimensions, or merge levels"
         )
         return
     needed = MIN_PER_COLUMN * n_null_columns((*levels, task.study.classes.n_classes)) * n_strata

@@ -110,7 +110,7 @@ def _number_model(result: Interactions) -> str:
     return (
         f"The outcome is a number, compared by {scores}. The null hypothesis of a tuple is that the means of its cells "
         "are sums of functions of proper subsets of its members; it is tested by F. Cells of fewer than "
-        f"{FEWEST_IN_CELL} samples are no part of the hypothesis"
+        f"{FEWEST_IN_CELL} samples (more, where most samples have one value) are no part of the hypothesis"
     )
 
 

@@ -76,7 +76,9 @@ def _at_first_cell(
     value = np.nan
     if stratum is not None:
         n_strata = 1 if strata is None else strata.n_strata
-        residuals = standardised_residuals(cell_moments(cells, numbers.scores, shape, n_strata=n_strata))
+        residuals = standardised_residuals(
+            cell_moments(cells, numbers.scores, shape, n_strata=n_strata), fewest=numbers.fewest
+        )
         value = residuals[(0, stratum, *found.residual_cell[row].tolist())]
     return replace(
         tested,

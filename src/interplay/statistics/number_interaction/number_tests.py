@@ -17,7 +17,7 @@ from interplay.statistics.number_interaction.effect import (
     largest_residual,
     none_of,
 )
-from interplay.statistics.number_interaction.f_test import FTest, f_log_p_below, f_test
+from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, FTest, f_log_p_below, f_test
 from interplay.statistics.number_interaction.number_gains import number_gains
 from interplay.statistics.number_interaction.robust_test import robust_test
 from interplay.statistics.number_interaction.scored_numbers import ScoredNumbers
@@ -31,10 +31,11 @@ def first_test(
     *,
     n_strata: int = 1,
     dosages: FloatArray | None = None,
+    fewest: int = FEWEST_IN_CELL,
 ) -> FTest:
     """Return the F tests of tuples alone; arguments as in `number_tests`."""
     moments = cell_moments(cells, scores, levels, n_strata=n_strata, by_cell=False)
-    return f_test(moments) if dosages is None else dosage_test(moments, dosages).f
+    return f_test(moments, fewest=fewest) if dosages is None else dosage_test(moments, dosages).f
 
 
 def log_p_below(
@@ -45,10 +46,13 @@ def log_p_below(
     *,
     n_strata: int = 1,
     dosages: FloatArray | None = None,
+    fewest: int = FEWEST_IN_CELL,
 ) -> FloatArray:
     """Return ln p of tuples, as a search needs them: 0 where it is more than `log_p` anyway."""
     moments = cell_moments(cells, scores, levels, n_strata=n_strata, by_cell=False)
-    return f_log_p_below(moments, log_p) if dosages is None else dosage_test(moments, dosages).f.log_p
+    if dosages is not None:
+        return dosage_test(moments, dosages).f.log_p
+    return f_log_p_below(moments, log_p, fewest=fewest)
 
 
 def number_tests(
@@ -75,21 +79,22 @@ def number_tests(
         What the levels stand for: then products are tested, as in `dosage_test`.
     """
     n, k = tuples.shape
+    fewest = numbers.fewest
     moments = cell_moments(cells, numbers.scores, levels, n_strata=n_strata)
     in_units = cell_moments(cells, numbers.values, levels, n_strata=n_strata) if _is_finite(numbers) else None
     residual = LargestResidual(np.full(n, np.nan), np.full(n, -1), np.full((n, k), -1))
     if dosages is None:
-        tests, robust_log_p = f_test(moments), robust_test(moments).log_p
-        effect = none_of(n) if in_units is None else difference_of_differences(in_units)
+        tests, robust_log_p = f_test(moments, fewest=fewest), robust_test(moments, fewest=fewest).log_p
+        effect = none_of(n) if in_units is None else difference_of_differences(in_units, fewest=fewest)
         if not is_two_level(levels):
-            residual = largest_residual(moments)
+            residual = largest_residual(moments, fewest=fewest)
     else:
         of_scores = dosage_test(moments, dosages)
         tests, robust_log_p = of_scores.f, of_scores.robust_log_p
         effect = none_of(n) if in_units is None else dosage_test(in_units, dosages).effect
     other_log_p = np.full(n, np.nan)
     if numbers.other is not None:
-        other_log_p = first_test(cells, numbers.other, levels, n_strata=n_strata, dosages=dosages).log_p
+        other_log_p = first_test(cells, numbers.other, levels, n_strata=n_strata, dosages=dosages, fewest=fewest).log_p
     is_tested = tests.df > 0
     spread = float(numbers.values.std(ddof=1)) if in_units is not None and len(numbers.values) > 1 else np.nan
     gain, alone, df_alone = number_gains(moments)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.base.arrays import FloatArray, NumberOutcome
+from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL, fewest_in_cell
 from interplay.statistics.number_interaction.scale_words import OTHER_SCALE
 from interplay.study.number_outcome import number_outcome
 from interplay.study.strata import Strata
@@ -23,11 +24,14 @@ class ScoredNumbers(NamedTuple):
         What effects are measured in.
     other : float64 or None
         Scores on the other scale; None where there are none, as of infinite values.
+    fewest : int
+        Samples that a cell needs to be a part of a hypothesis, by `fewest_in_cell`.
     """
 
     scores: FloatArray
     values: FloatArray
     other: FloatArray | None
+    fewest: int = FEWEST_IN_CELL
 
 
 def scored_numbers(outcome: NumberOutcome, strata: Strata | None) -> ScoredNumbers:
@@ -42,4 +46,4 @@ def scored_numbers(outcome: NumberOutcome, strata: Strata | None) -> ScoredNumbe
     other = None
     if outcome.scale == "values" or bool(np.isfinite(outcome.values).all()):
         other = number_outcome(outcome.values, strata, scale=OTHER_SCALE[outcome.scale]).scores
-    return ScoredNumbers(outcome.scores, outcome.values, other)
+    return ScoredNumbers(outcome.scores, outcome.values, other, fewest_in_cell(outcome.values))
