@@ -25,6 +25,7 @@ def split_samples(holdout: Any, outcome: Outcome, strata: Strata | None, *, seed
 
     Examples
     --------
+    >>> from interplay.base.arrays import DecisionClasses
     >>> classes = DecisionClasses(np.repeat([0, 1], [80, 40]), ["a", "b"])
     >>> searched, held_out = split_samples(0.25, classes, None, seed=0)
     >>> np.bincount(classes.codes[held_out]).tolist()

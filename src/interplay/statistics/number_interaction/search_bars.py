@@ -85,7 +85,7 @@ def least_ratio(max_p: float, *, n_samples: int) -> float:
     Examples
     --------
     >>> round(least_ratio(1e-6, n_samples=1000), 5)
-    0.02426
+    0.02425
     """
     return 0.0 if max_p >= 1 else _t_quantile(max_p, n_samples - 1) ** 2 / (n_samples - 1)
 
