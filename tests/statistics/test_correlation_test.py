@@ -20,7 +20,7 @@ from interplay.statistics.correlation_test import (
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.given_test import GivenOthers
 from interplay.statistics.level_gain_test import _moments, level_gain_log_p
-from interplay.statistics.product_maxima import int_normal_scores, product_maxima, with_number_p
+from interplay.statistics.number_products import int_normal_scores, number_products
 
 
 def normal_scores(values: np.ndarray) -> np.ndarray:
@@ -177,17 +177,17 @@ def test_strata_only_move_samples_within() -> None:
     np.testing.assert_allclose(by_levels, correlation_log_p(codes[np.newaxis].astype(float), target), atol=0.2)
 
 
-def test_products_of_a_number_outcome() -> None:
+@pytest.mark.parametrize("outliers", [False, True])
+def test_products_of_a_number_outcome(outliers: bool) -> None:
     """Of null variables, the p-value of the best of all partners is uniform without contrast variables."""
     rng = np.random.default_rng(9)
     p_values = []
     for _ in range(40):
         X = normal_scores(rng.normal(size=(30, 70)))
         y = np.exp(2 * rng.normal(size=70))  # outliers do no harm: the variable is permuted, not the outcome
-        y = (y - y.mean())[np.newaxis]
+        y = y - y.mean() if outliers else normal_scores(y)
         ranks = 2 * (stats.rankdata(X, axis=1) - 0.5) / 70 - 1
-        found = product_maxima(int_normal_scores(X, ranks), y, n_vars=30, n_fitted=0, n_threads=1)
-        p_values.append(np.exp(with_number_p(found, n_samples=70, n_fitted=0).log_p))
+        p_values.append(np.exp(number_products(int_normal_scores(X, ranks), y, n_fitted=0, n_threads=1).log_p))
     p = np.concatenate(p_values)
     assert 0.4 < np.mean(p < 0.1) / 0.1 < 1.2  # partners share the outliers
     assert np.mean(p < 0.01) < 0.02
@@ -199,10 +199,7 @@ def test_a_product_is_found_with_its_partner() -> None:
     y = 0.7 * X[3] * X[11] + rng.normal(size=200)
     ranks = 2 * (stats.rankdata(X, axis=1) - 0.5) / 200 - 1
     centred = normal_scores(y) - normal_scores(y).mean()
-    maxima = product_maxima(
-        int_normal_scores(normal_scores(X), ranks), centred[np.newaxis], n_vars=20, n_fitted=0, n_threads=1
-    )
-    found = with_number_p(maxima, n_samples=200, n_fitted=0)
+    found = number_products(int_normal_scores(normal_scores(X), ranks), centred, n_fitted=0, n_threads=1)
     assert found.partner[3] == 11
-    expected = stats.pearsonr(normal_scores(X[3]), centred * normal_scores(X[11])).pvalue
+    expected = stats.pearsonr(normal_scores(X[3]) * normal_scores(X[11]), centred).pvalue
     assert found.log_p[3] == pytest.approx(np.log(expected * 19), rel=0.05)

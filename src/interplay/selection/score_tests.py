@@ -18,13 +18,12 @@ from interplay.statistics.correlation_test import NumberTarget, correlation_log_
 from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
+from interplay.statistics.number_products import int_normal_scores, number_products
 from interplay.statistics.product_maxima import (
     ProductMaxima,
-    int_normal_scores,
     int_scores,
     is_small_enough,
     product_maxima,
-    with_number_p,
 )
 from interplay.statistics.score_test import class_targets, score_log_p
 
@@ -101,16 +100,11 @@ def run_score_tests(
             given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
     product = None
     if wants_product and isinstance(outcome, NumberOutcome):
-        product = with_number_p(
-            product_maxima(
-                np.concatenate([int_normal_scores(scores.read_normal(rows), scores.read(rows)) for rows in blocks]),
-                given_others.residuals,
-                n_vars=n_vars,
-                n_fitted=given_others.n_fitted,
-                n_threads=coder.n_jobs,
-            ),
-            n_samples=n_samples,
+        product = number_products(
+            np.concatenate([int_normal_scores(scores.read_normal(rows), scores.read(rows)) for rows in blocks]),
+            given_others.residuals[0],
             n_fitted=given_others.n_fitted,
+            n_threads=coder.n_jobs,
         )
     elif wants_product:
         sources = [scores] if contrast is None else [scores, contrast]

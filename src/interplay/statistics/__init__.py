@@ -20,6 +20,7 @@
     level_gain_test.py     sums over levels   → p-values of single variables about numbers
     given_test.py          scores of samples  → the same given other, strong variables
     product_maxima.py      scores, residuals  → the strongest product of each variable with another
+    number_products.py     the same for a number outcome, with p-values
     arms.py                which tests are combined in one call, with what weights
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
