@@ -6,7 +6,7 @@ which can then show them without the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Annotated
 
@@ -79,14 +79,34 @@ def tuple_counts(
 
 
 def number_counts(
-    coder: Coder, values: FloatArray, members: IntArray, *, run: int, discretization: int
+    coder: Coder,
+    values: FloatArray,
+    members: IntArray,
+    *,
+    run: int,
+    discretization: int,
+    omit_missing: bool = False,
 ) -> TupleCounts | None:
-    """Return the distribution of a number outcome, (n_samples,), in the cells of a tuple; None if they are too many."""
+    """Return the distribution of a number outcome, (n_samples,), in the cells of a tuple; None if they are too many.
+
+    With `omit_missing`, samples that lack a value of a member are in no cell.
+    """
     names = [variable_cuts(coder, v).level_names(discretization) for v in members.tolist()]
+    if omit_missing:
+        names = [levels[:-1] if levels[-1] == "missing" and len(levels) > 1 else levels for levels in names]
     shape = tuple(len(levels) for levels in names)
     if 6 * prod(shape) > MAX_NUMBERS:
         return None
     codes = coder.codes_of(discretization, members).codes.astype(np.int64)
+    known = (codes < np.array(shape)[:, np.newaxis]).all(axis=0)
+    return replace(counts_in_cells(list(codes[:, known]), values[known], names, members, discretization), run=run)
+
+
+def counts_in_cells(
+    codes: list[IntArray], values: FloatArray, names: list[list[str]], members: IntArray, discretization: int
+) -> TupleCounts:
+    """Return the distribution of numbers in the cells of a tuple, of samples with these levels of the members."""
+    shape = tuple(len(levels) for levels in names)
     cells = np.ravel_multi_index(tuple(codes), shape)
     sizes = np.bincount(cells, minlength=prod(shape))
     numbers = np.full((len(sizes), 6), np.nan)
@@ -94,7 +114,7 @@ def number_counts(
         numbers[cell] = distribution(values[cells == cell])
     return TupleCounts(
         np.array(members, dtype=np.int64),
-        run,
+        0,
         int(discretization),
         names,
         sizes.reshape(*shape, 1).astype(np.int64),

@@ -17,6 +17,7 @@ from interplay.files.types import Check
 from interplay.results.synergy_table import Explanations
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,7 +77,7 @@ class Run(RunGains):
     null_fit : NullFit
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
-    tested : tuple of TestedTuples
+    tested : tuple of TestedTuples or TestedNumbers
         Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. p-values
         are adjusted for all tuples, and all sizes have an equal share of the error rate. Empty in 1D, and if tests
         were not made.
@@ -88,7 +89,7 @@ class Run(RunGains):
 
     null_fit: NullFit
     explanations: Explanations | None = None
-    tested: tuple[TestedTuples, ...] = ()
+    tested: tuple[TestedTuples | TestedNumbers, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 

@@ -390,7 +390,8 @@ class Selection(Result):
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
             ``.table``; from permutations it allows for both), and does not show an interaction: variables that have
             separate effects have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether
-            there is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
+            there is one, and log_or its log odds ratio (two levels, two classes), or effect its difference of
+            differences (two levels, an outcome of numbers). All gains are maxima over the
             discretisations. With several runs, the column decision names the run.
 
         Examples

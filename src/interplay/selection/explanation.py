@@ -15,9 +15,8 @@ import numpy as np
 from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
-from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts, number_counts
-from interplay.engines.tables import TupleTables
-from interplay.interaction.tests import kept_counts, tuple_tables
+from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
+from interplay.interaction.tests import Tables, kept_counts, tuple_tables
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.selection.best_tuples import explain
@@ -67,8 +66,7 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         numbers = range(number * n_sizes, (number + 1) * n_sizes)
         involved = _involved(found, numbers)
         coded = data.coded.of(comparison, involved)
-        is_number = isinstance(comparison.outcome, NumberOutcome)
-        tables = tuple_tables(coded) if len(involved) and not is_number else []
+        tables = tuple_tables(coded) if len(involved) else []
         for run in numbers:
             runs.append(_explained_run(found, run, data, coded, tables))
             cells = list(_best_counts(found, run, coded, tables))
@@ -102,7 +100,7 @@ def _involved(found: Selection, numbers: range) -> IntArray:
 
 
 def _explained_run(
-    found: Selection, number: int, data: SearchedSelection, coded: CodedComparison, tables: list[TupleTables]
+    found: Selection, number: int, data: SearchedSelection, coded: CodedComparison, tables: Tables
 ) -> Run:
     """Add the tuples that explain relevant variables, their tests, and how their members were cut."""
     run, task, comparison = found.runs[number], data.task, coded.comparison
@@ -112,24 +110,22 @@ def _explained_run(
         explanations = explain(coded, settings, run.gains, found.ranked, engine=data.engine)
     if comparison.groups is not None or run.dimensions == 1:  # the test takes samples as independent
         return replace(run, explanations=explanations)
-    if isinstance(comparison.outcome, NumberOutcome):
-        return replace(run, explanations=explanations)
     shown_here = found.ranked[found.best_run[found.ranked] == number]
     shown = [run.gains.tuples[found.ranked], found.best_tuples(shown_here, run.dimensions)]
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
     tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
-    if task.study.y is not None and len(task.comparisons) == 1:
-        outcome: OutcomeCuts | None = outcome_cuts(task.study.y, comparison.classes)
+    if isinstance(comparison.outcome, NumberOutcome):
+        outcome: OutcomeCuts | None = OutcomeCuts([], np.empty(0))
+    elif task.study.y is not None and len(task.comparisons) == 1:
+        outcome = outcome_cuts(task.study.y, comparison.outcome)
     else:  # of a continuous outcome only the classes are at hand, not where it was cut
         outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
     cuts = tuple(variable_cuts(coded.coder, v) for v in np.unique(tested[-1].tuples).tolist())
     return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
 
 
-def _best_counts(
-    found: Selection, number: int, coded: CodedComparison, tables: list[TupleTables]
-) -> Iterator[TupleCounts]:
+def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: Tables) -> Iterator[TupleCounts]:
     """Yield the tables of the best tuples of the first variables that show most clearly in a run."""
     variables = found.ranked[:MAX_KEPT]
     variables = variables[found.best_run[variables] == number]
@@ -140,13 +136,6 @@ def _best_counts(
     rows = np.column_stack([run.gains.discretization[variables], found.best_tuples(variables, run.dimensions)])
     rows = np.unique(rows, axis=0)
     tuples = (members[members >= 0] for members in rows[:, 1:])
-    outcome = coded.comparison.outcome
-    if isinstance(outcome, NumberOutcome):
-        for members, d in zip(tuples, rows[:, 0].tolist(), strict=True):
-            found_numbers = number_counts(coded.coder, outcome.values, members, run=number, discretization=d)
-            if found_numbers is not None:
-                yield found_numbers
-        return
     yield from kept_counts(coded.coder, tables, tuples, rows[:, 0].tolist(), run=number)
 
 

@@ -33,4 +33,5 @@
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
+    number_interaction/    numbers in cells   → the same for an outcome of numbers: F, HC3, effect sizes
 """

@@ -71,7 +71,15 @@ def linear_test(
     The statistic is that of the F test on the scale of χ²: it has the p-value of F where samples are few.
     """
     of_parts = np.hstack([_dummies(each) for each in parts])
-    smaller, larger = (_independent(np.hstack([each, design])) for each in (of_parts, _dummies(cells)))
+    return nested_linear_test(scores, np.hstack([of_parts, design]), np.hstack([_dummies(cells), design]))
+
+
+def nested_linear_test(scores: FloatArray, smaller: FloatArray, larger: FloatArray) -> tuple[float, int]:
+    """Compare two linear models of a number outcome, given by their columns; the larger one contains the smaller.
+
+    The statistic is as in `linear_test`.
+    """
+    smaller, larger = _independent(smaller), _independent(larger)
     df, df_residual = larger.shape[1] - smaller.shape[1], len(scores) - larger.shape[1]
     if df <= 0 or df_residual <= 0:
         return 0.0, 0
