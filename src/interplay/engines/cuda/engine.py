@@ -93,7 +93,7 @@ class CudaEngine(Engine):
 
     def begin(self, planes: BitPlanes, tiles: TupleTiles, *, kind: str, pseudocount: float) -> None:
         """Compile what the first device needs for a search of this kind."""
-        if tiles.dimensions == 1 or not len(tiles) or planes.of_numbers:
+        if tiles.dimensions == 1 or not len(tiles):
             return
 
         def compile_all() -> None:
@@ -141,8 +141,6 @@ class CudaEngine(Engine):
         self, planes: BitPlanes, tiles: TupleTiles, sink: Sink, report: _Report, pseudocount: float
     ) -> None:
         """Search on the devices, or raise _ToCpu."""
-        if planes.of_numbers:
-            raise _ToCpu("cannot search tuples of a number outcome")
         match sink:
             case Maxima():
                 self._find_maxima(planes, tiles, sink, report, pseudocount)
