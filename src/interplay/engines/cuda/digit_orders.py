@@ -131,7 +131,8 @@ def _in_base(used: IntArray, above: IntArray, lowest: int, base: int, most: int)
         present = np.unique(digit)[::-1].tolist()
         if power > 0 and present[-1] == 0:
             present.pop()
-        for which, (value, below) in enumerate(zip(present, [*present[1:], 0], strict=True)):
+        for which, value in enumerate(present):
+            below = present[which + 1] if which + 1 < len(present) else 0
             group = used[digit == value]
             n_segments = -(-len(group) // _BYTES_OF_SEGMENT)
             padded = np.full(n_segments * _BYTES_OF_SEGMENT, -1, dtype=np.int32)
