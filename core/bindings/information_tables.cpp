@@ -1,11 +1,13 @@
-// x·log2(x) in fixed point, for engines that score elsewhere
+// x·log2(x) in fixed point, and the constants of number outcomes, for engines that score elsewhere
 #include <algorithm>
 #include <cmath>
 #include <thread>
 
 #include "arrays.hpp"
 #include "interplay/information_gain.hpp"
+#include "interplay/sum_information.hpp"
 #include "interplay/tuple_statistic.hpp"
+#include "search_data.hpp"
 
 using namespace nanobind::literals;
 
@@ -38,12 +40,23 @@ double fill_information_tables(Array<const Index> class_sizes, double pseudocoun
   return std::ldexp(1.0, -fraction_bits);
 }
 
+// The constants of J: of S²/n, of J, log2(Q + κ), the worth of a unit of J, and Q + κ in fixed point.
+nb::tuple sum_model(const Planes& planes, double pseudocount) {
+  const BitPlanes view = planes.view();
+  require(view.of_numbers && pseudocount >= 0, "planes of a number outcome, and a pseudocount of 0 or more");
+  const SumInformation information(view, pseudocount);
+  return nb::make_tuple(information.scale_of_squares(), information.factor(), information.log_of_total(),
+                        information.unit(), information.total());
+}
+
 }  // namespace
 
 void define_information_tables(nb::module_& module) {
   module.def("fill_information_tables", &fill_information_tables, "class_sizes"_a, "pseudocount"_a, "multiplicities"_a,
              "max_cells"_a, "coefficient_of_size"_a, "values"_a,
              "Tables of x·log2(x) in fixed point; returns the worth of their unit.");
+  module.def("sum_model", &sum_model, "planes"_a, "pseudocount"_a,
+             "Constants of the information of a number outcome: scale, factor, log of the total, unit, total.");
 }
 
 }  // namespace interplay::bindings

@@ -13,6 +13,7 @@ def fill_information_tables(
     coefficient_of_size: npt.NDArray[np.int64],
     values: npt.NDArray[np.int64],
 ) -> float: ...
+def sum_model(planes: Planes, pseudocount: float) -> tuple[float, float, float, float, int]: ...
 def pack_bit_planes(
     codes: npt.NDArray[np.uint8],
     sample_order: npt.NDArray[np.int64],

@@ -4,12 +4,29 @@
 // fixed-point tables and add integers, as the CPU does (core/include/interplay/information_gain.hpp), so the gains are
 // the same bits.
 //
-// Compiled once for each combination of DIMENSIONS, CLASSES, LEVELS and THREADS_OF_TUPLE (tuple_cells.cuh), with
-// EVERY_MEMBER (every_member.cuh) and without.
+// Of a number outcome, the squares of sums are added up instead, and the information follows from their sum alone
+// (sum_information.cuh).
+//
+// Compiled once for each combination of DIMENSIONS, CLASSES, LEVELS, NUMBERS and THREADS_OF_TUPLE (tuple_cells.cuh),
+// with EVERY_MEMBER (every_member.cuh) and without.
+#include "information/sum_information.cuh"
 #include "information/tuple_scores.cuh"
 #include "tuples/every_member.cuh"
 
 namespace interplay {
+
+// What cells of one multiplicity tell: an information, or a square.
+#ifdef NUMBERS
+using Scores = SumModel;
+__device__ __forceinline__ i64 score_of(const SumModel& model, const u32 (&cell)[kClasses]) {
+  return model.square(cell[0], cell[kClasses - 1]);
+}
+#else
+using Scores = Tables::OfCells;
+__device__ __forceinline__ i64 score_of(const Tables::OfCells& tables, const u32 (&cell)[kClasses]) {
+  return tables.information(cell);
+}
+#endif
 
 // Gains are finite; as unsigned numbers in this form they sort like the gains.
 __device__ __forceinline__ u64 sortable(double value) {
@@ -31,6 +48,7 @@ __device__ __forceinline__ void raise(double* best, double value) {
 
 using namespace interplay;
 
+// table_values, table_start: as Tables; of a number outcome, table_values as SumModel
 // given_counts: where they are known already, those of each tuple from a multiple of given_stride on
 // n_tuples: the smaller of *n_found and capacity.
 // best: [position * n_groups + group]. As maxima, a gain that reaches the best of its slot so far raises it and is
@@ -47,11 +65,17 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
   const int lane = lane_of_group();
   u32* counts = memory + threadIdx.x / kGroup * max_cells * kClasses;
   const Planes all = {planes, n_steps, class_steps, {lane_first, lane_levels, lane_rows, lane_row}};
-  const Tables tables = {table_values, table_start};
   const Candidates candidates = {candidate_slots, candidate_tuples, candidate_gains, n_candidates};
   const u32 n_tuples = min(*n_found, capacity);
-  const Tables::OfCells of_all = tables.at(0);
-  const Tables::OfCells of_one_less = tables.at(kCountsTogether ? multiplicity_of_levels[kLevels] : 0);
+#ifdef NUMBERS
+  const SumModel of_all(table_values);
+  const auto scores_of = [&](int) { return of_all; };
+#else
+  const Tables tables = {table_values, table_start};
+  const Scores of_all = tables.at(0);
+  const auto scores_of = [&](int n_levels) { return tables.at(multiplicity_of_levels[n_levels]); };
+#endif
+  const Scores of_one_less = kCountsTogether ? scores_of(kLevels) : of_all;
 
   for (TuplesOfWarp of_warp(n_tuples); of_warp.has_any(); of_warp.next()) {
     const u32 number = of_warp.number();
@@ -76,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
       u32 of_cell[kClasses];
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) of_cell[q] = counts[cell * kClasses + q];
-      informations[0] += of_all.information(of_cell);
+      informations[0] += score_of(of_all, of_cell);
     }
     int inner = n_cells;  // cells between two levels of variable j
 #pragma unroll
@@ -84,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
       const int n_levels = members.n_levels[j];
       inner /= n_levels;
       if (tile.only_last_counts && j + 1 < kDimensions) continue;
-      const Tables::OfCells of_merged = kCountsTogether ? of_one_less : tables.at(multiplicity_of_levels[n_levels]);
+      const Scores of_merged = kCountsTogether ? of_one_less : scores_of(n_levels);
 #pragma unroll 1
       for (int merged = lane; merged < n_cells / n_levels; merged += kGroup) {
         const int first = merged / inner * inner * n_levels + merged % inner;
@@ -95,17 +119,22 @@ extern "C" __global__ void __launch_bounds__(kThreadsOfScores, kBlocksOfScores)
 #pragma unroll
           for (int q = 0; q < kClasses; ++q) of_cell[q] += counts[(first + level * inner) * kClasses + q];
         }
-        informations[1 + j] += of_merged.information(of_cell);
+        informations[1 + j] += score_of(of_merged, of_cell);
       }
     }
     // A thread goes on with member j.
     const GroupSums<i64, 1 + kDimensions> sums(informations);
     static_assert(sums.kHeld == 1, "a thread for each member");
-    const i64 whole = __shfl_sync(~0u, sums.sums[0], 0, kGroup);
+#ifdef NUMBERS
+    const i64 information = of_all.information(sums.sums[0]);
+#else
+    const i64 information = sums.sums[0];
+#endif
+    const i64 whole = __shfl_sync(~0u, information, 0, kGroup);
     const int j = sums.first() - 1;
     const bool is_of_member = lane % sums.kSharers == 0 && j >= 0 && j < kDimensions && of_warp.is_one();
     const bool is_asked = is_of_member && (!tile.only_last_counts || j + 1 == kDimensions);
-    const double gain = (double)(whole - sums.sums[0]) * unit;
+    const double gain = (double)(whole - information) * unit;
     const int slot = is_asked ? tuple[1 + j] * n_groups + tile.places[j].group : 0;
     if (kEveryMember) {
       const u32 fails = __ballot_sync(~0u, is_asked && !(gain >= best[slot]));

@@ -2,6 +2,8 @@
 //
 // Needs DIMENSIONS, CLASSES and
 //   LEVELS              of every variable; 0 if they differ, or are so many that counting them together does not pay
+//   NUMBERS             of a number outcome: two "classes", of which the first are the samples of a cell and the second
+//                       is the sum of their scores, a signed number; then CLASSES is 2
 //   THREADS_OF_TUPLE    8 or 32: few where all variables have the same few levels, so that four tuples share what
 //                       a warp does besides counting
 #pragma once
@@ -13,6 +15,11 @@ namespace interplay {
 
 constexpr int kDimensions = DIMENSIONS, kClasses = CLASSES, kLevels = LEVELS, kGroup = THREADS_OF_TUPLE;
 static_assert(kGroup == 32 || kLevels >= 2, "tuples of one warp have as many cells");
+#ifdef NUMBERS
+constexpr bool kNumbers = true;
+#else
+constexpr bool kNumbers = false;
+#endif
 
 __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;
@@ -25,8 +32,19 @@ __device__ __forceinline__ int lane_of_group() { return threadIdx.x % kGroup; }
 struct Planes {
   const u32* words;
   int n_steps;
-  const int* class_steps;  // [kClasses + 1]
+  const int* class_steps;  // [kClasses + 1]; of a number outcome, as DigitOrders.for_tuples has them
   LaneBlocks lanes;
+
+  // The samples of a class. Those of a number outcome are counted in one order, and weighted in all.
+  __device__ __forceinline__ int first_step(int q) const {
+    if (kNumbers) return q == 0 ? class_steps[0] : 0;
+    return class_steps[q];
+  }
+  __device__ __forceinline__ int end_step(int q) const { return kNumbers ? class_steps[1] : class_steps[q + 1]; }
+  // What a sample of a step adds to the number of a class.
+  __device__ __forceinline__ u32 weight(int q, int step) const {
+    return kNumbers && q > 0 ? (u32)class_steps[2 + step] : 1u;
+  }
 };
 
 // Where all variables have the same few levels, a thread looks at samples of its own and counts all cells of the last
@@ -109,13 +127,15 @@ struct Members {
   __device__ __forceinline__ void count_cells(const Planes& planes, bool paired, u32* counts) const {
     const int* class_steps = planes.class_steps;
     if constexpr (kCountsTogether) {
-      paired = paired && kClasses == 2;
+      paired = paired && kClasses == 2 && !kNumbers;
 #pragma unroll 1
       for (int outer = 0; outer < kOuterCells; ++outer) {
 #pragma unroll 1
         for (int q = 0; q < (paired ? 1 : kClasses); ++q) {
-          const int begin = class_steps[q] * 4, end = class_steps[paired ? kClasses : q + 1] * 4;
-          const auto of_cells = inner_counts(outer, begin, end, paired ? class_steps[1] * 4 : 0);
+          const int begin = planes.first_step(q) * 4, end = planes.end_step(paired ? kClasses - 1 : q) * 4;
+          const auto of_cells = inner_counts(outer, begin, end, [&](int pair) {
+            return paired ? (pair < class_steps[1] * 4 ? 1u << 16 : 1u) : planes.weight(q, pair / 4);
+          });
 #pragma unroll
           for (int i = 0; i < of_cells.kHeld; ++i) {
             const int cell = of_cells.first() + i;
@@ -128,7 +148,7 @@ struct Members {
       }
     } else {
       for (int first_level = 0; first_level < n_levels[kDimensions - 1]; first_level += kLevelsAtOnce) {
-        count_some_levels(class_steps, first_level, counts);
+        count_some_levels(planes, first_level, counts);
       }
     }
     __syncwarp();
@@ -144,8 +164,9 @@ struct Members {
   }
 
   // The samples of some words, two at a time, in a cell of the first members and each cell of the last.
-  // upper_end: words before it count in the upper half of a sum
-  __device__ __forceinline__ CellSums inner_counts(int outer, int begin, int end, int upper_end) const {
+  // unit_of(pair of words): what each of its samples adds
+  template <class UnitOf>
+  __device__ __forceinline__ CellSums inner_counts(int outer, int begin, int end, UnitOf unit_of) const {
     const u32* plane[kOuter > 0 ? kOuter : 1];
 #pragma unroll
     for (int j = kOuter - 1; j >= 0; --j) {
@@ -157,7 +178,7 @@ struct Members {
     for (int cell = 0; cell < kInnerCells; ++cell) sums[cell] = 0;
 #pragma unroll 1
     for (int pair = begin + lane_of_group(); pair < end; pair += kGroup) {
-      const u32 unit = pair < upper_end ? 1u << 16 : 1u;
+      const u32 unit = unit_of(pair);
       const int place = pair / 4 * kWordsPerFragment + pair % 4 * 4;
       uint2 outer_words = make_uint2(~0u, ~0u), words[kInner][kInnerRoom];
 #pragma unroll
@@ -211,7 +232,7 @@ struct Members {
   // A thread takes the cells that differ by the level of the last variable alone: the AND of the other variables is
   // computed once. Where there are few such groups of cells, several threads share a group, each with every
   // threads_per_group-th word.
-  __device__ __forceinline__ void count_some_levels(const int* class_steps, int first_level, u32* counts) const {
+  __device__ __forceinline__ void count_some_levels(const Planes& planes, int first_level, u32* counts) const {
     const int lane = threadIdx.x & 31, last_levels = n_levels[kDimensions - 1];
     const int n_groups = n_cells / last_levels, n_counted = min(kLevelsAtOnce, last_levels - first_level);
     int threads_per_group = 1;
@@ -233,7 +254,8 @@ struct Members {
 #pragma unroll
         for (int i = 0; i < kLevelsAtOnce; ++i) found[i] = 0;
         // Words t and t + 4 of a step lie two apart.
-        for (int pair = class_steps[q] * 4 + share; pair < class_steps[q + 1] * 4; pair += threads_per_group) {
+        for (int pair = planes.first_step(q) * 4 + share; pair < planes.end_step(q) * 4; pair += threads_per_group) {
+          const u32 unit = planes.weight(q, pair / 4);
           const i64 place = (i64)(pair / 4) * kWordsPerFragment + pair % 4 * 4;
           u32 low = ~0u, high = ~0u;
 #pragma unroll
@@ -245,7 +267,7 @@ struct Members {
           for (int i = 0; i < kLevelsAtOnce; ++i) {
             if (i >= n_counted) break;
             const u32* level = of_last + i * level_stride[kDimensions - 1] + place;
-            found[i] += __popc(low & level[0]) + __popc(high & level[2]);
+            found[i] += (__popc(low & level[0]) + __popc(high & level[2])) * unit;
           }
         }
 #pragma unroll

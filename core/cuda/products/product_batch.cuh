@@ -5,6 +5,9 @@
 // binary matrix products (tuple_products.cu). Then the cells of each tuple follow by subtraction, and its gain is
 // bounded (product_bound.cu). A pattern gives each member of the prefix a level from 1 on, or leaves it open; a pattern
 // with open members is counted once for all variables that may stand there.
+//
+// With NUMBERS, of a number outcome, there are two "classes": the samples, and the sum of their scores, a signed number.
+// Both add up over cells, so that all that follows is the same.
 #pragma once
 
 #include "tuples/tuple_tiles.cuh"
@@ -12,6 +15,11 @@
 namespace interplay {
 
 constexpr int kMostPrefix = 3;
+#ifdef NUMBERS
+constexpr bool kNumbers = true;
+#else
+constexpr bool kNumbers = false;
+#endif
 
 // As the host lays it out, without padding.
 struct Batch {

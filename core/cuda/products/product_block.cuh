@@ -1,11 +1,12 @@
 // a batch → blocks of planes and masks of which some tuple needs the counts; asynchronous copies
 //
-// A block is 64 × 64 planes (128 × 128 where there is one mask) and some masks. Blocks that have tuples are listed
+// A block is 64 × 64 planes (128 × 128 where there is one mask, and classes) and some masks. Blocks that have tuples are listed
 // first: they are less than half of all, and a block of threads without work keeps others waiting.
-//   MASKS               of a warp: 4, or 1 where there is no prefix
+//   MASKS               of a warp: 4, 2 of a number outcome, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
 //   SEGMENT_STEPS       steps that are copied at a time
 //   PAIRED_COUNTS       1 if there are two classes of less than 2^16 samples: class 0 is in the upper half
+//   NUMBERS             of a number outcome: groups of samples take the place of classes (digit_orders.py)
 #pragma once
 
 #include "products/product_batch.cuh"
@@ -14,7 +15,10 @@ namespace interplay {
 
 constexpr int kMasks = MASKS, kMaskGroups = MASK_GROUPS, kThreads = 128 * kMaskGroups;
 constexpr int kBlockMasks = kMasks * kMaskGroups, kSegmentSteps = SEGMENT_STEPS;
-constexpr int kBlockFragments = kMasks == 1 ? 8 : 4;  // of rows, and of columns
+constexpr bool kWide = kMasks == 1 && !kNumbers;
+constexpr int kBlockFragments = kWide ? 8 : 4;  // of rows, and of columns
+// Blocks of threads on a multiprocessor.
+constexpr int kBlocksAtOnce = kMaskGroups > 1 ? 1 : kNumbers ? 3 : 2;
 constexpr bool kPaired = PAIRED_COUNTS;
 
 // The planes and masks that a block of threads counts at a time, in fragments of the batch's planes.
@@ -87,12 +91,23 @@ __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
+// Of a number outcome, what follows a group of samples: counts were kept since the first group of its order, and add up
+// to sums with weights. After the last group they are the samples of all scores.
+struct Groups {
+  const int* ends;  // as DigitOrders.for_products has them, 0 first
+  int n;
+
+  __device__ __forceinline__ u32 weight(int group) const { return (u32)ends[1 + n + group]; }
+  __device__ __forceinline__ bool begins_order(int group) const { return ends[1 + 2 * n + group] != 0; }
+  __device__ __forceinline__ u32 lowest() const { return (u32)ends[1 + 3 * n]; }
+};
+
 // The operands of all products, and the target of the counts.
 struct Products {
   const u32* planes;
   int n_steps;
   const int* class_steps;
-  int n_classes;
+  int n_classes;  // of a number outcome, groups; class_steps are as Groups has them
   const Batch& batch;
   const LaneBlocks& lanes;
   const u32* masks;
@@ -133,7 +148,7 @@ extern "C" __global__ void list_blocks(const int* lane_first, const int* lane_le
 
 // products: [mask][class, unless both are in a word][row planes, rounded up to a block][column planes, likewise].
 // Counts that no tuple needs are not set. blocks: as list_blocks leaves them
-extern "C" __global__ void __launch_bounds__(kThreads, kMaskGroups == 1 ? 2 : 1)
+extern "C" __global__ void __launch_bounds__(kThreads, kBlocksAtOnce)
     count_products(const u32* planes, int n_steps, const int* class_steps, int n_classes, const int* lane_first,
                    const int* lane_levels, const int* lane_rows, const i64* lane_row, const Batch* batches, int number,
                    const u32* masks, int row_blocks, int column_blocks, const u32* blocks, u32* products) {

@@ -8,13 +8,16 @@
 // without the column; pseudocounts included. Gains of the other members follow from it as in tuple_search.cu. The
 // information of the prefix is subtracted from all others: so they are small, and differences of floats precise.
 //
+// Of a number outcome, Σ S²/n over the cells gives an upper bound of the tuple's information itself (sum_bound.cuh).
+// Nothing is subtracted, and it is compared with the information without a member plus that member's maximum.
+//
 // Bottleneck: arithmetic, a dozen operations and a reciprocal for each cell of two classes; then loads of counts.
 // Limits: 2^23 samples in all, since counts become floats by way of their bits.
 //
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   PAIRED_COUNTS       as in product_block.cuh
-// with EVERY_MEMBER (every_member.cuh) and without.
+// with EVERY_MEMBER (every_member.cuh) and without, with NUMBERS (product_batch.cuh) and without.
 #include "products/product_cells.cuh"
 #include "products/product_margins.cuh"
 
@@ -22,7 +25,7 @@ using namespace interplay;
 
 // The tuples of some strips of a batch: a strip is a prefix and kRowsOfStrip rows. A thread to a column. Survivors take
 // their counts along: to count a tuple again takes as long as its samples are many.
-// products: as count_products has them
+// products: as count_products has them; pseudocounts: as find_margins
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     bound_products(const int* lane_first, const int* lane_levels, const int* lane_rows, const i64* lane_row,
                    const Batch* batches, int number, const Tile<kDimensions>* tiles, const double* best, int n_groups,
@@ -47,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = pseudocounts[q];
+  const SumBound sum_bound(pseudocounts);  // read with NUMBERS alone
   const i64 first_variable = (i64)prefix_number * (batch.n_rows + batch.n_columns);
   const i64 of_column = first_variable + batch.n_rows + column;
   const float column_best = __double2float_rd(best[(i64)m * n_groups + columns.group]);
@@ -100,6 +104,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     }
     float bound = 0;
     const auto add_bound = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
+      if constexpr (kNumbers) {
+        bound += square_of(to_float(n[0]), (float)n[kClasses - 1]);
+        return;
+      }
       float x[kClasses], sum = 0;
 #pragma unroll
       for (int q = 0; q < kClasses; ++q) {
@@ -165,8 +173,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     }
     const i64 of_row = first_variable + row;
     const float row_best = tile.only_last_counts ? kNever : __double2float_rd(best[(i64)l * n_groups + rows.group]);
-    const float others = of_both(row_best + column_information, fmaxf(rest[of_row], column_rest)) - information[of_row];
-    if (fmaf(bound, kInflation, tolerance) < of_both(column_best, others)) continue;
+    const float others = of_both(row_best + column_information, fmaxf(rest[of_row], column_rest));
+    if constexpr (kNumbers) {
+      if (sum_bound.upper(bound) < of_both(column_best + information[of_row], others)) continue;
+    } else {
+      if (fmaf(bound, kInflation, tolerance) < of_both(column_best, others - information[of_row])) continue;
+    }
     const u32 place = atomicAdd(n_survivors, 1u);
     if (place >= capacity) continue;
     int* tuple = survivor_tuples + (i64)place * (1 + kDimensions);

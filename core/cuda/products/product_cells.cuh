@@ -3,7 +3,7 @@
 // Shared by the kernels of product_bound.cu, with the constants that these are compiled with.
 #pragma once
 
-#include "information/gain_bound.cuh"
+#include "information/sum_bound.cuh"
 #include "products/product_batch.cuh"
 #include "tuples/every_member.cuh"
 
@@ -14,7 +14,7 @@ constexpr int kRowLevels = ROW_LEVELS, kColumnLevels = COLUMN_LEVELS, kClasses =
 constexpr int kPrefixLevels = PREFIX_LEVELS;
 constexpr float kNever = 1e30f;
 // Of each cell of (prefix, l). Two classes: the share of class 0, and the two factors of the bound; others: X / X_q.
-constexpr int kRowFactors = kClasses == 2 ? 3 : kClasses;
+constexpr int kRowFactors = kClasses == 2 ? 3 : kClasses;  // unused with NUMBERS
 constexpr int kOpen = -1;
 // The relative error of the bound at most: reciprocals, and the deviation of class 0, whose error is at most a few 2⁻²⁴
 // of the cell; derived as in wide_kernels-inl.hpp.

@@ -8,7 +8,8 @@ using namespace interplay;
 
 // Counts of each variable in each cell of each prefix, and their information. A block of threads to a prefix and some
 // variables.
-// counts: as count_margins has them
+// counts: as count_margins has them. pseudocounts: of a number outcome, as SumBound has its constants; information then is
+// a lower bound of that of prefix and variable, with nothing subtracted
 extern "C" __global__ void find_margins(const int* lane_first, const int* lane_levels, const int* lane_rows,
                                         const i64* lane_row, const Batch* batches, int number,
                                         const Tile<kDimensions>* tiles, const double* best, int n_groups,
@@ -28,6 +29,7 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
   const int first_plane = is_row ? plane_of(in_part, 1, kRowLevels) : row_planes + plane_of(in_part, 1, kColumnLevels);
   const int stride = n_planes + kRowsPerFragment;
   const Margins margins = {cell_rows, row_factors, cell_columns, information, rest};
+  const SumBound sum_bound(pseudocounts);  // read with NUMBERS alone
   float pseudo[kClasses];
 #pragma unroll
   for (int q = 0; q < kClasses; ++q) pseudo[q] = pseudocounts[q];
@@ -45,6 +47,10 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
   // they gather, each with pseudocounts
   const auto add_part = [&](float& sum_of_cells, const int (&n)[kClasses], int gathered, const int (&whole)[kClasses],
                             int gathered_by_whole) {
+    if constexpr (kNumbers) {
+      sum_of_cells += square_of((float)n[0], (float)n[kClasses - 1]);
+      return;
+    }
     float x[kClasses], of_whole[kClasses], sum = 0, all = 0;
 #pragma unroll
     for (int q = 0; q < kClasses; ++q) {
@@ -63,7 +69,7 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
     const int j = threadIdx.x;
     float of_member = 0;
 #pragma unroll 1
-    for (int cell = 0; cell < prefix.cells(); ++cell) {
+    for (int cell = 0; cell < (kNumbers ? 0 : prefix.cells()); ++cell) {
       int levels[kPrefixRoom], n[kClasses], whole[kClasses], levels_of_member = 1;
       prefix.levels_of(cell, levels);
       count(levels, n_planes, n);
@@ -112,7 +118,7 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
         }
         if (keep && !is_row && level > 0) cell_columns[margins.column_place(batch, cell, level, q) + in_part] = n[q];
       }
-      if (kClasses == 2 && keep && is_row) {
+      if (kClasses == 2 && !kNumbers && keep && is_row) {
         const float n_0 = fmaf((float)gathered, pseudo[0], (float)n[0]), n_1 = sum - n_0;
         const float share = n_0 * reciprocal(fmaxf(sum, 1e-12f));
         // One class only: no division adds information.
@@ -145,9 +151,10 @@ extern "C" __global__ void find_margins(const int* lane_first, const int* lane_l
       }
       if (level_of_member == 0) add_information(without, levels, others * levels_of_member, false, 0);
     }
+    if (kNumbers) without = sum_bound.lower(without);
     asked_for = of_both(asked_for, least_of[j] + without);
   }
   const i64 place = (i64)blockIdx.y * (batch.n_rows + batch.n_columns) + variable;
-  information[place] = sum_of_cells;
+  information[place] = kNumbers ? sum_bound.lower(sum_of_cells) : sum_of_cells;
   rest[place] = tile.only_last_counts ? kNever : asked_for;
 }

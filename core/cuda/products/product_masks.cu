@@ -37,10 +37,11 @@ extern "C" __global__ void make_masks(const u32* planes, int n_steps, const int*
 constexpr int kWarpsOfMargins = 8, kFragmentsOfMargins = 4, kEightsOfMargins = 4;
 
 // margins: [mask][class][row planes, column planes, 16]: samples of the mask in each plane, and in all, which is the
-// first of the last 16. A block of threads to some fragments of planes and some times eight masks; each of its warps
+// first of the last 16. totals: of all samples, by class. class_steps: of a number outcome, as DigitOrders.for_tuples has
+// them. A block of threads to some fragments of planes and some times eight masks; each of its warps
 // takes a part of the samples.
 extern "C" __global__ void __launch_bounds__(32 * kWarpsOfMargins)
-    count_margins(const u32* planes, int n_steps, const int* class_steps, const float* class_sizes, int n_classes,
+    count_margins(const u32* planes, int n_steps, const int* class_steps, const u32* totals, int n_classes,
                   const int* lane_first, const int* lane_levels, const int* lane_rows, const i64* lane_row,
                   const Batch* batches, int number, const uint2* masks, u32* margins) {
   __shared__ u32 of_block[kFragmentsOfMargins * kEightsOfMargins * 4][32];
@@ -74,8 +75,10 @@ extern "C" __global__ void __launch_bounds__(32 * kWarpsOfMargins)
     u32 sums[kFragmentsOfMargins][kEightsOfMargins][4];
 #pragma unroll
     for (int i = 0; i < kFragmentsOfMargins * kEightsOfMargins * 4; ++i) (&sums[0][0][0])[i] = 0;
+    const bool is_sum = kNumbers && q > 0;
+    const int first_step = is_sum ? 0 : class_steps[q], end_step = kNumbers ? class_steps[1] : class_steps[q + 1];
 #pragma unroll 2
-    for (int step = class_steps[q] + warp; step < class_steps[q + 1]; step += kWarpsOfMargins) {
+    for (int step = first_step + warp; step < end_step; step += kWarpsOfMargins) {
       uint4 of_planes[kFragmentsOfMargins];
       uint2 of_masks[kEightsOfMargins];
 #pragma unroll
@@ -86,7 +89,17 @@ extern "C" __global__ void __launch_bounds__(32 * kWarpsOfMargins)
       for (int f = 0; f < kFragmentsOfMargins; ++f) {
         if (is_all[f]) of_planes[f] = make_uint4(~0u, ~0u, ~0u, ~0u);
 #pragma unroll
-        for (int e = 0; e < kEightsOfMargins; ++e) add_products(sums[f][e], of_planes[f], of_masks[e], sums[f][e]);
+        for (int e = 0; e < kEightsOfMargins; ++e) {
+          if (is_sum) {
+            const u32 none[4] = {0, 0, 0, 0}, weight = (u32)class_steps[2 + step];
+            u32 found[4];
+            add_products(found, of_planes[f], of_masks[e], none);
+#pragma unroll
+            for (int i = 0; i < 4; ++i) sums[f][e][i] += found[i] * weight;
+          } else {
+            add_products(sums[f][e], of_planes[f], of_masks[e], sums[f][e]);
+          }
+        }
       }
     }
     __syncthreads();
@@ -100,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(32 * kWarpsOfMargins)
       const int mask = eight * 8 + 2 * t + (i & 1), plane = fragment * kRowsPerFragment + g + (i % 4 >> 1) * 8;
       u32 count = of_block[i][lane];
       // All ones include the padding of a class.
-      if (fragment == n_fragments - 1 && mask == 0) count = (u32)class_sizes[q];
+      if (fragment == n_fragments - 1 && mask == 0) count = totals[q];
       if (fragment < n_fragments && mask < n_masks) {
         margins[((i64)mask * n_classes + q) * (n_planes + kRowsPerFragment) + plane] = count;
       }

@@ -98,7 +98,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
   const auto write = [&](int q) {
 #pragma unroll
     for (int m = 0; m < kMasks; ++m) {
-      u32* target = block.target(products.counts, group * kMasks + m, q, n_classes);
+      u32* target = block.target(products.counts, group * kMasks + m, q, kNumbers ? 2 : n_classes);
       if (target == nullptr) continue;
 #pragma unroll
       for (int i = 0; i < kFragments; ++i)
@@ -115,11 +115,25 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
   };
 
+  const Groups groups = {class_steps, n_classes};
+  u32 of_scores[kNumbers ? kMasks : 1][kFragments][2 * kFragments][4];
+  const auto for_scores = [&](auto change) {
+#pragma unroll
+    for (int m = 0; m < (kNumbers ? kMasks : 0); ++m)
+#pragma unroll
+      for (int i = 0; i < kFragments; ++i)
+#pragma unroll
+        for (int j = 0; j < 2 * kFragments; ++j)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) change(of_scores[m][i][j][e], sums[m][i][j][e]);
+  };
+  for_scores([](u32& score, u32&) { score = 0; });
+
   for (int stage = 0; stage < kStages - 1; ++stage) copy_segment();
   int segment = 0;
 #pragma unroll 1
   for (int q = 0; q < n_classes; ++q) {
-    if (!kPaired || q == 0) clear();
+    if (kNumbers ? groups.begins_order(q) : !kPaired || q == 0) clear();
     const int n_segments = (class_steps[q + 1] - class_steps[q] + kSegmentSteps - 1) / kSegmentSteps;
 #pragma unroll 1
     for (int of_class = 0; of_class < n_segments; ++of_class, ++segment) {
@@ -154,11 +168,19 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
         }
       }
     }
-    if (kPaired && q == 0) {
+    if (kNumbers) {
+      const u32 weight = groups.weight(q);
+      if (weight != 0) for_scores([&](u32& score, u32& count) { score += weight * count; });
+    } else if (kPaired && q == 0) {
       shift();
     } else {
       write(q);
     }
+  }
+  if (kNumbers) {
+    write(0);
+    for_scores([&](u32& score, u32& count) { count = score + groups.lowest() * count; });
+    write(1);
   }
 }
 

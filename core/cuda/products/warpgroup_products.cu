@@ -19,7 +19,7 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kStages = 4, kAhead = 2;
 // Operands that a warp group multiplies with the columns: masks × its planes of rows, or its two times 64 planes of
 // rows.
-constexpr int kOperands = kMasks == 1 ? 2 : kMasks;
+constexpr int kOperands = kWide ? 2 : kMasks;
 constexpr int kColumns = kBlockFragments * kRowsPerFragment;
 constexpr int kSums = kColumns / 2;  // of a thread, for each operand
 constexpr int kSideWords = kBlockFragments * kWordsPerFragment;
@@ -155,7 +155,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
   const auto write = [&](int q) {
 #pragma unroll
     for (int o = 0; o < kOperands; ++o) {
-      u32* target = block.target(products.counts, kMasks == 1 ? 0 : group * kMasks + o, q, n_classes);
+      u32* target = block.target(products.counts, kMasks == 1 ? 0 : group * kMasks + o, q, kNumbers ? 2 : n_classes);
       if (target == nullptr) continue;
       const int fragment = block.row_block + (kMasks == 1 ? o * 4 : 0) + warp % 4;
 #pragma unroll
@@ -171,6 +171,16 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
   };
 
+  const Groups groups = {class_steps, n_classes};
+  u32 of_scores[kNumbers ? kOperands : 1][kSums];
+  const auto for_scores = [&](auto change) {
+#pragma unroll
+    for (int o = 0; o < (kNumbers ? kOperands : 0); ++o)
+#pragma unroll
+      for (int e = 0; e < kSums; ++e) change(of_scores[o][e], sums[o][e]);
+  };
+  for_scores([](u32& score, u32&) { score = 0; });
+
   for (int i = 0; i < kAhead; ++i) {
     begin_segment();
     end_segment();
@@ -178,7 +188,7 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
   int segment = 0;
 #pragma unroll 1
   for (int q = 0; q < n_classes; ++q) {
-    if (!kPaired || q == 0) for_sums([](u32& sum) { sum = 0; });
+    if (kNumbers ? groups.begins_order(q) : !kPaired || q == 0) for_sums([](u32& sum) { sum = 0; });
     const int n_segments = (class_steps[q + 1] - class_steps[q] + kSegmentSteps - 1) / kSegmentSteps;
 #pragma unroll 1
     for (int of_class = 0; of_class < n_segments; ++of_class, ++segment) {
@@ -212,11 +222,19 @@ __device__ __forceinline__ void count_block(const Products& products, const Bloc
     }
     wait_for_products<0>();
     for_sums(changed);
-    if (kPaired && q == 0) {
+    if (kNumbers) {
+      const u32 weight = groups.weight(q);
+      if (weight != 0) for_scores([&](u32& score, u32& count) { score += weight * count; });
+    } else if (kPaired && q == 0) {
       for_sums([](u32& sum) { sum <<= 16; });
     } else {
       write(q);
     }
+  }
+  if (kNumbers) {
+    write(0);
+    for_scores([&](u32& score, u32& count) { count = score + groups.lowest() * count; });
+    write(1);
   }
   wait_for_copies<0>();
 }

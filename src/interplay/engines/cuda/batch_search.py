@@ -48,7 +48,7 @@ class BatchSearch:
             return
         by_time = _PRODUCTS_TIMES_SAMPLES["warp groups" if variant.warp_groups else state.data.limits.counting]
         by_memory = _PRODUCTS_OF_FREE_MEMORY * state.free_bytes() / 4
-        max_products = int(min(_MAX_PRODUCTS, by_time / state.data.planes.n_samples, by_memory))
+        max_products = int(min(_MAX_PRODUCTS, by_time / (256 * state.n_steps), by_memory))
         work = state.plan.product_work(which, variant, max_products=max_products)
         tiles = state.chosen(work.which)
         most_counts = min(_MAX_SURVIVOR_COUNTS, int(_PRODUCTS_OF_FREE_MEMORY * state.free_bytes() / 4))

@@ -56,7 +56,7 @@ class DeviceListing(DeviceTuples):
     ) -> None:
         thresholds = np.clip(min_value.astype(np.float64), -_NEVER, _NEVER)
         # A statistic has no bound. Where every threshold is ≤ 0, pruning cannot help. Of one class there is no gain.
-        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or len(data.planes.class_sizes) == 1
+        self._takes_all = formula is not None or bool(np.all(thresholds <= 0)) or data.planes.cell_size == 1
         super().__init__(
             data,
             tiles,

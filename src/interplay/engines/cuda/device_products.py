@@ -31,8 +31,11 @@ class DeviceProducts:
         self.work, self._cupy, self._n_multiprocessors = work, cupy, state.n_multiprocessors
         self._n_steps, self._tolerance = np.int32(state.n_steps), np.float32(state.plan.product_tolerance)
         self._fragments, self._lanes = state.fragments, state.lanes
-        self._class_steps, self._class_sizes = state.class_steps, state.class_sizes
-        self._bounded_by = (tiles.records, state.best, np.int32(state.n_groups), state.pseudocounts)
+        self._class_steps, self._totals = state.class_steps, state.totals
+        # Groups of samples take the place of classes where the outcome is a number.
+        n_groups = None if state.plan.orders is None else state.plan.orders.n_groups
+        self._counted = (state.product_steps, np.int32(n_groups or work.variant.n_classes))
+        self._bounded_by = (tiles.records, state.best, np.int32(state.n_groups), state.bound_constants)
         tuples, *buffer = state.buffer
         self._survivors = (tuples, *state.known_counts, *buffer)
         self._batches = cupy.asarray(work.batches)
@@ -80,7 +83,7 @@ class DeviceProducts:
     def _count(self, number: int, buffers: dict[str, Any]) -> None:
         work, variant = self.work, self.work.variant
         batch = (*self._lanes, self._batches, np.int32(number))
-        n_masks, n_classes = int(work.n_masks[number]), np.int32(variant.n_classes)
+        n_masks = int(work.n_masks[number])
         # Masks by blocks of threads; where these are few, parts of the samples too.
         parts = min(-(-int(self._n_steps) * 4 // 128), 65_535)
         self._make_masks(
@@ -94,8 +97,8 @@ class DeviceProducts:
                 self._fragments,
                 self._n_steps,
                 self._class_steps,
-                self._class_sizes,
-                n_classes,
+                self._totals,
+                np.int32(variant.n_classes),
                 *batch,
                 buffers["masks"],
                 buffers["margins"],
@@ -117,8 +120,7 @@ class DeviceProducts:
             (
                 self._fragments,
                 self._n_steps,
-                self._class_steps,
-                n_classes,
+                *self._counted,
                 *batch,
                 buffers["masks"],
                 *sides,

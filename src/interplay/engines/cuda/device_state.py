@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import DeviceLimits, device_properties
@@ -80,8 +81,12 @@ class DeviceState:
     ----------
     capacity : int
         Tuples that the buffer has room for.
-    fragments, class_steps, class_sizes, pseudocounts, lanes, tables, order, best : device arrays
+    fragments, class_steps, class_sizes, totals, bound_constants, lanes, tables, order, best : device arrays
         As the kernels take them.
+    product_steps : device array
+        The steps of classes, or the groups of a number outcome, of kernels that count products.
+    n_steps : int
+        Steps of 256 samples; those of a number outcome come in several orders.
     tuples : (capacity, 1 + k) device array
         Tuples to be scored: the number of the tile among the chosen ones, and the positions of the members.
     candidates : tuple of device arrays
@@ -99,12 +104,17 @@ class DeviceState:
         self.data, self.tiles, self.plan = data, tiles, plan
         planes, layout = data.planes, plan.layout
         self.n_groups = len(tiles.partner_cells)
-        self.n_steps = planes.words.shape[1] // 4
+        self.n_steps = plan.n_steps
         self.n_multiprocessors = int(device_properties(cupy.cuda.Device().id)["multiProcessorCount"])
-        self.fragments = upload_fragments(planes, layout)
-        self.class_steps = cupy.asarray((planes.class_word_start // 4).astype(np.int32))
+        orders = plan.orders
+        self.fragments = upload_fragments(planes, layout, orders)
+        if orders is None:
+            self.class_steps = self.product_steps = cupy.asarray((planes.class_word_start // 4).astype(np.int32))
+        else:
+            self.class_steps, self.product_steps = cupy.asarray(orders.for_tuples), cupy.asarray(orders.for_products)
         self.class_sizes = cupy.asarray(planes.class_sizes.astype(np.float32))
-        self.pseudocounts = cupy.asarray(plan.pseudocounts.astype(np.float32))
+        self.totals = cupy.asarray(_totals(planes))
+        self.bound_constants = cupy.asarray(plan.bound_constants.astype(np.float32))
         self.lanes = tuple(
             cupy.asarray(a) for a in (layout.first_position, layout.n_levels, layout.rows_per_level, layout.first_row)
         )
@@ -177,3 +187,12 @@ class DeviceState:
             yield
         finally:
             self.capacity, self.known_counts = capacity, None
+
+
+def _totals(planes: BitPlanes) -> npt.NDArray[np.uint32]:
+    """Return the samples of each class; or all samples and the sum of their scores, modulo 2³²."""
+    if planes.scores is None or planes.samples is None:
+        return planes.class_sizes.astype(np.uint32)
+    of_bytes = np.unpackbits(planes.samples.astype("<u8").view(np.uint8)).reshape(-1, 8).sum(axis=1)
+    total = int((planes.scores.astype(np.int64) * of_bytes).sum())
+    return np.array([planes.n_samples, total % 2**32], dtype=np.uint32)

@@ -46,7 +46,7 @@ def launch_scores(
     plan = state.plan
     kernel = compiled(*scores, score_options(plan))
     tuples_of_warp = 32 // plan.threads_of_tuple
-    counters_bytes = 4 * tuples_of_warp * plan.max_cells * len(plan.pseudocounts)
+    counters_bytes = 4 * tuples_of_warp * plan.max_cells * plan.n_classes
     n_warps = int(np.clip((state.data.limits.shared_bytes_of_block - 1024) // counters_bytes, 1, 8))
     allow_shared_memory(kernel, n_warps * counters_bytes)
     arguments = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from interplay.engines.cuda.kernel_loader import Kernel
-from interplay.engines.cuda.kernels import EVERY_MEMBER
+from interplay.engines.cuda.kernels import EVERY_MEMBER, NUMBERS
 from interplay.engines.cuda.work_plan import WorkPlan
 
 #: The kernels that score tuples exactly.
@@ -15,10 +15,10 @@ STATISTIC = ("information/tuple_statistic.cu", "score_statistic")
 
 def score_options(plan: WorkPlan) -> tuple[str, ...]:
     """Return the options of the kernels that score tuples."""
-    rule = (EVERY_MEMBER,) if plan.every_member else ()
+    rule = ((EVERY_MEMBER,) if plan.every_member else ()) + ((NUMBERS,) if plan.orders is not None else ())
     return (
         f"-DDIMENSIONS={plan.dimensions}",
-        f"-DCLASSES={len(plan.pseudocounts)}",
+        f"-DCLASSES={plan.n_classes}",
         f"-DLEVELS={plan.scored_levels}",
         f"-DTHREADS_OF_TUPLE={plan.threads_of_tuple}",
         *rule,
@@ -45,7 +45,7 @@ def kernels_of(
         The file and the function that score tuples.
     """
     variants = [variant for _, variant in plan.by_variant(np.arange(n_tiles))] if bounds else [None]
-    kernels: list[Kernel] = [("planes/bit_planes.cu", "make_fragments", ()), (*scores, score_options(plan))]
+    kernels: list[Kernel] = [plan.fragments_kernel, (*scores, score_options(plan))]
     if samples and plan.dimensions > 1:
         kernels.append(("tuples/tuple_list.cu", "sample_tuples", list_options(plan)))
     if None in variants:

@@ -38,6 +38,9 @@ MAX_BLOCK = 512
 #: The option of kernels where tuples are sought of which every member gains.
 EVERY_MEMBER = "-DEVERY_MEMBER"
 
+#: The option of kernels where the outcome is a number.
+NUMBERS = "-DNUMBERS"
+
 #: How the products are counted: on binary tensor cores, or by counting bits.
 COUNTING = ("tensor", "popc")
 

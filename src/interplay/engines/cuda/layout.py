@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles, places_of_each
 from interplay.base.jobs import map_in_threads
-from interplay.engines.cuda.kernel_loader import compiled
+from interplay.engines.cuda.digit_orders import DigitOrders
+from interplay.engines.cuda.kernel_loader import Kernel, compiled
+from interplay.engines.cuda.kernels import NUMBERS
 
 #: Rows of a fragment, as in tuple_counts.cuh.
 FRAGMENT_ROWS = 16
@@ -129,13 +131,24 @@ def parts_by_planes(tiles: TupleTiles, n_groups: int) -> list[TupleTiles]:
     return [tiles[which] for which in places_of_each(np.sort(needed, axis=1))]
 
 
-def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
+def fragments_kernel(planes: BitPlanes) -> Kernel:
+    """Return the kernel that makes fragments of planes: those of a number outcome are put into digit orders."""
+    if planes.of_numbers:
+        return "planes/bit_planes.cu", "make_ordered_fragments", (NUMBERS,)
+    return "planes/bit_planes.cu", "make_fragments", ()
+
+
+def upload_fragments(planes: BitPlanes, layout: LaneLayout, orders: DigitOrders | None = None) -> Any:
     """Copy the planes to the device, each once, in the order in which warps read them."""
     import cupy
 
     n_words = planes.words.shape[1] * 2
-    fragments = cupy.empty(len(layout.row_plane) * n_words, dtype=cupy.uint32)
-    kernel = compiled("planes/bit_planes.cu", "make_fragments", ())
+    n_steps = n_words // 8 if orders is None else orders.n_steps
+    steps: tuple[Any, ...] = (np.int32(n_steps),)
+    if orders is not None:
+        steps = (np.int32(n_words), cupy.asarray(orders.bytes_of_steps), np.int32(n_steps))
+    fragments = cupy.empty(len(layout.row_plane) * n_steps * 8, dtype=cupy.uint32)
+    kernel = compiled(*fragments_kernel(planes))
     valid = cupy.asarray(_valid_words(planes))
     parts = rows_in_parts(layout.row_plane, max(_ROWS_BYTES // (n_words * 4), 1))
     for rows in parts:
@@ -149,10 +162,10 @@ def upload_fragments(planes: BitPlanes, layout: LaneLayout) -> Any:
             cupy.asarray(row_plane),
             cupy.asarray(row_others),
             np.int64(len(rows)),
-            np.int32(n_words // 8),
+            *steps,
             fragments,
         )
-        kernel((min(-(-len(rows) * n_words // 256), 65_535),), (256,), arguments)
+        kernel((min(-(-len(rows) * n_steps * 8 // 256), 65_535),), (256,), arguments)
     return fragments
 
 
@@ -218,7 +231,9 @@ def words_of(
 
 
 def _valid_words(planes: BitPlanes) -> npt.NDArray[np.uint32]:
-    """One bit for every sample, none for the padding at the end of each class."""
+    """One bit for every sample, none for the padding at the end of each class, or of bytes."""
+    if planes.samples is not None:
+        return planes.samples.view(np.uint32)
     valid = np.zeros(planes.words.shape[1] * 64, dtype=np.uint8)
     for start, size in zip(planes.class_word_start[:-1].tolist(), planes.class_sizes.tolist(), strict=True):
         valid[start * 64 : start * 64 + size] = 1

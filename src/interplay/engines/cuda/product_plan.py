@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.engines.cuda.kernels import EVERY_MEMBER
+from interplay.engines.cuda.digit_orders import SEGMENT_STEPS
+from interplay.engines.cuda.kernels import EVERY_MEMBER, NUMBERS
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
 #: Places of a prefix that a batch has room for.
@@ -34,6 +35,8 @@ class ProductVariant:
 
     Attributes
     ----------
+    n_classes : int
+        2 where the outcome is a number: the samples, and the sum of their scores.
     segment_steps : int
         Steps of 256 samples that are copied at a time.
     """
@@ -48,6 +51,7 @@ class ProductVariant:
     segment_steps: int
     warp_groups: bool = False
     every_member: bool = False
+    of_numbers: bool = False
 
     @property
     def words_of_pair(self) -> int:
@@ -56,7 +60,9 @@ class ProductVariant:
 
     @property
     def masks_of_warp(self) -> int:
-        return 4 if self.dimensions > 2 else 1
+        if self.dimensions == 2:
+            return 1
+        return 2 if self.of_numbers else 4  # registers hold counts and sums
 
     @property
     def mask_groups(self) -> int:
@@ -70,7 +76,7 @@ class ProductVariant:
     @property
     def planes_of_block(self) -> int:
         """Planes of rows, and of columns, that a block of threads counts."""
-        return 64 if self.dimensions > 2 else 128
+        return 64 if self.dimensions > 2 or self.of_numbers else 128
 
     @property
     def count_threads(self) -> int:
@@ -79,7 +85,9 @@ class ProductVariant:
     @property
     def count_blocks(self) -> int:
         """Blocks of threads that count on a multiprocessor at a time."""
-        return 2 if self.mask_groups == 1 else 1
+        if self.mask_groups > 1:
+            return 1
+        return 3 if self.of_numbers else 2
 
     @property
     def count_shared_bytes(self) -> int:
@@ -93,11 +101,14 @@ class ProductVariant:
         return "products/warpgroup_products.cu" if self.warp_groups else "products/tuple_products.cu"
 
     def counting_defines(self) -> tuple[str, ...]:
-        return ("-DINTERPLAY_TENSOR_CORES",) if self.counting == "tensor" else ()
+        return ("-DINTERPLAY_TENSOR_CORES",) * (self.counting == "tensor") + self._outcome_defines()
+
+    def _outcome_defines(self) -> tuple[str, ...]:
+        return (NUMBERS,) if self.of_numbers else ()
 
     def count_defines(self) -> tuple[str, ...]:
         return (
-            *(("-arch=sm_90a",) if self.warp_groups else self.counting_defines()),
+            *(("-arch=sm_90a", *self._outcome_defines()) if self.warp_groups else self.counting_defines()),
             f"-DMASKS={self.masks_of_warp}",
             f"-DMASK_GROUPS={self.mask_groups}",
             f"-DSEGMENT_STEPS={self.segment_steps}",
@@ -120,6 +131,7 @@ class ProductVariant:
             f"-DCLASSES={self.n_classes}",
             f"-DPREFIX_LEVELS={self.prefix_levels}",
             *((EVERY_MEMBER,) if self.every_member else ()),
+            *self._outcome_defines(),
             f"-DPAIRED_COUNTS={int(self.paired)}",
         )
 
@@ -134,6 +146,7 @@ def choose_products(
     counting: str,
     warp_groups: bool = False,
     every_member: bool = False,
+    of_numbers: bool = False,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
 
@@ -145,6 +158,8 @@ def choose_products(
         Whether the devices' tensor cores multiply for four warps at a time.
     every_member : bool
         Whether tuples are sought of which every member gains.
+    of_numbers : bool
+        Whether the outcome is a number.
 
     Examples
     --------
@@ -155,9 +170,9 @@ def choose_products(
     >>> choose_products(dimensions=3, row_levels=17, column_levels=17, **how) is None
     True
     """
-    n_classes = len(class_sizes)
+    n_classes = 2 if of_numbers else len(class_sizes)
     warp_groups = warp_groups and counting == "tensor"
-    paired = n_classes == 2 and int(class_sizes.max()) < 1 << 16
+    paired = n_classes == 2 and not of_numbers and int(class_sizes.max()) < 1 << 16
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
@@ -169,9 +184,12 @@ def choose_products(
         prefix_levels=prefix_levels,
         paired=paired,
         counting=counting,
-        segment_steps=_segment_steps(dimensions, class_sizes, warp_groups=warp_groups),
+        segment_steps=(
+            SEGMENT_STEPS if of_numbers else _segment_steps(dimensions, class_sizes, warp_groups=warp_groups)
+        ),
         warp_groups=warp_groups,
         every_member=every_member,
+        of_numbers=of_numbers,
     )
 
 

@@ -72,7 +72,7 @@ class RegisterSearch:
             np.int32(state.n_steps),
             state.class_steps,
             state.class_sizes,
-            state.pseudocounts,
+            state.bound_constants,
             *state.lanes,
             state.best,
             np.int32(state.n_groups),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from interplay import _core
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.engines.cpu import core_planes
 from interplay.engines.cuda.devices import NotForDevices
 from interplay.engines.tuple_formula import TupleFormula
 
@@ -62,7 +63,11 @@ class InformationTables:
 
 
 def make_information_tables(planes: BitPlanes, tiles: TupleTiles, pseudocount: float) -> InformationTables:
-    """Make the tables of information gains."""
+    """Make the tables of information gains; of a number outcome, the constants of sum_information.cuh."""
+    if planes.of_numbers:
+        *constants, unit, total = _core.sum_model(core_planes(planes), pseudocount)
+        values = np.append(np.array(constants).view(np.int64), total)
+        return InformationTables(values, np.zeros((1, 1), dtype=np.int64), np.ones(1, dtype=np.int64), unit)
     levels = np.unique(planes.n_levels[tiles.order])
     max_cells = int(levels[-1] * tiles.partner_cells[-1])
     return _filled(planes, pseudocount, np.append(1, levels), max_cells, np.empty(0, dtype=np.int64))
@@ -72,6 +77,8 @@ def make_statistic_tables(
     planes: BitPlanes, tiles: TupleTiles, pseudocount: float, formula: TupleFormula
 ) -> InformationTables:
     """Make the tables of a statistic, for all that its subsets may leave out."""
+    if planes.of_numbers:
+        raise ValueError("a number outcome has gains alone")
     k, coefficients = tiles.dimensions, formula.coefficient_of_size
     levels = set(planes.n_levels[tiles.order].tolist())
     max_values = _MAX_VALUES // (2 * planes.n_samples + len(planes.class_sizes) + 1)

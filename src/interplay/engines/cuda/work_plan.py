@@ -14,8 +14,10 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles, starts_of
 from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
+from interplay.engines.cuda.digit_orders import digit_orders
+from interplay.engines.cuda.kernel_loader import Kernel
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
-from interplay.engines.cuda.layout import LaneLayout, TileRecords
+from interplay.engines.cuda.layout import LaneLayout, TileRecords, fragments_kernel
 from interplay.engines.cuda.product_plan import ProductVariant, ProductWork, choose_products, make_product_work
 
 #: For fewer tuples × samples than this no kernel is compiled that suits just these data: with levels other than two
@@ -97,8 +99,16 @@ class WorkPlan:
     dimensions : int
     every_member : bool
         Whether tuples are sought of which every member gains.
+    orders : DigitOrders or None
+        How the samples of a number outcome lie on a device.
+    n_steps : int
+        Steps of 256 samples on a device.
+    n_classes : int
+        Numbers that are kept of a cell.
     pseudocounts : (n_classes,) float64
-        Of a cell of the whole tuple.
+        Of a cell of the whole tuple, where there are classes.
+    bound_constants : (n,) float64
+        The pseudocounts; or the constants of sum_bound.cuh.
     max_cells : int
         Cells of a tuple at most.
     scored_levels : int
@@ -126,9 +136,14 @@ class WorkPlan:
         self._planes, self.layout, self.records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self.dimensions = self._k = tiles.dimensions
+        self.orders = digit_orders(planes) if planes.of_numbers else None
+        self.n_steps = int(planes.class_word_start[-1]) // 4 if self.orders is None else self.orders.n_steps
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
-        n_classes = len(self.pseudocounts)
+        self.n_classes = n_classes = planes.cell_size
         self.max_cells = int(records.n_cells.max())
+        self.bound_constants = self.pseudocounts
+        if planes.of_numbers:
+            self.bound_constants = sum_constants(planes, pseudocount, self.max_cells)
         distinct = np.unique(layout.n_levels[records.lane])
         self.scored_levels = int(distinct[0]) if len(distinct) == 1 and distinct[0] <= _FEW_LEVELS else 0
         is_small = self.max_cells * n_classes <= _FEW_COUNTERS and self._k < _THREADS_OF_SMALL_TUPLE
@@ -180,9 +195,10 @@ class WorkPlan:
                 counting=self._limits.counting,
                 warp_groups=self._limits.warp_groups,
                 every_member=self.every_member,
+                of_numbers=self._planes.of_numbers,
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
-            if products is not None and n_samples >= many:
+            if self._planes.of_numbers or (products is not None and n_samples >= many):
                 yield which, products
                 continue
             # Where one kind of these levels is a few tiles, one kernel serves all.
@@ -211,6 +227,11 @@ class WorkPlan:
             # of two blocks takes all tiles: in a small search it is the only one to be compiled.
             variant = choose(rows_among_columns=True) if rows_among_columns else None
             yield which, variant or choose(rows_among_columns=False) or products
+
+    @property
+    def fragments_kernel(self) -> Kernel:
+        """The kernel that lays out the planes."""
+        return fragments_kernel(self._planes)
 
     def _is_worth_compiling(self, kinds: list[int]) -> bool:
         n_tuples = self._n_tuples[np.isin(self._kind, kinds)].sum()
@@ -250,7 +271,7 @@ class WorkPlan:
             which,
             variant,
             n_tuples=self._n_tuples,
-            n_steps=int(self._planes.class_word_start[-1]) // 4,
+            n_steps=self.n_steps,
             max_products=max_products,
         )
 
@@ -295,6 +316,21 @@ class WorkPlan:
 
     def _n_choices(self, which: IntArray) -> FloatArray:
         return np.asarray((self.records.end[which] - self.records.begin[which]).astype(np.float64).prod(axis=1))
+
+
+def sum_constants(planes: BitPlanes, pseudocount: float, max_cells: int) -> FloatArray:
+    """Return the constants of sum_bound.cuh for tuples of at most `max_cells` cells.
+
+    1 / (Q + κ), with the squares Q of all scores; N / 2; the relative error of a sum of squares of floats, by a
+    rounding for each cell and some for each term; and the error of the logarithm of a number near 1, in bits.
+    """
+    assert planes.scores is not None
+    assert planes.samples is not None
+    of_bytes = np.unpackbits(planes.samples.astype("<u8").view(np.uint8)).reshape(-1, 8).sum(axis=1)
+    squares = float((planes.scores.astype(np.int64) ** 2 * of_bytes).sum())
+    half = planes.n_samples / 2
+    total = squares * (1 + pseudocount / planes.n_samples)
+    return np.array([1 / total, half, (max_cells + 32) * 2.0**-24, 0.002 + half * 2.0**-21])
 
 
 def sum_tolerance(n_prime: float, n_classes: int) -> float:
