@@ -1,8 +1,8 @@
 // Counts and sums of scores of a number outcome → bounds. Included by lane_kernels-inl.hpp.
 //
-// SS = Σ S²/n over the cells is the score itself; only its rounding has to be made up for. A reciprocal with one step of
-// Newton's method is good to 2⁻²¹, the products and sums to a few 2⁻²⁴. One logarithm a tuple makes bits of it, so that
-// gains are differences, as those of classes are.
+// SS = Σ S²/n over the cells is the score itself; only its rounding has to be made up for. A reciprocal with one step
+// of Newton's method is good to 2⁻²¹, the products and sums to a few 2⁻²⁴. One logarithm a tuple makes bits of it, so
+// that gains are differences, as those of classes are.
 #pragma once
 
 #include "kernels/lane_kernels.hpp"
@@ -149,7 +149,8 @@ int score_sum_lanes(const interplay::LevelModel& model, const interplay::SumScor
   for (int lane = job.first_lane / width * width; lane < job.last_lane; lane += width) {
     const Floats squares = squares_from<Simd, Prefix>(job.counts, lane);
     const Floats to_beat = least_to_beat<Simd>(1, job.counts.shape.n_prefix, lane, job);
-    n_survivors = list_survivors<Simd>(information_of<Simd, true>(model.sums, squares), to_beat, lane, job, n_survivors);
+    n_survivors =
+        list_survivors<Simd>(information_of<Simd, true>(model.sums, squares), to_beat, lane, job, n_survivors);
   }
   return n_survivors;
 }
@@ -159,8 +160,7 @@ void information_sum_lanes(const interplay::LevelModel& model, const interplay::
                            int last_lane, float* lower) {
   constexpr int width = Simd::kFloats;
   for (int lane = first_lane / width * width; lane < last_lane; lane += width) {
-    Simd::store_floats(lower + lane,
-                       information_of<Simd, false>(model.sums, squares_from<Simd, Prefix>(counts, lane)));
+    Simd::store_floats(lower + lane, information_of<Simd, false>(model.sums, squares_from<Simd, Prefix>(counts, lane)));
   }
 }
 

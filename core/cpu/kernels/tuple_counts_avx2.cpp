@@ -88,8 +88,7 @@ struct Avx2Sums {
   }
   // The sum of the lanes of each of four registers.
   static __m128i totals_of(const __m256i (&i32x8)[4]) {
-    const __m256i all =
-        _mm256_hadd_epi32(_mm256_hadd_epi32(i32x8[0], i32x8[1]), _mm256_hadd_epi32(i32x8[2], i32x8[3]));
+    const __m256i all = _mm256_hadd_epi32(_mm256_hadd_epi32(i32x8[0], i32x8[1]), _mm256_hadd_epi32(i32x8[2], i32x8[3]));
     return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
   }
   void store(interplay::Count* counts, interplay::Count* sums) const {

@@ -62,12 +62,12 @@ void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index 
     if (scores) {
       scratch.resize(sum_scratch_words(n_prefix, n_words));
       SumJob job{cells[last].data(), n_prefix, of_last.data(), n_levels, {}, n_words, 0, found.data(), found.data() + 1,
-                 2 * n_prefix, 2, scratch.data()};
+                 2 * n_prefix,       2,        scratch.data()};
       scores->set(job);
       sum(job);
     } else {
-      count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), cell_size,
-             n_words, found.data()});
+      count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), cell_size, n_words,
+             found.data()});
     }
     // A sum is signed.
     const auto number = [&](Index i) {

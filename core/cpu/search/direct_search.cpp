@@ -186,8 +186,18 @@ class DirectSearcher final : public TileSearcher {
       return;
     }
     scratch_.resize(sum_scratch_words(n_prefix_, planes_.n_words));
-    SumJob job{prefixes_[k_ - 1].data(), n_prefix_, planes,    n_planes,      {}, planes_.n_words, 0,
-               cells,                    cells + 1, 2 * n_prefix_, 2,         scratch_.data()};
+    SumJob job{prefixes_[k_ - 1].data(),
+               n_prefix_,
+               planes,
+               n_planes,
+               {},
+               planes_.n_words,
+               0,
+               cells,
+               cells + 1,
+               2 * n_prefix_,
+               2,
+               scratch_.data()};
     scores_->set(job);
     sum_(job);
   }
@@ -292,7 +302,7 @@ class DirectSearcher final : public TileSearcher {
   SurvivorSink& sink_;
   SearchProgress& progress_;
   const Index k_;
-  const Index cell_size_;  // numbers of a cell
+  const Index cell_size_;             // numbers of a cell
   std::optional<ByteScores> scores_;  // of a number outcome
   AlignedBuffer<Word> scratch_;
 

@@ -17,8 +17,8 @@ inline constexpr Index kWordsPerBlock = 8;
 
 // Bits of every level but level 0, samples grouped by decision class (see BitPlanes in arrays.py).
 //
-// A number outcome has no classes. Its samples are sorted by an integer score, which the samples of a byte share; a byte
-// may have fewer than eight samples.
+// A number outcome has no classes. Its samples are sorted by an integer score, which the samples of a byte share; a
+// byte may have fewer than eight samples.
 struct BitPlanes {
   std::span<const Word> words;              // n_planes * n_words
   Index n_words;                            // words in one plane
