@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, NumberOutcome
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.progress import check_progress
@@ -183,6 +183,10 @@ def interesting_tuples(
         check_out(out)
     asked_for = asked_for_mask(table, variables, require, dimensions)
     formula = tuple_formula(stat, dimensions, with_decision=y is not None)
+    if formula is not None and isinstance(study.outcome, NumberOutcome):
+        raise ValueError(
+            f"stat={stat!r} needs classes, and y is a number: use stat='MI', or cut y with decision_divisions=1"
+        )
     choice = check_engine(engine, n_jobs=n_jobs, kind="list")
     source = make_source(
         code_comparison(comparison, settings, n_threads=choice.n_threads),
