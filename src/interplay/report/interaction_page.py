@@ -35,6 +35,7 @@ _MAX_CELLS = 64
 
 def interactions_page(result: Interactions) -> str:
     """Return the whole report as HTML."""
+    of_classes = result.scale is None
     return filled_page(
         "interactions.html",
         result,
@@ -45,6 +46,9 @@ def interactions_page(result: Interactions) -> str:
         table=_table(result),
         tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
         methods=escape(methods_words(result)),
+        statistic="G²" if of_classes else "F",
+        shown="share" if of_classes else "mean",
+        compared="log odds change" if of_classes else "mean changes",
     )
 
 
