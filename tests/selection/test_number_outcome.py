@@ -114,7 +114,7 @@ class TestDecision:
         y[0] = 8
         result = interplay.select(X, y, random_state=0)
         assert result.relevant == ["x3"]
-        assert "whole numbers, some of them once only" in result.summary()
+        assert "whole numbers, some of them rare" in result.summary()
         assert any("whole numbers" in sentence for sentence in summary_sentences(result))
 
     def test_ordered_classes_as_numbers(self) -> None:

@@ -24,8 +24,10 @@ namespace {
 constexpr Index kMostCountedBytes = Index{1} << 17;
 constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
-// Weighted popcounts gain little from more, and count lanes that come before the later prefixes.
+// Weighted popcounts gain little from more, and count lanes that come before the later prefixes. Their masks should stay
+// in the fastest cache.
 constexpr Index kMostTogetherOfSums = 16;
+constexpr Index kMostMaskWords = Index{1} << 11;
 
 // Bytes pay while at most one in kMostCountedAgain prefixes is counted again because a byte does not hold its counts,
 // and, before any prefix is counted, while the largest cell of a class has at most kMostExpected samples in the mean.
@@ -144,7 +146,11 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
                         keeps_rows);
     const Index most_bytes = keeps_rows ? kMostCountedBytes : kMostCountedBytesOfManyRows;
     const Index bytes = n_closed_ * pattern_size_ * bytes_of_count();
-    together_ = std::clamp<Index>(most_bytes / bytes, 1, is_of_sums ? kMostTogetherOfSums : kMostTogether);
+    together_ = std::clamp<Index>(most_bytes / bytes, 1, kMostTogether);
+    if constexpr (is_of_sums) {
+      const Index fit = std::clamp<Index>(kMostMaskWords / (n_closed_ * planes_.n_words), 1, kMostTogetherOfSums);
+      together_ = std::min(together_, fit);
+    }
     // In bytes, one prefix may have to be counted again.
     fresh_.resize((in_bytes_ ? 1 : together_) * n_closed_ * pattern_size_);
     if (in_bytes_) byte_fresh_.resize(together_ * n_closed_ * pattern_size_);

@@ -155,7 +155,7 @@ def _alone(
 def _alone_number(
     scores: RankScores, rows: slice, target: NumberTarget, drawn: DrawnLevels
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ln p of the correlation of a number outcome with ranks and with their squares, of some variables."""
+    """Return ln p of the correlation of a number outcome with normal scores and their squares, of some variables."""
     coder = scores.coder
     n_rows = rows.stop - rows.start
     rank, spread = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
@@ -163,13 +163,15 @@ def _alone_number(
     by_levels = ordered & coder.is_discrete[rows] & (coder.n_missing[rows] == 0)
     by_samples = np.flatnonzero(ordered & ~by_levels)
     if len(by_samples):
-        rank[by_samples] = correlation_log_p(scores.read_normal(rows)[by_samples], target)
-        spread[by_samples] = correlation_log_p(scores.read(rows)[by_samples] ** 2, target)
+        values = scores.read_normal(rows)[by_samples]
+        rank[by_samples] = correlation_log_p(values, target)
+        spread[by_samples] = correlation_log_p(values**2, target)
     for number in np.unique(n_levels[by_levels]).tolist():
         same = np.flatnonzero(by_levels & (n_levels == number))
         sizes, sums = level_sums(coder, 0, rows.start + same, max(number, 2), target)
         of_levels = np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0)
-        rank[same] = level_correlation_log_p(sizes, sums, normal_scores(of_levels), target, drawn)
+        of_levels = normal_scores(of_levels)
+        rank[same] = level_correlation_log_p(sizes, sums, of_levels, target, drawn)
         if number > 2:  # of two levels there is but one difference
             spread[same] = level_correlation_log_p(sizes, sums, of_levels**2, target, drawn)
     return rank, spread

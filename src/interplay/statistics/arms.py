@@ -36,10 +36,10 @@ _OF_CLASSES = _Weights(
 
 #: Of a number outcome, the product of scores says most about smooth interactions, and gains little beyond it.
 _OF_NUMBERS = _Weights(
-    alone={"rank": 0.30, "spread": 0.04, "gain 1": 0.03},
+    alone={"rank": 0.30, "spread": 0.08, "gain 1": 0.02},
     given={"given": 0.05},
-    pairs={"gain 2": 0.02, "synergy 2": 0.12, "product 2": 0.25},
-    larger={"synergy": 0.19},
+    pairs={"gain 2": 0.01, "synergy 2": 0.11, "product 2": 0.25},
+    larger={"synergy": 0.18},
 )
 
 #: The fit that "auto" may choose for synergies and products. Gains are fitted as in searches of one size of tuples.

@@ -22,6 +22,9 @@ SCALE_CHOICES = ("ranks", "values")
 #: Under "auto", whole numbers with more values than this are numbers where some values are too rare to be classes.
 _MANY_VALUES = 5
 
+#: A class with fewer samples is too rare at the ends of the order, where counts and grades thin out.
+_FEW_AT_AN_END = 5
+
 
 def is_number(y: Any, decision: str) -> bool:
     """Say whether an outcome is one of numbers, by its values or because `decision` says so.
@@ -41,9 +44,9 @@ def is_number(y: Any, decision: str) -> bool:
     values = column.read()
     if is_continuous(values):
         return True
-    # Counts and grades: the highest are often seen once.
     used, sizes = np.unique(values, return_counts=True)
-    return len(used) > _MANY_VALUES and int(sizes.min()) < MIN_CLASS_SIZE
+    is_rare = int(sizes.min()) < MIN_CLASS_SIZE or min(int(sizes[0]), int(sizes[-1])) < _FEW_AT_AN_END
+    return len(used) > _MANY_VALUES and is_rare
 
 
 def note_on_counts(values: FloatArray, decision: str) -> str:
@@ -52,12 +55,12 @@ def note_on_counts(values: FloatArray, decision: str) -> str:
     Examples
     --------
     >>> note_on_counts(np.array([0.0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 9]), "auto")
-    'y has 7 whole numbers, some of them once only, and is taken as numbers, not as classes'
+    'y has 7 whole numbers, some of them rare, and is taken as numbers, not as classes'
     """
     if decision != "auto" or is_continuous(values):
         return ""
     return (
-        f"y has {len(np.unique(values))} whole numbers, some of them once only, and is taken as numbers, not as classes"
+        f"y has {len(np.unique(values))} whole numbers, some of them rare, and is taken as numbers, not as classes"
     )
 
 
