@@ -247,7 +247,7 @@ class TestOnADevice:
 
     def test_a_statistic_is_refused(self) -> None:
         planes, n_levels = number_problem(np.random.default_rng(9), n_samples=100, n_vars=8)
-        formula = tuple_formula("MI", 2, with_decision=True)
+        formula = tuple_formula("II", 2, with_decision=False)
         sink = Listing(min_value=np.zeros(8), formula=formula, max_rows=None)
         with pytest.raises(ValueError, match="a number outcome has gains alone"):
             CudaEngine().search(planes, tiles_for(n_levels, 8, 2), sink, pseudocount=0.25)
