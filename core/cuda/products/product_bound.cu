@@ -17,6 +17,7 @@
 // Compiled once for each combination of DIMENSIONS, ROW_LEVELS, COLUMN_LEVELS, CLASSES and
 //   PREFIX_LEVELS       levels of every variable of the prefix, 0 if they differ
 //   PAIRED_COUNTS       as in product_block.cuh
+//   SMALL_SUMS          with NUMBERS, if no sum of scores reaches 2^22
 // with EVERY_MEMBER (every_member.cuh) and without, with NUMBERS (product_batch.cuh) and without.
 #include "products/product_cells.cuh"
 #include "products/product_margins.cuh"
@@ -105,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
     float bound = 0;
     const auto add_bound = [&](int, int, const int (&n)[kClasses], const float (&factor)[kRowFactors]) {
       if constexpr (kNumbers) {
-        bound += square_of(to_float(n[0]), (float)n[kClasses - 1]);
+        bound += square_of(to_float(n[0]), sum_to_float(n[kClasses - 1]));
         return;
       }
       float x[kClasses], sum = 0;

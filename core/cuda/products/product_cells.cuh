@@ -134,6 +134,15 @@ struct Margins {
 // In place of conversion instructions, of which a multiprocessor does few at a time.
 __device__ __forceinline__ float to_float(int count) { return __int_as_float(count + 0x4B000000) - 8388608.0f; }
 
+// The same of a sum of scores, which has a sign, below 2^22 with SMALL_SUMS.
+__device__ __forceinline__ float sum_to_float(int sum) {
+#ifdef SMALL_SUMS
+  return __int_as_float(sum + 0x4B400000) - 12582912.0f;
+#else
+  return (float)sum;
+#endif
+}
+
 // x·log2(ratio), where there is anything.
 __device__ __forceinline__ float information_of(float x, float ratio) { return x > 0.0f ? x * __log2f(ratio) : 0.0f; }
 

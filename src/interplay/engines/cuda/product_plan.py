@@ -22,6 +22,9 @@ _MAX_PREFIX = 3
 #: Products of a tuple in one cell of its prefix, of all classes: a thread holds them in registers.
 _MAX_PRODUCTS = 64
 
+#: Sums below become floats by way of their bits.
+_SMALL_SUMS = 1 << 22
+
 #: Steps of a segment where samples are many, and the share of all steps that segments may add to them, as zeros.
 _LONG_SEGMENT, _MAX_WASTED = 8, 0.05
 
@@ -52,6 +55,7 @@ class ProductVariant:
     warp_groups: bool = False
     every_member: bool = False
     of_numbers: bool = False
+    small_sums: bool = False
 
     @property
     def words_of_pair(self) -> int:
@@ -132,6 +136,7 @@ class ProductVariant:
             f"-DPREFIX_LEVELS={self.prefix_levels}",
             *((EVERY_MEMBER,) if self.every_member else ()),
             *self._outcome_defines(),
+            *(("-DSMALL_SUMS",) if self.small_sums else ()),
             f"-DPAIRED_COUNTS={int(self.paired)}",
         )
 
@@ -147,6 +152,7 @@ def choose_products(
     warp_groups: bool = False,
     every_member: bool = False,
     of_numbers: bool = False,
+    max_sum: int = 0,
 ) -> ProductVariant | None:
     """Return how to search by batches, or None where there are too many dimensions, levels or classes for it.
 
@@ -160,6 +166,8 @@ def choose_products(
         Whether tuples are sought of which every member gains.
     of_numbers : bool
         Whether the outcome is a number.
+    max_sum : int
+        No sum of scores is larger, in absolute value.
 
     Examples
     --------
@@ -190,6 +198,7 @@ def choose_products(
         warp_groups=warp_groups,
         every_member=every_member,
         of_numbers=of_numbers,
+        small_sums=of_numbers and max_sum < _SMALL_SUMS,
     )
 
 

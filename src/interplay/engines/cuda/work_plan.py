@@ -144,6 +144,7 @@ class WorkPlan:
         self.bound_constants = self.pseudocounts
         if planes.of_numbers:
             self.bound_constants = sum_constants(planes, pseudocount, self.max_cells)
+        self._max_sum = 0 if planes.scores is None else int(np.abs(planes.scores).max()) * planes.n_samples
         distinct = np.unique(layout.n_levels[records.lane])
         self.scored_levels = int(distinct[0]) if len(distinct) == 1 and distinct[0] <= _FEW_LEVELS else 0
         is_small = self.max_cells * n_classes <= _FEW_COUNTERS and self._k < _THREADS_OF_SMALL_TUPLE
@@ -196,6 +197,7 @@ class WorkPlan:
                 warp_groups=self._limits.warp_groups,
                 every_member=self.every_member,
                 of_numbers=self._planes.of_numbers,
+                max_sum=self._max_sum,
             )
             many = _MANY_SAMPLES_OF_TWO_LEVELS if two_levels else _MANY_SAMPLES
             if self._planes.of_numbers or (products is not None and n_samples >= many):
