@@ -155,6 +155,7 @@ struct CellOfPrefix {
   // Of a class at levels from 1 on. Differences of two classes in a word are those of both: none is negative.
   static __device__ __forceinline__ int count_in(const int* products, int a, int b, int q) {
     const int pair = (a - 1) * (kColumnLevels - 1) + b - 1;
+    if (kPaired && kNumbers) return q == 0 ? products[pair] & ((1 << kCountBits) - 1) : products[pair] >> kCountBits;
     if (kPaired) return q == 0 ? (int)((u32)products[pair] >> 16) : products[pair] & 0xFFFF;
     return products[pair * kWordsOfPair + (kPaired ? 0 : q)];
   }

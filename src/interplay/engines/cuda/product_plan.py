@@ -40,6 +40,8 @@ class ProductVariant:
     ----------
     n_classes : int
         2 where the outcome is a number: the samples, and the sum of their scores.
+    count_bits : int
+        Bits of the samples in a word, where sums are above them.
     segment_steps : int
         Steps of 256 samples that are copied at a time.
     """
@@ -56,6 +58,7 @@ class ProductVariant:
     every_member: bool = False
     of_numbers: bool = False
     small_sums: bool = False
+    count_bits: int = 0
 
     @property
     def words_of_pair(self) -> int:
@@ -108,7 +111,8 @@ class ProductVariant:
         return ("-DINTERPLAY_TENSOR_CORES",) * (self.counting == "tensor") + self._outcome_defines()
 
     def _outcome_defines(self) -> tuple[str, ...]:
-        return (NUMBERS,) if self.of_numbers else ()
+        shared_word = (f"-DCOUNT_BITS={self.count_bits}",) if self.paired else ()
+        return (NUMBERS, *shared_word) if self.of_numbers else ()
 
     def count_defines(self) -> tuple[str, ...]:
         return (
@@ -180,7 +184,10 @@ def choose_products(
     """
     n_classes = 2 if of_numbers else len(class_sizes)
     warp_groups = warp_groups and counting == "tensor"
-    paired = n_classes == 2 and not of_numbers and int(class_sizes.max()) < 1 << 16
+    count_bits = int(class_sizes.max()).bit_length() if of_numbers else 0
+    paired = n_classes == 2 and int(class_sizes.max()) < 1 << 16
+    if of_numbers:
+        paired = max_sum << count_bits < 1 << 31
     products = (row_levels - 1) * (column_levels - 1) * n_classes
     if not 2 <= dimensions <= _MAX_PREFIX + 2 or products > _MAX_PRODUCTS:
         return None
@@ -199,6 +206,7 @@ def choose_products(
         every_member=every_member,
         of_numbers=of_numbers,
         small_sums=of_numbers and max_sum < _SMALL_SUMS,
+        count_bits=count_bits,
     )
 
 
