@@ -99,7 +99,7 @@ struct Groups {
 
   __device__ __forceinline__ u32 weight(int group) const { return (u32)ends[1 + n + group]; }
   __device__ __forceinline__ bool begins_order(int group) const { return ends[1 + 2 * n + group] != 0; }
-  __device__ __forceinline__ u32 lowest() const { return (u32)ends[1 + 3 * n]; }
+  __device__ __forceinline__ u32 offset() const { return (u32)ends[1 + 3 * n]; }
 };
 
 // The operands of all products, and the target of the counts.

@@ -20,7 +20,7 @@ constexpr int kOpen = -1;
 // of the cell; derived as in wide_kernels-inl.hpp.
 constexpr float kInflation = 1.004f;
 // Rows that a block of threads takes with its columns, one of these to a thread.
-constexpr int kRowsOfStrip = 8, kThreads = 128;
+constexpr int kRowsOfStrip = kNumbers ? 16 : 8, kThreads = 128;
 
 __host__ __device__ constexpr int power(int base, int exponent) {
   return exponent > 0 ? base * power(base, exponent - 1) : 1;

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
-from interplay.engines.cuda.digit_orders import SEGMENT_STEPS
+from interplay.engines.cuda.digit_orders import segment_steps
 from interplay.engines.cuda.kernels import EVERY_MEMBER, NUMBERS
 from interplay.engines.cuda.layout import FRAGMENT_ROWS, LaneLayout, TileRecords
 
@@ -28,8 +28,8 @@ _SMALL_SUMS = 1 << 22
 #: Steps of a segment where samples are many, and the share of all steps that segments may add to them, as zeros.
 _LONG_SEGMENT, _MAX_WASTED = 8, 0.05
 
-#: Rows that `bound_products` takes at a time, and its threads.
-ROWS_OF_STRIP, BOUND_THREADS = 8, 128
+#: Threads of `bound_products`.
+BOUND_THREADS = 128
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,11 @@ class ProductVariant:
         return 64 if self.dimensions > 2 or self.of_numbers else 128
 
     @property
+    def rows_of_strip(self) -> int:
+        """Rows that `bound_products` takes at a time."""
+        return 16 if self.of_numbers else 8
+
+    @property
     def count_threads(self) -> int:
         return 128 * self.mask_groups
 
@@ -94,7 +99,7 @@ class ProductVariant:
         """Blocks of threads that count on a multiprocessor at a time."""
         if self.mask_groups > 1:
             return 1
-        return 3 if self.of_numbers else 2
+        return 4 if self.of_numbers else 2
 
     @property
     def count_shared_bytes(self) -> int:
@@ -200,7 +205,9 @@ def choose_products(
         paired=paired,
         counting=counting,
         segment_steps=(
-            SEGMENT_STEPS if of_numbers else _segment_steps(dimensions, class_sizes, warp_groups=warp_groups)
+            segment_steps(dimensions, int(class_sizes.sum()))
+            if of_numbers
+            else _segment_steps(dimensions, class_sizes, warp_groups=warp_groups)
         ),
         warp_groups=warp_groups,
         every_member=every_member,

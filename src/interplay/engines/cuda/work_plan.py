@@ -14,7 +14,7 @@ import numpy as np
 
 from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
 from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
-from interplay.engines.cuda.digit_orders import digit_orders
+from interplay.engines.cuda.digit_orders import digit_orders, segment_steps
 from interplay.engines.cuda.kernel_loader import Kernel
 from interplay.engines.cuda.kernels import MAX_BLOCK, SearchVariant, choose_variant
 from interplay.engines.cuda.layout import LaneLayout, TileRecords, fragments_kernel
@@ -136,7 +136,7 @@ class WorkPlan:
         self._planes, self.layout, self.records, self._limits = planes, layout, records, limits
         self._n_tuples: FloatArray = tiles.n_tuples
         self.dimensions = self._k = tiles.dimensions
-        self.orders = digit_orders(planes) if planes.of_numbers else None
+        self.orders = digit_orders(planes, segment_steps(self._k, planes.n_samples)) if planes.of_numbers else None
         self.n_steps = int(planes.class_word_start[-1]) // 4 if self.orders is None else self.orders.n_steps
         self.pseudocounts = pseudocount * planes.class_sizes / planes.class_sizes.min()
         self.n_classes = n_classes = planes.cell_size
