@@ -677,3 +677,68 @@ def log_rank_two(time: list[float], event: list[bool], cell: list[int]) -> float
         if n > 1:
             variance += d * (n_one / n) * (1 - n_one / n) * (n - d) / (n - 1)
     return difference**2 / variance
+
+
+def least_squares_rest(rows: Sequence[Sequence[float]], z: Sequence[float]) -> tuple[float, int]:
+    """Σ of squares that a linear model leaves, and its rank: Gram and Schmidt, column by column, twice over."""
+    basis: list[list[float]] = []
+    for column in zip(*rows, strict=True):
+        left = list(column)
+        for _ in range(2):
+            for unit in basis:
+                along = math.fsum(a * b for a, b in zip(left, unit, strict=True))
+                left = [a - along * b for a, b in zip(left, unit, strict=True)]
+        length = math.sqrt(math.fsum(a * a for a in left))
+        if length > 1e-9 * math.sqrt(math.fsum(a * a for a in column)):
+            basis.append([a / length for a in left])
+    rest = list(z)
+    for _ in range(2):
+        for unit in basis:
+            along = math.fsum(a * b for a, b in zip(rest, unit, strict=True))
+            rest = [a - along * b for a, b in zip(rest, unit, strict=True)]
+    return math.fsum(a * a for a in rest), len(basis)
+
+
+def number_interaction(
+    columns: Sequence[Column], z: Sequence[float], *, strata: Column | None = None, fewest: int = 5
+) -> tuple[float, int, int]:
+    """F of an interaction about a number outcome, its degrees of freedom and those of the rest.
+
+    H0: cell means are sums of functions of proper subsets of the members, in each stratum. Cells of fewer than `fewest`
+    samples are no part of the hypothesis; the squares within them belong to the rest.
+    """
+    within = [0] * len(z) if strata is None else list(strata)
+    cells: dict[tuple[int, ...], list[int]] = {}
+    for sample in range(len(z)):
+        cells.setdefault((within[sample], *(column[sample] for column in columns)), []).append(sample)
+    rest = 0.0
+    for samples in cells.values():
+        mean = math.fsum(z[s] for s in samples) / len(samples)
+        rest += math.fsum((z[s] - mean) ** 2 for s in samples)
+    squares, df = 0.0, 0
+    for stratum in sorted(set(within)):
+        kept = [(cell, samples) for cell, samples in cells.items() if cell[0] == stratum and len(samples) >= fewest]
+        if not kept:
+            continue
+        terms = sorted(
+            {
+                (members, tuple(cell[1 + i] for i in members))
+                for size in range(len(columns))
+                for members in combinations(range(len(columns)), size)
+                for cell, _ in kept
+            }
+        )
+        # One row per cell, its mean and its indicators times the root of its size.
+        roots = [math.sqrt(len(samples)) for _, samples in kept]
+        means = [math.fsum(z[s] for s in samples) / len(samples) for _, samples in kept]
+        rows = [
+            [root * (tuple(cell[1 + i] for i in members) == levels) for members, levels in terms]
+            for (cell, _), root in zip(kept, roots, strict=True)
+        ]
+        left, rank = least_squares_rest(rows, [root * mean for root, mean in zip(roots, means, strict=True)])
+        squares += left
+        df += len(kept) - rank
+    df_residual = len(z) - len(cells)
+    if df == 0 or df_residual <= 0:
+        return 0.0, 0, max(df_residual, 0)
+    return squares / df / (rest / df_residual), df, df_residual

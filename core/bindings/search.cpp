@@ -197,8 +197,8 @@ std::span<const Index> checked(const Array<const Index>& class_sizes) {
 
 // The routing of each tile, from shapes alone.
 template <class T, class Ask>
-nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_sizes, bool of_numbers,
-                        double pseudocount, Ask ask) {
+nb::object of_each_tile(const Tiles& tiles, const Array<const Index>& class_sizes, bool of_numbers, double pseudocount,
+                        Ask ask) {
   const SearchProblem problem = tiles.without_words(checked(class_sizes), of_numbers, pseudocount);
   const Routing routing(problem);
   std::vector<T> answers;

@@ -18,6 +18,7 @@ struct Data {
   std::vector<Index> decision;
   std::vector<Index> sizes;
   double pseudocount = 0.25;
+  std::vector<std::int32_t> scores;  // of a number outcome: one for each sample, ascending; samples have one class
 
   Index n_rows() const { return n_vars + n_contrast; }
 };
@@ -81,12 +82,30 @@ struct Packed {
   std::vector<Word> words;
   std::vector<Index> plane_start{0}, class_word_start{0};
   Index n_words = 0;
+  std::vector<std::int32_t> scores;  // of a number outcome: of each byte, and the bits that are samples
+  std::vector<Word> samples;
 };
+
+// Bits of a number outcome: up to eight samples of one score to a byte, now and then fewer.
+inline std::vector<Index> slots_of(const Data& data, std::vector<std::int32_t>& of_bytes) {
+  std::vector<Index> slots;
+  for (Index i = 0; i < data.n_samples; ++i) {
+    const bool is_new = i == 0 || data.scores[i] != data.scores[i - 1] || slots.size() % 8 == 0 || i % 29 == 0;
+    if (is_new) {
+      slots.resize((slots.size() + 7) / 8 * 8, -1);
+      of_bytes.push_back(data.scores[i]);
+    }
+    slots.push_back(i);
+  }
+  return slots;
+}
 
 inline Packed pack(const Data& data) {
   Packed packed;
   for (const Index c : data.levels) packed.plane_start.push_back(packed.plane_start.back() + c - 1);
-  for (const Index size : data.sizes) {
+  const bool of_numbers = !data.scores.empty();
+  std::vector<Index> slots = of_numbers ? slots_of(data, packed.scores) : std::vector<Index>{};
+  for (const Index size : of_numbers ? std::vector<Index>{static_cast<Index>(slots.size())} : data.sizes) {
     packed.class_word_start.push_back(packed.class_word_start.back() + (size + 511) / 512 * kWordsPerBlock);
   }
   packed.n_words = packed.class_word_start.back();
@@ -97,14 +116,25 @@ inline Packed pack(const Data& data) {
       if (data.decision[i] == q) sample_order.push_back(i);
     }
   }
+  std::vector<Index> n_bits = data.sizes;
+  if (of_numbers) {
+    n_bits = {packed.n_words * 64};
+    slots.resize(static_cast<std::size_t>(n_bits[0]), -1);
+    packed.scores.resize(static_cast<std::size_t>(packed.n_words * 8));
+    packed.samples.resize(static_cast<std::size_t>(packed.n_words));
+    for (std::size_t bit = 0; bit < slots.size(); ++bit) {
+      if (slots[bit] >= 0) packed.samples[bit / 64] |= Word{1} << (bit % 64);
+    }
+    sample_order = slots;
+  }
   std::vector<std::uint8_t> codes;
   for (const auto& column : data.codes) codes.insert(codes.end(), column.begin(), column.end());
-  pack_bit_planes(codes, sample_order, data.sizes, packed.class_word_start, packed.plane_start, 0, data.n_rows(),
+  pack_bit_planes(codes, sample_order, n_bits, packed.class_word_start, packed.plane_start, 0, data.n_rows(),
                   packed.words);
   return packed;
 }
 
 inline BitPlanes planes_of(const Data& data, const Packed& packed) {
-  return {packed.words, packed.n_words, packed.plane_start, data.levels, packed.class_word_start,
-          data.sizes,   data.n_vars};
+  return {packed.words, packed.n_words, packed.plane_start,   data.levels,   packed.class_word_start,
+          data.sizes,   data.n_vars,    !data.scores.empty(), packed.scores, packed.samples};
 }

@@ -44,6 +44,9 @@ inline std::vector<Row> list_rows(const SearchProblem& problem, SimdLevel level,
   return all_rows(by_tile, problem);
 }
 
+// test_level_tiles.cpp
+void check_level_tiles(const Data& data, bool with_screens);
+
 // All tuples of which every member gains this much, and more with more degrees of freedom; tile by tile.
 inline std::vector<Row> screen_rows(const SearchProblem& problem, SimdLevel level, bool direct_only, double least,
                                     bool has_stratum = false) {

@@ -23,6 +23,9 @@ int main(int n_arguments, char** arguments) {
   test_level_tiles(rng, {2, 3, 4});
   test_level_tiles(rng, {2, 3}, 70001);
   test_small_cell_tiles(rng);
+  test_weighted_popcounts(rng);
+  test_sum_information(rng);
+  test_number_tiles(rng);
   test_transpose(rng);
   test_column_kernels(rng);
   test_rational_bound(rng);

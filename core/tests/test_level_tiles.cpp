@@ -8,8 +8,6 @@
 #include "searches.hpp"
 #include "tests.hpp"
 
-namespace {
-
 // Real blocks and lanes, of runs of variables with equal numbers of levels: every searcher finds the same as the direct
 // one.
 void check_level_tiles(const Data& data, bool with_screens) {
@@ -69,8 +67,6 @@ void check_level_tiles(const Data& data, bool with_screens) {
   }
   if (with_screens) check_screens(problem, nullptr);
 }
-
-}  // namespace
 
 // Real blocks and lanes of any levels: runs of variables with equal numbers of levels, any number of classes. Where
 // there are many samples, counts do not fit 16 bits.

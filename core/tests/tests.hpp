@@ -19,6 +19,11 @@ void test_level_tiles(std::mt19937& rng, std::initializer_list<interplay::Index>
                       interplay::Index n_samples = 420);
 void test_small_cell_tiles(std::mt19937& rng);
 
+// test_numbers.cpp
+void test_weighted_popcounts(std::mt19937& rng);
+void test_sum_information(std::mt19937& rng);
+void test_number_tiles(std::mt19937& rng);
+
 // test_callers.cpp
 void test_callers_at_once();
 void test_long_search();

@@ -78,24 +78,24 @@ print(pd.DataFrame(rows).T.to_string())
 #
 # Decision divisions: an outcome that is a measurement
 # ----------------------------------------------------
-# A continuous outcome is cut by rank into ``decision_divisions + 1`` classes. (The papers on the method call the
-# outcome the *decision*.) With the default of 1, the classes are the lower and the upper half: enough for an effect
-# that raises or lowers the outcome. A variable that changes only the *spread* of the outcome leaves both halves equally
-# likely. Three classes (low, middle, high) show it. Here ``x3`` raises the outcome and ``x7`` makes it vary more.
+# A number stays a number: variables are judged by how much they raise or lower it, by ranks. (The papers on the method
+# call the outcome the *decision*.) ``decision_divisions`` cuts it by rank into ``decision_divisions + 1`` classes
+# instead. Two classes, the lower and the upper half, keep about two thirds of the information. But a variable that
+# changes only the *spread* of the outcome does not raise it. Three classes (low, middle, high) show it. Here ``x3``
+# raises the outcome and ``x7`` makes it vary more.
 spread = np.where(X[:, 7] > 0, 4.0, 1.0)
 outcome = X[:, 3] + spread * rng.normal(size=600)
 
-for decision_divisions in (1, 2, 3):
+for decision_divisions in (None, 1, 2, 3):
     found = interplay.select(X, outcome, dimensions=1, decision_divisions=decision_divisions, random_state=0)
     gains = found.table["gain"]
-    print(
-        f"{decision_divisions + 1} classes: {', '.join(found.relevant):7} gains {gains[3]:.1f} and {gains[7]:.1f} bits"
-    )
+    how = "a number" if decision_divisions is None else f"{decision_divisions + 1} classes"
+    print(f"{how}: {', '.join(found.relevant):7} gains {gains[3]:.1f} and {gains[7]:.1f} bits")
 
 # %%
 # More classes multiply the degrees of freedom, and each class has fewer samples. Use 2 if the extremes or the middle of
-# the outcome may be special, and keep 1 otherwise. ``decision="continuous"`` treats numbers with few distinct values in
-# the same way; ``decision="classes"`` makes each distinct value a class.
+# the outcome may be special, and leave it out otherwise. ``decision="number"`` treats numbers with few distinct values,
+# such as grades, as numbers; ``decision="classes"`` makes each distinct value a class.
 #
 # How many dimensions?
 # --------------------

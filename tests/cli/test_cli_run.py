@@ -80,6 +80,22 @@ def test_strata_are_a_column(command, data: Path) -> None:
     assert "20 variables" in dry.out
 
 
+def test_a_number_as_outcome(command, data: Path) -> None:
+    frame = pd.read_csv(data)
+    values = frame.drop(columns="outcome").to_numpy()
+    frame["outcome"] = np.sign(values[:, 3] * values[:, 12]) + np.random.default_rng(1).normal(size=len(frame))
+    frame.to_csv(data, index=False)
+    plain = command("run", data, "--target", "outcome", "--seed", 0)
+    assert plain.code == 0
+    assert "outcome a number, median" in plain.out
+    assert "by ranks" in plain.out
+    assert "g12" in plain.out
+    by_values = command("run", data, "--target", "outcome", "--seed", 0, "--scale", "values", "--decision", "number")
+    assert "by values" in by_values.out
+    cut = command("run", data, "--target", "outcome", "--seed", 0, "--decision-divisions", 1)
+    assert "classes y <=" in cut.out
+
+
 def test_every_argument_of_select_is_an_option() -> None:
     arguments = set(inspect.signature(interplay.select).parameters) - {"X", "y"}
     options = {parameter.name for parameter in run_command.params}

@@ -57,11 +57,49 @@ AREA = Area(
         refused("lists in cells", lambda: gains(y=pd.Series([[1], [2]] * 30)), "^y holds nested values"),
         refused("the name of no column", lambda: gains(FRAME, "ill"), "^y names 'ill', which is not a column of X"),
         refused("a name with a plain array", lambda: gains(X, "v0"), "^y names 'v0', which is not a column of X"),
+        refused(
+            "a grade of one sample",
+            lambda: gains(y=np.r_[np.arange(59) % 4, 4]),
+            "^y has a class with fewer than 2 samples.*decision='number' if the values have an order$",
+        ),
         refused("labels taken as continuous", lambda: gains(y=TEXT, decision="continuous"), "^decision='continuous'"),
         refused(
-            "continuous, half of it the highest value",
-            lambda: gains(y=np.minimum(X[:, 0], -0.5), decision="continuous"),
+            "labels taken as numbers", lambda: gains(y=TEXT, decision="number"), "^decision='number' needs numbers"
+        ),
+        refused("one number", lambda: gains(y=np.ones(60), decision="number"), "^y has one value only"),
+        refused(
+            "infinite numbers compared by values",
+            lambda: gains(y=np.r_[np.inf, X[1:, 0]], scale="values"),
+            "^y has infinite values, which scale='values' cannot average: use scale='ranks'",
+        ),
+        refused(
+            "numbers cut in two, half of them the highest",
+            lambda: gains(y=np.minimum(X[:, 0], -0.5), decision_divisions=1),
             "^y has one class only: too many samples share the highest value",
+        ),
+        same(
+            "numbers, half of them the highest",
+            lambda: gains(y=np.minimum(X[:, 0], -0.5)),
+            "their ranks",
+            lambda: gains(y=np.minimum(X[:, 0], -0.5) ** 3),
+        ),
+        same(
+            "an infinite number",
+            lambda: gains(y=np.r_[np.inf, X[1:, 0]]),
+            "1e300",
+            lambda: gains(y=np.r_[1e300, X[1:, 0]]),
+        ),
+        same(
+            "seven counts, the highest once",
+            lambda: gains(y=np.r_[np.arange(59) % 6, 20]),
+            "numbers",
+            lambda: gains(y=np.r_[np.arange(59) % 6, 20], decision="number"),
+        ),
+        same(
+            '`decision="continuous"`',
+            lambda: gains(y=X[:, 0], decision="continuous"),
+            '`"number"`',
+            lambda: gains(y=X[:, 0], decision="number"),
         ),
         same("bool", lambda: gains(y=Y > 0), "0 and 1", gains),
         same("text", lambda: gains(y=TEXT), "0 and 1", lambda: gains(y=1 - Y)),
@@ -97,7 +135,7 @@ AREA = Area(
             "0 and 1",
             gains,
         ),
-        same("`range`", lambda: gains(y=range(60)), "numbers 0 to 59: continuous", lambda: gains(y=np.arange(60))),
+        same("`range`", lambda: gains(y=range(60)), "numbers 0 to 59", lambda: gains(y=np.arange(60))),
         # --- Strata
         refused(
             "`strata` of another length", lambda: gains(strata=GROUPS[:-1]), "^strata must have one value per sample"
@@ -106,6 +144,11 @@ AREA = Area(
             "`strata` with NaN", lambda: gains(strata=np.r_[np.nan, GROUPS[1:]]), "^strata has missing values in 1"
         ),
         refused("`strata` that are the outcome", lambda: gains(strata=Y), "^strata determines the classes of y"),
+        refused(
+            "`strata` that determine a number",
+            lambda: gains(y=GROUPS + 0.5, strata=GROUPS),
+            "^strata determines y: all samples of a stratum have the same value",
+        ),
         refused("`strata` of complex numbers", lambda: gains(strata=GROUPS + 0j), "^strata holds complex numbers"),
         refused(
             "300 strata",

@@ -102,6 +102,8 @@ AREA = Area(
         refused('`decision="regression"`', lambda: gains(decision="regression"), "^decision must be one of"),
         refused("`decision=['auto']`", lambda: gains(decision=["auto"]), "^decision must be one of"),
         refused("`decision_divisions=0`", lambda: gains(decision_divisions=0), "^decision_divisions must be"),
+        refused('`scale="log"`', lambda: gains(scale="log"), "^scale must be one of"),
+        refused("`scale=None`", lambda: gains(scale=None), "^scale must be one of"),
         refused('`discrete="some"`', lambda: gains(discrete="some"), "^discrete must be"),
         refused("`discrete=5`", lambda: gains(discrete=5), "^discrete must be"),
         refused("`discrete=None`", lambda: gains(discrete=None), "^discrete must be"),

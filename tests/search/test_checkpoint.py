@@ -17,10 +17,10 @@ import pytest
 
 import interplay
 import interplay.search.checkpoint
-from interplay.base.arrays import MaxGains
+from interplay.base.arrays import MaxGains, summed
 from interplay.engines.base import TileShape
 from interplay.engines.cpu import CpuEngine
-from interplay.engines.tile_chunks import ChunkSize, end_of_chunk, summed
+from interplay.engines.tile_chunks import ChunkSize, end_of_chunk
 from interplay.search.tiles import make_tuple_tiles
 
 SETTINGS = {"dimensions": 3, "discretizations": 2, "range_": 0.5, "random_state": 3}

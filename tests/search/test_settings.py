@@ -76,6 +76,7 @@ def test_settings_are_one_frozen_object_and_a_dict_for_users(data) -> None:
     # Whatever decides the result can be given again.
     decides = set(SELECT) - {"strata", "groups", "covariates", "engine", "n_jobs", "progress", "checkpoint"}
     of_permutations = {"permutations", "n_permutations"}  # recorded where there are any
+    decides -= {"decision_divisions", "scale"}  # recorded of numbers
     assert set(found) == decides - of_permutations - {"arms"}  # which are of several dimensions
     permuted = interplay.select(*data, dimensions=2, permutations=True, random_state=3).settings
     assert set(permuted) == decides - {"arms"}

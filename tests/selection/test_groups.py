@@ -159,7 +159,8 @@ class TestHugeSearches:
             settings = {
                 "dimensions": dimensions, "divisions": 1, "discretizations": discretizations, "range_": None,
                 "pseudocount": 0.25, "discrete": "auto", "missing": "error", "random_state": 0, "n_contrast": "auto",
-                "p_adjust": "holm", "level": 0.05, "fit": "auto", "decision": "classes", "decision_divisions": 1,
+                "p_adjust": "holm", "level": 0.05, "fit": "auto", "decision": "classes", "scale": None,
+            "decision_divisions": None,
                 "multiclass": "joint",
             }  # fmt: skip
             found = check_selection_settings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -104,13 +105,15 @@ class TestPlantedPairs:
             with pytest.raises(ValueError, match=r"use \.runs"):
                 _ = result.gains
 
-    def test_continuous_decision(self) -> None:
+    @pytest.mark.parametrize("decision_divisions", [None, 1])
+    def test_number_decision(self, decision_divisions: int | None) -> None:
         X, y = xor_data(3)
         noise = np.random.default_rng(0).normal(scale=0.4, size=len(y))
-        result = interplay.select(X, y + noise, dimensions=2, random_state=0)
-        assert result.settings["decision"] == "continuous"
+        call = partial(interplay.select, X, y + noise, decision_divisions=decision_divisions, random_state=0)
+        result = call(dimensions=2)
+        assert result.settings["decision"] == ("number" if decision_divisions is None else "continuous")
         assert set(result.relevant) == {"x4", "x17"}
-        assert interplay.select(X, y + noise, dimensions=1, random_state=0).relevant == []
+        assert call(dimensions=1).relevant == []
 
     def test_mixed_levels(self) -> None:
         X, y = xor_data(4)

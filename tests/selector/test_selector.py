@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -152,7 +152,7 @@ class TestSameAsSelect:
         selector = MDFSSelector(dimensions=2, random_state=0).fit(
             X, y + np.random.default_rng(0).normal(scale=0.3, size=len(y))
         )
-        assert selector.result_.settings["decision"] == "continuous"
+        assert selector.result_.settings["decision"] == "number"
         assert np.flatnonzero(selector.support_).tolist() == [4, 17]
 
 
@@ -599,3 +599,37 @@ def test_importing_interplay_does_not_import_scikit_learn() -> None:
 
     code = "import sys, interplay; sys.exit(any(name.partition('.')[0] == 'sklearn' for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class TestNumbers:
+    """A selector in a pipeline of regression."""
+
+    def data(self) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(3)
+        X = rng.normal(size=(300, 15))
+        return X, np.sign(X[:, 4] * X[:, 9]) + 0.7 * X[:, 2] + 0.5 * rng.normal(size=300)
+
+    def test_pipeline(self) -> None:
+        X, y = self.data()
+        model = make_pipeline(MDFSSelector(dimensions=(1, 2), random_state=0), KNeighborsRegressor())
+        assert cross_val_score(model, X, y, cv=3).min() > cross_val_score(KNeighborsRegressor(), X, y, cv=3).max()
+        selector = model.fit(X, y)[0]
+        assert set(selector.get_feature_names_out()) == {"x2", "x4", "x9"}
+        assert selector.result_.settings["decision"] == "number"
+
+    def test_cut_as_before(self) -> None:
+        X, y = self.data()
+        cut = MDFSSelector(dimensions=2, decision_divisions=1, random_state=0).fit(X, y)
+        assert cut.result_.settings["decision"] == "continuous"
+        values = MDFSSelector(dimensions=2, scale="values", random_state=0).fit(X, y)
+        assert values.result_.settings["scale"] == "values"
+        with pytest.raises(InvalidParameterError, match="scale"):
+            MDFSSelector(scale="log").fit(X, y)
+
+    def test_counts_keep_their_rare_values(self) -> None:
+        X, _ = self.data()
+        counts = np.minimum(np.random.default_rng(4).poisson(np.exp(0.5 * X[:, 2])), 6)
+        counts[0] = 9
+        selector = MDFSSelector(dimensions=1, random_state=0).fit(X, counts)
+        assert selector.result_.provenance["n_samples"] == 300
+        assert selector.get_feature_names_out().tolist() == ["x2"]

@@ -34,21 +34,25 @@ def found() -> interplay.Selection:
 def test_weights_sum_up_to_one_and_larger_tuples_share_theirs():
     for dimensions in ((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), (2, 3)):
         arms = resolve_dimensions(dimensions, None, 50)[1]
-        assert sum(test.weight for test in weights_of(dimensions, arms)) == pytest.approx(1)
-    three = {test.name: test.weight for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"))}
+        assert sum(test.weight for test in weights_of(dimensions, arms, of_numbers=False)) == pytest.approx(1)
+    three = {
+        test.name: test.weight
+        for test in weights_of((1, 2, 3), ("alone", "given", "pairs", "triples"), of_numbers=False)
+    }
     four = {
         test.name: test.weight
-        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"))
+        for test in weights_of((1, 2, 3, 4), ("alone", "given", "pairs", "triples", "quadruples"), of_numbers=False)
     }
     assert four["synergy 3"] == four["synergy 4"] == pytest.approx(three["synergy 3"] / 2)
     assert four["rank"] == pytest.approx(three["rank"])
 
 
-def test_the_sum_of_weights_over_subsets_of_arms():
+@pytest.mark.parametrize("of_numbers", [False, True])
+def test_the_sum_of_weights_over_subsets_of_arms(of_numbers: bool):
     arms = ("alone", "given", "pairs", "triples")
     for n in range(1, 5):
         for some in itertools.combinations(arms, n):
-            tests = weights_of((1, 2, 3), some)
+            tests = weights_of((1, 2, 3), some, of_numbers=of_numbers)
             assert {test.arm for test in tests} == set(some)
             assert sum(test.weight for test in tests) == pytest.approx(1)
 
@@ -158,8 +162,8 @@ def test_products_do_not_depend_on_threads_and_blocks(monkeypatch):
     one, two = (product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=n) for n in (1, 3))
     assert np.array_equal(one.statistic, two.statistic)
     assert np.array_equal(one.partner, two.partner)
-    monkeypatch.setattr("interplay.statistics.product_maxima._SAMPLES_AT_ONCE", 17)
-    monkeypatch.setattr("interplay.statistics.product_maxima._ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("interplay.statistics.product_maxima.SAMPLES_AT_ONCE", 17)
+    monkeypatch.setattr("interplay.statistics.product_maxima.ROWS_AT_ONCE", 64)
     in_parts = product_maxima(scores, residuals, n_vars=500, n_fitted=0, n_threads=1)
     assert np.array_equal(one.statistic, in_parts.statistic)
     assert np.array_equal(one.partner, in_parts.partner)

@@ -26,8 +26,8 @@ namespace {
 
 template <bool Gaps>
 void pack_rows(std::span<const std::uint8_t> codes, std::span<const Index> sample_order,
-                     std::span<const Index> class_sizes, std::span<const Index> class_word_start,
-                     std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words) {
+               std::span<const Index> class_sizes, std::span<const Index> class_word_start,
+               std::span<const Index> plane_start, Index first_row, Index last_row, std::span<Word> words) {
   const Index n_words = class_word_start.back();
   const Index n_samples = static_cast<Index>(codes.size() / (plane_start.size() - 1));
   for (Index row = first_row; row < last_row; ++row) {

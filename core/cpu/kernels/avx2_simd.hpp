@@ -53,9 +53,6 @@ struct Avx2Simd {
     return _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes)));
   }
   static void store_8(std::uint16_t* target, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(target), x); }
-  static void copy_8(std::uint16_t* target, const std::uint16_t* source) {
-    store_8(target, _mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
-  }
 
   // The bits of a word at the set bits of a mask, side by side.
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) { return _pext_u64(word, mask); }

@@ -372,7 +372,7 @@ constexpr LaneKernels make_lane_kernels(interplay::SumKernel sum_planes) {
   kernels.paired.count_bytes = count_classes<Simd, Adder, StoreBytes<Simd>, BytePair>;
   set_small_cell_kernels<Simd>(kernels.paired);
   kernels.wide = make_wide_kernels<WideSimd>();
-  kernels.sums = make_sum_kernels<Simd, WideSimd, Adder>(sum_planes);
+  kernels.sums = make_sum_kernels<WideSimd>(sum_planes);
   return kernels;
 }
 

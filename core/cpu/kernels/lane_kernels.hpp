@@ -276,30 +276,7 @@ struct WideKernels {
   WideScoreKernel score_of(int n_classes) const { return n_classes == 2 ? score_two_classes : score; }
 };
 
-// A number outcome: in place of counts of classes a count and a sum of scores, both 32 bits wide. Few samples are summed
-// by weighted popcounts of planes. Of many samples the listed ones are summed: samples are sorted by score, so a list
-// is made of runs with equal scores, and the list of each run is padded. A digit is a score above the lowest of all.
-inline constexpr Index kRunMultiple = 8;
-
-// The runs of all samples of a segment: where they begin, and their digits, ascending.
-struct RunEdges {
-  int n_runs;
-  const std::int32_t* begin;
-  const std::int32_t* digit;
-};
-// The runs of listed samples: where they end in the padded list. n_listed: at least the samples of all runs
-struct DigitRuns {
-  int n_runs;
-  const std::int32_t* end;
-  const std::int32_t* digit;
-  Index n_listed;
-};
-struct RunSums {
-  Index n_samples, digits;
-};
-using SumLanes = void (*)(const Word* rows, const LaneCount* list, const DigitRuns& runs, LaneCount* counts,
-                          std::int32_t* sums);
-
+// A number outcome: in place of counts of classes a count and a sum of scores, both 32 bits wide.
 struct SumCounts {
   LevelShape shape;
   const std::int32_t* const* with_lane;  // IN [count, sum][pattern]: (lane_levels − 1) * lane_stride numbers
@@ -317,17 +294,6 @@ using SumInformationKernel = void (*)(const LevelModel& model, const SumCounts& 
                                       float* lower);
 
 struct SumKernels {
-  // Cut a list, the set bits of a & b, into padded runs: run_end, n_runs entries; runs, room for all samples and
-  // kRunMultiple more per run. Returns the number of samples, and the sum of their digits.
-  RunSums (*list_runs)(const Word* a, const Word* b, Index n_words, const RunEdges& edges, const LaneCount* list,
-                       LaneCount padding, LaneCount* runs, std::int32_t* run_end);
-  // Counts of lanes among listed samples, and sums of their digits above that of the first run.
-  SumLanes sum_lanes;
-  // Set counts and sums of scores to those of a segment, or add these: a sum is that of the digits and of_each · count.
-  void (*put)(const LaneCount* counts, const std::int32_t* sums, std::int32_t of_each, const LaneRuns& runs,
-              std::int32_t* of_counts, std::int32_t* of_sums);
-  void (*add)(const LaneCount* counts, const std::int32_t* sums, std::int32_t of_each, const LaneRuns& runs,
-              std::int32_t* of_counts, std::int32_t* of_sums);
   SumKernel sum_planes;  // weighted popcounts
   // Number of survivors of the bound: of any levels, or of two, by members of the prefix from 1 on.
   SumScoreKernel score, score_two_levels[kMaxPrefix];

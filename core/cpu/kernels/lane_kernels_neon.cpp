@@ -56,7 +56,6 @@ struct NeonSimd {
   static Eight add_8(Eight a, Eight b) { return vaddq_u16(a, b); }
   static Eight widen_8(const std::uint8_t* bytes) { return vmovl_u8(vld1_u8(bytes)); }
   static void store_8(std::uint16_t* target, Eight x) { vst1q_u16(target, x); }
-  static void copy_8(std::uint16_t* target, const std::uint16_t* source) { vst1q_u16(target, vld1q_u16(source)); }
 
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
     return extract_bits_in_steps(word, mask);

@@ -79,7 +79,6 @@ struct PortableSimd {
     return each_lane<Eight>([&](int i) { return bytes[i]; });
   }
   static void store_8(std::uint16_t* target, const Eight& x) { std::memcpy(target, x.lane, sizeof x.lane); }
-  static void copy_8(std::uint16_t* target, const std::uint16_t* source) { std::memcpy(target, source, 16); }
 
   static std::uint64_t extract_bits(std::uint64_t word, std::uint64_t mask) {
     return extract_bits_in_steps(word, mask);

@@ -29,39 +29,50 @@ void count_cells(const interplay::CountJob& job) {
   }
 }
 
-// Weighted popcounts. `Sums` holds the counts and sums of one plane with a prefix cell: add() takes a block of words,
-// and flush() is called at least every `Sums::steps` blocks. Planes are taken four at a time: they share loads.
-template <class Sums, int Limbs>
+// Weighted popcounts, of four planes at a time: they share loads, and their totals are found together. `Sums` holds the
+// counts and sums of four planes with a prefix cell: add() takes a block of words, and flush() is called at least every
+// `Sums::steps` blocks. Four planes and all prefix cells are in the fastest cache together.
+template <class Sums>
 void sum_cells_of_limbs(const interplay::SumJob& job) {
   using interplay::Index;
   using interplay::Word;
   constexpr Index at_once = 4;
-  // Four planes and all prefix cells are in the fastest cache together.
+  const Index n_used = (job.n_used + Sums::words - 1) / Sums::words * Sums::words;
+  // A set that looks up nibbles has each row in halves, made once.
+  constexpr Index halves = Sums::in_halves ? 2 : 1;
+  const Word* prefixes = job.prefix;
+  Word* of_planes = job.scratch + 2 * job.n_prefix * job.n_words;
+  if constexpr (Sums::in_halves) {
+    for (Index r = 0; r < job.n_prefix; ++r) {
+      Sums::halve(job.prefix + r * job.n_words, n_used, job.scratch + 2 * r * job.n_words);
+    }
+    prefixes = job.scratch;
+  }
   for (Index first = 0; first < job.n_planes; first += at_once) {
     const Index n = job.n_planes - first < at_once ? job.n_planes - first : at_once;
     const Word* planes[at_once];
-    for (Index i = 0; i < at_once; ++i) planes[i] = job.planes[first + (i < n ? i : 0)];
-    const Word* prefix = job.prefix;
-    for (Index r = 0; r < job.n_prefix; ++r, prefix += job.n_words) {
-      Sums sums[at_once];
-      for (Index w = 0; w < job.n_words;) {
-        const Index end = job.n_words - w < Sums::steps * Sums::words ? job.n_words : w + Sums::steps * Sums::words;
-        for (; w < end; w += Sums::words) {
-          const typename Sums::Bits of_prefix = Sums::load(prefix + w);
-          for (Index i = 0; i < at_once; ++i) {
-            const auto counts = Sums::counts_of(of_prefix, Sums::load(planes[i] + w));
-            for (int limb = 0; limb < Limbs; ++limb) sums[i].add_scores(limb, counts, job.limbs[limb] + 8 * w);
-            sums[i].add_counts(counts);
-          }
-        }
-        for (Index i = 0; i < at_once; ++i) sums[i].flush();
+    for (Index i = 0; i < at_once; ++i) {
+      planes[i] = job.planes[first + (i < n ? i : 0)];
+      if constexpr (Sums::in_halves) {
+        Word* halved = of_planes + 2 * i * job.n_words;
+        if (i < n) Sums::halve(planes[i], n_used, halved);
+        planes[i] = i < n ? halved : of_planes;
       }
+    }
+    const Word* prefix = prefixes;
+    for (Index r = 0; r < job.n_prefix; ++r, prefix += halves * job.n_words) {
+      Sums sums;
+      for (Index w = 0; w < n_used;) {
+        const Index end = n_used - w < Sums::steps * Sums::words ? n_used : w + Sums::steps * Sums::words;
+        for (; w < end; w += Sums::words) sums.add(prefix, planes, w, job.limbs);
+        sums.flush();
+      }
+      alignas(16) interplay::Count totals[at_once], of_scores[at_once];
+      sums.store(totals, of_scores);
       for (Index i = 0; i < n; ++i) {
         const Index at = (first + i) * job.plane_stride + r * job.prefix_stride;
-        job.counts[at] = static_cast<interplay::Count>(sums[i].total());
-        interplay::Count sum = static_cast<interplay::Count>(sums[i].sum(0));
-        if (Limbs > 1) sum += static_cast<interplay::Count>(sums[i].sum(1)) << 8;
-        job.sums[at] = sum;
+        job.counts[at] = totals[i];
+        job.sums[at] = of_scores[i];
       }
     }
   }
@@ -70,9 +81,9 @@ void sum_cells_of_limbs(const interplay::SumJob& job) {
 template <template <int> class Sums>
 void sum_cells(const interplay::SumJob& job) {
   if (job.limbs[1]) {
-    sum_cells_of_limbs<Sums<2>, 2>(job);
+    sum_cells_of_limbs<Sums<2>>(job);
   } else {
-    sum_cells_of_limbs<Sums<1>, 1>(job);
+    sum_cells_of_limbs<Sums<1>>(job);
   }
 }
 

@@ -32,9 +32,14 @@ struct SumJob {
   Index n_planes;               //
   const std::int8_t* limbs[2];  // IN  8 * n_words scores each, 64-byte aligned; the second is null where one is enough
   Index n_words;                //     a multiple of kWordsPerBlock
+  Index n_used;                 //     words with samples, the first ones
   Count *counts, *sums;         // OUT of plane m and prefix cell r at m * plane_stride + r * prefix_stride
   Index plane_stride, prefix_stride;
+  Word* scratch;  // room for sum_scratch_words(), 64-byte aligned
 };
+
+// The prefix cells and four planes, each twice as long: kernels may keep them in halves.
+inline Index sum_scratch_words(Index n_prefix, Index n_words) { return 2 * (n_prefix + 4) * n_words; }
 
 using SumKernel = void (*)(const SumJob&);
 

@@ -22,36 +22,53 @@ struct NeonLanes {
 template <int Limbs>
 struct NeonSums {
   static constexpr interplay::Index words = 2, steps = 16;
-  using Bits = uint64x2_t;
-  uint8x16_t counts_u8x16 = vdupq_n_u8(0);
-  uint64x2_t sum_u64x2 = vdupq_n_u64(0);
-  int16x8_t of_limb_i16x8[Limbs];
-  int32x4_t of_limb_i32x4[Limbs];
+  static constexpr bool in_halves = false;
+  uint8x16_t counts_u8x16[4];  // since the last flush, as the next
+  int16x8_t of_limb_i16x8[Limbs][4];
+  uint32x4_t counts_u32x4[4];
+  int32x4_t of_limb_i32x4[Limbs][4];
 
   NeonSums() {
-    for (int limb = 0; limb < Limbs; ++limb) {
-      of_limb_i16x8[limb] = vdupq_n_s16(0);
-      of_limb_i32x4[limb] = vdupq_n_s32(0);
+    for (int i = 0; i < 4; ++i) {
+      counts_u8x16[i] = vdupq_n_u8(0);
+      counts_u32x4[i] = vdupq_n_u32(0);
+      for (int limb = 0; limb < Limbs; ++limb) {
+        of_limb_i16x8[limb][i] = vdupq_n_s16(0);
+        of_limb_i32x4[limb][i] = vdupq_n_s32(0);
+      }
     }
   }
-  static Bits load(const interplay::Word* words) { return vld1q_u64(words); }
-  static uint8x16_t counts_of(Bits a, Bits b) { return vcntq_u8(vreinterpretq_u8_u64(vandq_u64(a, b))); }
-  void add_scores(int limb, uint8x16_t counts, const std::int8_t* scores) {
-    const int8x16_t of_bytes = vld1q_s8(scores), n = vreinterpretq_s8_u8(counts);
-    int16x8_t sum = vmlal_s8(of_limb_i16x8[limb], vget_low_s8(n), vget_low_s8(of_bytes));
-    of_limb_i16x8[limb] = vmlal_high_s8(sum, n, of_bytes);
+  void add(const interplay::Word* prefix, const interplay::Word* const* planes, interplay::Index w,
+           const std::int8_t* const* limbs) {
+    const uint64x2_t of_prefix = vld1q_u64(prefix + w);
+    for (int i = 0; i < 4; ++i) {
+      const uint8x16_t counts = vcntq_u8(vreinterpretq_u8_u64(vandq_u64(of_prefix, vld1q_u64(planes[i] + w))));
+      counts_u8x16[i] = vaddq_u8(counts_u8x16[i], counts);
+      const int8x16_t n = vreinterpretq_s8_u8(counts);
+      for (int limb = 0; limb < Limbs; ++limb) {
+        const int8x16_t scores = vld1q_s8(limbs[limb] + 8 * w);
+        const int16x8_t sum = vmlal_s8(of_limb_i16x8[limb][i], vget_low_s8(n), vget_low_s8(scores));
+        of_limb_i16x8[limb][i] = vmlal_high_s8(sum, n, scores);
+      }
+    }
   }
-  void add_counts(uint8x16_t counts) { counts_u8x16 = vaddq_u8(counts_u8x16, counts); }
   void flush() {
-    sum_u64x2 = vpadalq_u32(sum_u64x2, vpaddlq_u16(vpaddlq_u8(counts_u8x16)));
-    counts_u8x16 = vdupq_n_u8(0);
-    for (int limb = 0; limb < Limbs; ++limb) {
-      of_limb_i32x4[limb] = vpadalq_s16(of_limb_i32x4[limb], of_limb_i16x8[limb]);
-      of_limb_i16x8[limb] = vdupq_n_s16(0);
+    for (int i = 0; i < 4; ++i) {
+      counts_u32x4[i] = vpadalq_u16(counts_u32x4[i], vpaddlq_u8(counts_u8x16[i]));
+      counts_u8x16[i] = vdupq_n_u8(0);
+      for (int limb = 0; limb < Limbs; ++limb) {
+        of_limb_i32x4[limb][i] = vpadalq_s16(of_limb_i32x4[limb][i], of_limb_i16x8[limb][i]);
+        of_limb_i16x8[limb][i] = vdupq_n_s16(0);
+      }
     }
   }
-  interplay::Index total() const { return static_cast<interplay::Index>(vaddvq_u64(sum_u64x2)); }
-  interplay::Index sum(int limb) const { return vaddvq_s32(of_limb_i32x4[limb]); }
+  void store(interplay::Count* counts, interplay::Count* sums) const {
+    for (int i = 0; i < 4; ++i) {
+      counts[i] = vaddvq_u32(counts_u32x4[i]);
+      sums[i] = static_cast<interplay::Count>(vaddvq_s32(of_limb_i32x4[0][i]));
+      if (Limbs > 1) sums[i] += static_cast<interplay::Count>(vaddvq_s32(of_limb_i32x4[Limbs - 1][i])) << 8;
+    }
+  }
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 
@@ -16,24 +17,26 @@ struct SerialLanes {
 template <int Limbs>
 struct SerialSums {
   static constexpr Index words = 1, steps = Index{1} << 20;
-  using Bits = Word;
-  Index n = 0, of_limb[Limbs] = {};
+  static constexpr bool in_halves = false;
+  Count counts[4] = {}, sums[4] = {};
 
-  static Word load(const Word* words) { return *words; }
-  // The counts of bytes, side by side.
-  static Word counts_of(Word a, Word b) {
-    Word x = a & b;
-    x -= x >> 1 & 0x5555555555555555;
-    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
-    return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+  void add(const Word* prefix, const Word* const* planes, Index w, const std::int8_t* const* limbs) {
+    for (int i = 0; i < 4; ++i) {
+      const Word both = prefix[w] & planes[i][w];
+      for (int byte = 0; byte < 8; ++byte) {
+        const Count n = static_cast<Count>(std::popcount(both >> (8 * byte) & 0xff));
+        std::int32_t score = limbs[0][8 * w + byte];
+        if (Limbs > 1) score += 256 * limbs[1][8 * w + byte];
+        counts[i] += n;
+        sums[i] += n * static_cast<Count>(score);
+      }
+    }
   }
-  void add_scores(int limb, Word counts, const std::int8_t* scores) {
-    for (int byte = 0; byte < 8; ++byte) of_limb[limb] += static_cast<Index>(counts >> (8 * byte) & 0xff) * scores[byte];
-  }
-  void add_counts(Word counts) { n += static_cast<Index>(counts * 0x0101010101010101 >> 56); }
   void flush() {}
-  Index total() const { return n; }
-  Index sum(int limb) const { return of_limb[limb]; }
+  void store(Count* of_counts, Count* of_sums) const {
+    std::copy_n(counts, 4, of_counts);
+    std::copy_n(sums, 4, of_sums);
+  }
 };
 
 }  // namespace

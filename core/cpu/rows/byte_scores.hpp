@@ -22,16 +22,18 @@ class ByteScores {
       if (n_limbs_ > 1) limbs_.data()[n + i] = static_cast<std::int8_t>((score - low) / 256);
     }
     n_ = n;
+    n_used_ = planes.n_words;
+    while (n_used_ > 1 && planes.samples[n_used_ - 1] == 0) --n_used_;
   }
 
-  bool are_small() const { return n_limbs_ == 1; }
   void set(SumJob& job) const {
     job.limbs[0] = limbs_.data();
     job.limbs[1] = n_limbs_ > 1 ? limbs_.data() + n_ : nullptr;
+    job.n_used = n_used_;
   }
 
  private:
-  Index n_limbs_ = 1, n_ = 0;
+  Index n_limbs_ = 1, n_ = 0, n_used_ = 0;
   AlignedBuffer<std::int8_t> limbs_;
 };
 

@@ -19,6 +19,7 @@ LaneRows::LaneRows(const SearchProblem& problem, const LaneKernels& kernels, Ind
       begin = end;
     }
   }
+  if (problem.planes.of_numbers) return;  // weighted popcounts read planes
   rows_.resize(n_rows * layout_.n_words);
   Word* rows = rows_.data();
   for (Index b = 0; b < blocks.n_lane_blocks(); ++b) {

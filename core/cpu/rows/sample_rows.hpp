@@ -27,7 +27,7 @@ struct SampleRowLayout {
     for (Index q = 0; q < planes.n_classes(); ++q) {
       class_start.push_back(n_words);
       std::vector<RowSegment>& of_class = segments.emplace_back();
-      Index left = planes.n_bits(q), first_word = planes.class_word_start[q];
+      Index left = planes.class_sizes[q], first_word = planes.class_word_start[q];
       // Segments of about the same length, in whole words.
       const Index n_segments = left / most_samples + (left % most_samples > 0);
       const Index even = n_segments < 2 ? left : (left / n_segments + 64) / 64 * 64;

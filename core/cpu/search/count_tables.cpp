@@ -48,6 +48,7 @@ void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index 
   std::vector<const Word*> of_last(static_cast<std::size_t>(n_levels));
   of_last[0] = cells[0].data();
   std::vector<Count> found;
+  AlignedBuffer<Word> scratch;
   Index* table = counts.data();
   for (const Index* members = tuples.data(); members < tuples.data() + tuples.size(); members += dimensions) {
     Index shared = 0;
@@ -59,13 +60,14 @@ void count_tables(const BitPlanes& planes, std::span<const Index> tuples, Index 
     const Index n_prefix = static_cast<Index>(cells[last].size()) / n_words, n_of_level = n_prefix * cell_size;
     found.resize(static_cast<std::size_t>(n_levels * n_of_level));
     if (scores) {
-      SumJob job{cells[last].data(), n_prefix,     of_last.data(),   n_levels,     {},
-                 n_words,            found.data(), found.data() + 1, 2 * n_prefix, 2};
+      scratch.resize(sum_scratch_words(n_prefix, n_words));
+      SumJob job{cells[last].data(), n_prefix, of_last.data(), n_levels, {}, n_words, 0, found.data(), found.data() + 1,
+                 2 * n_prefix,       2,        scratch.data()};
       scores->set(job);
       sum(job);
     } else {
-      count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), cell_size,
-             n_words, found.data()});
+      count({cells[last].data(), n_prefix, of_last.data(), n_levels, planes.class_word_start.data(), cell_size, n_words,
+             found.data()});
     }
     // A sum is signed.
     const auto number = [&](Index i) {

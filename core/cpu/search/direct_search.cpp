@@ -185,8 +185,19 @@ class DirectSearcher final : public TileSearcher {
               planes_.n_words, cells});
       return;
     }
-    SumJob job{prefixes_[k_ - 1].data(), n_prefix_, planes,    n_planes,  {},
-               planes_.n_words,          cells,     cells + 1, 2 * n_prefix_, 2};
+    scratch_.resize(sum_scratch_words(n_prefix_, planes_.n_words));
+    SumJob job{prefixes_[k_ - 1].data(),
+               n_prefix_,
+               planes,
+               n_planes,
+               {},
+               planes_.n_words,
+               0,
+               cells,
+               cells + 1,
+               2 * n_prefix_,
+               2,
+               scratch_.data()};
     scores_->set(job);
     sum_(job);
   }
@@ -291,8 +302,9 @@ class DirectSearcher final : public TileSearcher {
   SurvivorSink& sink_;
   SearchProgress& progress_;
   const Index k_;
-  const Index cell_size_;  // numbers of a cell
+  const Index cell_size_;             // numbers of a cell
   std::optional<ByteScores> scores_;  // of a number outcome
+  AlignedBuffer<Word> scratch_;
 
   std::vector<Position> positions_;
   std::vector<Index> members_;               // row numbers of the tuple at hand

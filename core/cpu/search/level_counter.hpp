@@ -7,12 +7,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <type_traits>
 #include <vector>
 
-#include "rows/byte_scores.hpp"
 #include "rows/level_data.hpp"
 #include "rows/restricted_rows.hpp"
 #include "search/level_forms.hpp"
@@ -28,7 +24,7 @@ class LevelCounter {
   struct Places {
     const Word* masks;
     Index n_masks, begin, end, n_levels;
-    Index first_lane, first_register;  // to count: earlier ones come before the variables
+    Index first_register;  // of lanes to count: lanes of earlier registers come before the variables
 
     Index n_lists() const { return (end - begin) * (n_levels - 1); }  // per mask
   };
@@ -46,11 +42,6 @@ class LevelCounter {
       most_in_segment_ = std::max(most_in_segment_, in_words(of_class.front().n_samples) * 64);
     }
     list_.resize(most_in_segment_ + kListMultiple);
-    if constexpr (is_of_sums) {
-      scores_.emplace(planes_);
-      by_planes_ = !scores_->are_small() || planes_.class_sizes[0] < kManySamples;
-      if (!by_planes_) find_runs();
-    }
   }
 
   // Whether a class has one segment, so that its lists are counted at once.
@@ -69,17 +60,15 @@ class LevelCounter {
     keeps_rows_ = keeps_rows;
   }
 
-  // The lanes that follow have these rows, and are these variables.
-  void set_lanes(const Word* rows, Index n_registers, const LaneMembers& members, Index n_lanes) {
+  // The lanes that follow have these rows.
+  void set_lanes(const Word* rows, Index n_registers) {
     rows_ = rows;
     n_registers_ = n_registers;
-    members_ = &members;
-    n_lanes_ = n_lanes;
   }
 
   // count_restricted will be called for these masks.
   void set_masks(const Word* masks, Index n_masks) {
-    if (!keeps_rows_ || by_planes_) return;
+    if (!keeps_rows_) return;
     start_restricted(n_segments_ * n_masks * n_classes_);
     for (Index segment = 0; segment < n_segments_; ++segment) {
       for (Index i = 0; i < n_masks; ++i) restrict_to(segment, masks + i * planes_.n_words);
@@ -98,20 +87,9 @@ class LevelCounter {
   }
 
  private:
-  static constexpr bool is_of_sums = std::is_same_v<Form, SumForm>;
-
   // The samples of a class and segment that have a mask and a level, listed.
   struct Listed {
     Index begin, n_padded;
-  };
-
-  // From this many samples on, listed samples are fewer and cheaper than all: measured at 2000 and 20 000.
-  static constexpr Index kManySamples = 8192;
-
-  // Of a number outcome: the runs of equal scores in a segment.
-  struct SegmentRuns {
-    std::vector<std::int32_t> begin, digit;
-    RunEdges edges() const { return {static_cast<int>(begin.size()), begin.data(), digit.data()}; }
   };
 
   // One of these.
@@ -126,12 +104,6 @@ class LevelCounter {
   // How many samples have a mask and a level, and how many of these each bit of a row has. By variable, level and mask,
   // the latter fastest. restricted: on copies of the rows that have the mask
   void count_places(const Places& places, bool restricted, Target target, Count* ones) {
-    if constexpr (is_of_sums) {
-      if (by_planes_) {
-        sum_planes(places, target.counts, ones);
-        return;
-      }
-    }
     std::fill_n(ones, places.n_lists() * places.n_masks * n_vectors_, Count{0});
     for (Index segment = 0; segment < n_segments_; ++segment) {
       for (Index i = 0; i < places.n_masks; ++i) {
@@ -154,11 +126,8 @@ class LevelCounter {
                    Count* ones) {
     const Index n_places = places.end - places.begin;
     const Index most = n_places * (most_in_segment_ + (places.n_levels - 1) * kListMultiple) + most_in_segment_;
-    lists_.resize(n_classes_ * (most + kListMultiple + (is_of_sums ? places.n_lists() * most_runs_ * kRunMultiple : 0)));
+    lists_.resize(n_classes_ * (most + kListMultiple));
     listed_.clear();
-    if constexpr (is_of_sums) {
-      run_ends_.resize(static_cast<std::size_t>(n_classes_ * places.n_lists() * most_runs_));
-    }
     Index at = 0;
     for (Index q = 0; q < n_classes_; ++q) {
       const RowSegment& of = segment_of(q, segment);
@@ -167,122 +136,20 @@ class LevelCounter {
       for (Index place = places.begin; place < places.end; ++place) {
         for (Index level = 1; level < places.n_levels; ++level, of_list += places.n_masks * n_vectors_) {
           const Word* plane = (place < 0 ? mask : plane_at(place, level)) + of.first_word;
-          LaneCount* list = is_of_sums ? list_.data() : lists_.data() + at;
+          LaneCount* list = lists_.data() + at;
           const Index n = restricted ? kernels_.list_within(plane, mask + of.first_word, n_words, restricted[q].n_bytes,
                                                             restricted[q].n_samples, list)
                                      : kernels_.list_samples(plane, mask + of.first_word, n_words,
                                                              static_cast<LaneCount>(of.n_samples), list);
-          if constexpr (is_of_sums) {
-            at += list_runs(segment, plane, mask + of.first_word, n_words,
-                            restricted ? restricted[q].n_samples : static_cast<LaneCount>(of.n_samples), at, of_list);
-          } else {
-            Form::add_ones(q, n, of_list);
-            listed_.push_back({at, padded(n)});
-            at += padded(n);
-          }
+          Form::add_ones(q, n, of_list);
+          listed_.push_back({at, padded(n)});
+          at += padded(n);
         }
       }
-    }
-  }
-
-  // Weighted popcounts: no lists, and no bit rows.
-  void sum_planes(const Places& places, Lane* counts, Count* ones) {
-    const Index n_words = planes_.n_words, n_masks = places.n_lists() * places.n_masks;
-    prefix_.resize(n_masks * n_words);
-    Word* target = prefix_.data();
-    for (Index place = places.begin; place < places.end; ++place) {
-      for (Index level = 1; level < places.n_levels; ++level) {
-        const Word* plane = place < 0 ? nullptr : plane_at(place, level);
-        for (Index i = 0; i < places.n_masks; ++i, target += n_words) {
-          const Word* mask = places.masks + i * n_words;
-          for (Index w = 0; w < n_words; ++w) target[w] = plane ? mask[w] & plane[w] : mask[w];
-        }
-      }
-    }
-    SumJob job{prefix_.data(), n_masks, nullptr, 1, {}, n_words, ones, ones + 1, 0, 2};
-    scores_->set(job);
-    const Word* all = planes_.samples.data();
-    job.planes = &all;
-    kernels_.sums.sum_planes(job);
-    const Index first = std::min(places.first_lane / 16 * 16, n_lanes_);
-    lane_planes_.resize(static_cast<std::size_t>(n_lanes_ - first));
-    job.planes = lane_planes_.data();
-    job.n_planes = n_lanes_ - first;
-    job.plane_stride = 1;
-    job.prefix_stride = pattern_size_;
-    for (int run = 0; run < runs_.n_runs; ++run) {
-      for (Index lane = first; lane < n_lanes_; ++lane) {
-        lane_planes_[static_cast<std::size_t>(lane - first)] = planes_.plane((*members_)[lane][0], run + 1);
-      }
-      // Bits of sums, which are signed.
-      job.counts = reinterpret_cast<Count*>(counts) + run * runs_.stride + first;
-      job.sums = job.counts + pattern_size_ / n_vectors_;
-      kernels_.sums.sum_planes(job);
-    }
-  }
-
-  // Cut the list at hand into runs, behind the `at` entries of the lists before it; returns how many entries these are.
-  Index list_runs(Index segment, const Word* plane, const Word* mask, Index n_words, LaneCount padding, Index at,
-                  Count* ones) {
-    const SegmentRuns& runs = digit_runs_[segment];
-    std::int32_t* ends = run_ends_.data() + static_cast<Index>(listed_.size()) * most_runs_;
-    const RunSums found = kernels_.sums.list_runs(plane, mask, n_words, runs.edges(), list_.data(), padding,
-                                                  lists_.data() + at, ends);
-    listed_.push_back({at, found.n_samples});
-    ones[0] += static_cast<Count>(found.n_samples);
-    ones[1] += static_cast<Count>(found.digits + lowest_ * found.n_samples);
-    return ends[runs.begin.size() - 1];
-  }
-
-  // Counts and sums of the listed samples.
-  void sum_listed(const Places& places, Index i, Index segment, const RestrictedRows* restricted, Target target) {
-    const Index n_lists = places.n_lists(), vector_size = pattern_size_ / n_vectors_;
-    alignas(64) std::array<LaneCount, kLanes> counts;
-    alignas(64) std::array<std::int32_t, kLanes> sums;
-    const SegmentRuns& runs = digit_runs_[segment];
-    const std::int32_t of_each = static_cast<std::int32_t>(lowest_) + runs.digit[0];
-    const auto put = segment == 0 ? kernels_.sums.put : kernels_.sums.add;
-    for (Index of_register = places.first_register; of_register < n_registers_; ++of_register) {
-      const Word* rows = restricted ? restricted->of_register(of_register)
-                                    : rows_ + of_register * data_.layout().n_words + segment_of(0, segment).start;
-      for (Index list = 0; list < n_lists; ++list) {
-        const Listed& listed = listed_[static_cast<std::size_t>(list)];
-        const std::int32_t* ends = run_ends_.data() + list * most_runs_;
-        kernels_.sums.sum_lanes(rows, lists_.data() + listed.begin,
-                                {static_cast<int>(runs.begin.size()), ends, runs.digit.data(), listed.n_padded},
-                                counts.data(), sums.data());
-        Lane* of_counts = target.counts + start_of(places, list, i, of_register);
-        put(counts.data(), sums.data(), of_each, runs_, of_counts, of_counts + vector_size);
-      }
-    }
-  }
-
-  // The runs of each segment. A byte without samples has a score, too, and does no harm: nothing of it is listed.
-  void find_runs() {
-    lowest_ = planes_.scores[0];
-    for (const RowSegment& segment : segments_[0]) {
-      SegmentRuns& runs = digit_runs_.emplace_back();
-      for (Index bit = 0; bit < segment.n_samples; bit += 8) {
-        const Index byte = segment.first_word * 8 + bit / 8;
-        const bool has_samples = planes_.samples[byte / 8] >> (byte % 8 * 8) & 0xff;
-        const std::int32_t digit = static_cast<std::int32_t>(planes_.scores[byte] - lowest_);
-        if (!runs.digit.empty() && (!has_samples || runs.digit.back() == digit)) continue;
-        runs.begin.push_back(static_cast<std::int32_t>(bit));
-        runs.digit.push_back(has_samples ? digit : 0);
-      }
-      most_runs_ = std::max(most_runs_, static_cast<Index>(runs.begin.size()));
     }
   }
 
   void count_listed(const Places& places, Index i, Index segment, const RestrictedRows* restricted, Target target) {
-    if constexpr (is_of_sums) {
-      sum_listed(places, i, segment, restricted, target);
-    } else {
-      count_classes(places, i, segment, restricted, target);
-    }
-  }
-
-  void count_classes(const Places& places, Index i, Index segment, const RestrictedRows* restricted, Target target) {
     const Index n_lists = places.n_lists();
     if constexpr (Form::has_bytes) {
       // Longer lists are counted class after class, so that the rows of one stay in the fastest cache.
@@ -379,17 +246,6 @@ class LevelCounter {
   std::vector<RestrictedRows> restricted_;           // [segment][mask][class]
   AlignedBuffer<Word> restricted_rows_;
   Word* next_restricted_ = nullptr;
-
-  // Of a number outcome.
-  std::optional<ByteScores> scores_;
-  bool by_planes_ = false;  // weighted popcounts in place of lists
-  const LaneMembers* members_ = nullptr;
-  Index n_lanes_ = 0;
-  AlignedBuffer<Word> prefix_;
-  std::vector<const Word*> lane_planes_;
-  std::vector<SegmentRuns> digit_runs_;  // [segment]
-  Index lowest_ = 0, most_runs_ = 1;
-  std::vector<std::int32_t> run_ends_;  // [variable][level] * most_runs_
 };
 
 }  // namespace interplay

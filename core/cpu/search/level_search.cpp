@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <vector>
 
 #include "search/level_counter.hpp"
 #include "search/level_forms.hpp"
 #include "search/prefix_walk.hpp"
+#include "search/sum_counter.hpp"
 #include "search/tile_limits.hpp"
 
 namespace interplay {
@@ -22,6 +24,8 @@ namespace {
 constexpr Index kMostCountedBytes = Index{1} << 17;
 constexpr Index kMostCountedBytesOfManyRows = Index{1} << 18;
 constexpr Index kMostTogether = 64;
+// Weighted popcounts gain little from more, and count lanes that come before the later prefixes.
+constexpr Index kMostTogetherOfSums = 16;
 
 // Bytes pay while at most one in kMostCountedAgain prefixes is counted again because a byte does not hold its counts,
 // and, before any prefix is counted, while the largest cell of a class has at most kMostExpected samples in the mean.
@@ -60,7 +64,9 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   using Walk::n_prefix_;
   using Walk::pattern_size_;
   using Walk::planes_;
-  using Listed = typename LevelCounter<Form>::Places;
+  static constexpr bool is_of_sums = std::is_same_v<Form, SumForm>;
+  using Counter = std::conditional_t<is_of_sums, SumCounter, LevelCounter<Form>>;
+  using Listed = typename Counter::Places;
 
   // Tiles.
 
@@ -138,7 +144,7 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
                         keeps_rows);
     const Index most_bytes = keeps_rows ? kMostCountedBytes : kMostCountedBytesOfManyRows;
     const Index bytes = n_closed_ * pattern_size_ * bytes_of_count();
-    together_ = std::clamp<Index>(most_bytes / bytes, 1, kMostTogether);
+    together_ = std::clamp<Index>(most_bytes / bytes, 1, is_of_sums ? kMostTogetherOfSums : kMostTogether);
     // In bytes, one prefix may have to be counted again.
     fresh_.resize((in_bytes_ ? 1 : together_) * n_closed_ * pattern_size_);
     if (in_bytes_) byte_fresh_.resize(together_ * n_closed_ * pattern_size_);
@@ -160,19 +166,22 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
 
   bool next_lanes() {
     const Index n_registers = this->next_single_lanes(registers_together_, in_register_);
-    counter_.set_lanes(this->rows_, n_registers, this->scorer_.lane_members, this->n_lanes_);
+    counter_.set_lanes(this->rows_, n_registers);
+    if constexpr (is_of_sums) counter_.set_members(this->scorer_.lane_members, this->n_lanes_);
     return n_registers > 0;
   }
   Index first_lane_after(Index place) const { return this->first_single_lane_after(place); }
-  Index first_lane_of(Index place) const { return place < 0 ? 0 : first_lane_after(place); }
-  Index first_register_after(Index place) const { return first_lane_of(place) / in_register_; }
+  // The first lane that comes after a place, or its register.
+  Index first_to_count(Index place) const {
+    const Index lane = place < 0 ? 0 : first_lane_after(place);
+    return is_of_sums ? lane : lane / in_register_;
+  }
 
   // Counts of tables, and of whole prefixes.
 
   void count_entry(Table& table, Index entry, const Word* masks, Index n, Index place) {
     const Index first = entry * table.n_patterns;
-    const Listed at{masks, n, place, place + 1, place < 0 ? 2 : this->levels_at(place),
-                    first_lane_of(place), first_register_after(place)};
+    const Listed at{masks, n, place, place + 1, place < 0 ? 2 : this->levels_at(place), first_to_count(place)};
     counter_.count(at, table.lanes.data() + first * pattern_size_, table.ones.data() + first * n_vectors_);
   }
 
@@ -195,14 +204,17 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   // The prefixes that end at these places.
   Listed prefixes(Index begin, Index end) const {
     const int last = n_prefix_ - 1;
-    return {this->masks_[last].data(), this->n_masks_[last], begin, end, levels_[last], first_lane_of(begin),
-            first_register_after(begin)};
+    return {this->masks_[last].data(), this->n_masks_[last], begin, end, levels_[last], first_to_count(begin)};
   }
 
   void count_prefixes(Index begin, Index end) {
-    if (in_bytes_) {
-      counter_.count_bytes(prefixes(begin, end), byte_fresh_.data(), fresh_ones_.data());
-    } else if (n_prefix_ > 1) {
+    if constexpr (Form::has_bytes) {
+      if (in_bytes_) {
+        counter_.count_bytes(prefixes(begin, end), byte_fresh_.data(), fresh_ones_.data());
+        return;
+      }
+    }
+    if (n_prefix_ > 1) {
       counter_.count_restricted(prefixes(begin, end), fresh_.data(), fresh_ones_.data());
     } else {
       counter_.count(prefixes(begin, end), fresh_.data(), fresh_ones_.data());
@@ -262,7 +274,7 @@ class LevelSearcher final : public PrefixWalk<LevelSearcher<Form>, typename Form
   const LevelData& data_;
   const Index n_vectors_;
   BoundTrial own_trial_;
-  LevelCounter<Form> counter_;
+  Counter counter_;
 
   // The tile at hand.
   Index in_register_ = 0;                           // lanes of a register

@@ -85,8 +85,7 @@ TileWork work_of(const SearchProblem& problem, const std::int32_t* tile, Searche
   const double n_classes = static_cast<double>(problem.planes.cell_size());
   const Index n_parts = searcher == Searcher::triples ? 3 : searcher == Searcher::pairs ? 2 : 1;
   const Index n_prefix = searcher == Searcher::direct ? k : k - n_parts;
-  const bool is_of_levels =
-      searcher == Searcher::levels || searcher == Searcher::wide || searcher == Searcher::sums;
+  const bool is_of_levels = searcher == Searcher::levels || searcher == Searcher::wide || searcher == Searcher::sums;
   // Patterns to be counted: a level from 1 on for each member of the prefix.
   double n_cells = 1, n_patterns = 1, n_prefix_cells = 1;
   Index lane_levels = 2;

@@ -41,9 +41,9 @@ class SumInformation {
  private:
   static Fixed rounded(double x);
 
-  double scale_;    // of S²/n
+  double scale_;  // of S²/n
   Fixed total_;
-  double factor_;   // N/2, scaled to the fixed point of J
+  double factor_;  // N/2, scaled to the fixed point of J
   double log_of_total_;
   double unit_;
 };

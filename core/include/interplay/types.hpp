@@ -17,8 +17,8 @@ inline constexpr Index kWordsPerBlock = 8;
 
 // Bits of every level but level 0, samples grouped by decision class (see BitPlanes in arrays.py).
 //
-// A number outcome has no classes. Its samples are sorted by an integer score, which the samples of a byte share; a byte
-// may have fewer than eight samples.
+// A number outcome has no classes. Its samples are sorted by an integer score, which the samples of a byte share; a
+// byte may have fewer than eight samples.
 struct BitPlanes {
   std::span<const Word> words;              // n_planes * n_words
   Index n_words;                            // words in one plane
@@ -36,8 +36,6 @@ struct BitPlanes {
   // Numbers that are kept of a cell: the samples of each class, or the samples and the sum of their scores. A sum is
   // kept modulo 2³², as its bits.
   Index cell_size() const { return of_numbers ? 2 : n_classes(); }
-  // Bits of a class, with those in between that are no samples.
-  Index n_bits(Index q) const { return of_numbers ? n_words * 64 : class_sizes[q]; }
   // The plane of `level` (1, 2, …) of variable `row`.
   const Word* plane(Index row, Index level) const { return words.data() + (plane_start[row] + level - 1) * n_words; }
 };

@@ -7,6 +7,7 @@
     calls.py             arguments of a call → the arguments of its check, by name
     checks.py            checks of arguments, and how values are shown in messages
     chi_squared.py       tails of χ², on the scale of logarithms
+    beta_tail.py         tails of beta, F and t, on the scale of logarithms
     seeds.py             a seed → streams of random numbers, one per purpose and variable
     mersenne_twister.py  first draws of many streams at once
     jobs.py              `n_jobs` → threads; functions over many blocks

@@ -168,12 +168,17 @@ ARGUMENTS = arguments_in(
         Covariates of each sample (age, sex, principal components), as values or as names of columns, which are then not
         variables. The search does not use them: what it finds is tested again by the likelihood ratio of logistic
         models with covariates. The columns ``p_covariates`` and ``holds_with_covariates`` of the table give the result.
-    decision : {"auto", "classes", "continuous"}
-        Whether the values of `y` are classes or a continuous outcome, which is cut by rank into ``decision_divisions +
-        1`` classes. "auto": numbers with fractional parts, and whole numbers with more than 20 distinct values, are
-        continuous, unless there are only two distinct values.
-    decision_divisions : int
-        Number of thresholds at which a continuous outcome is cut. Classes are left as they are.
+    decision : {"auto", "classes", "number", "continuous"}
+        Whether the values of `y` are classes or numbers, which have an order. "auto": numbers with fractional parts,
+        whole numbers with more than 20 distinct values, and whole numbers with more than five of which some have one
+        sample only (counts, grades) are numbers, unless there are only two distinct values. "continuous" is the older
+        word for "number".
+    decision_divisions : int, optional
+        Number of thresholds at which numbers are cut by rank into ``decision_divisions + 1`` classes. By default they
+        are not cut: a cut at the median keeps two thirds of their information. Classes are left as they are.
+    scale : {"ranks", "values"}
+        How numbers that are not cut are compared: by the normal scores of their ranks, which outliers and the choice of
+        units or logarithms do not change, or by the values themselves.
     discrete : {"auto", "none", "all"} or list of columns
         Columns whose values are used as levels instead of being cut by rank. "auto": bool, categorical and text
         columns, and numeric columns with at most max(3, ``divisions + 1``) distinct values.

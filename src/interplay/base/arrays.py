@@ -288,11 +288,18 @@ class TupleTiles:
     def dimensions(self) -> int:
         return int(self.tiles.shape[1])
 
+    @cached_property
+    def tuples_before(self) -> FloatArray:
+        """Tuples before each tile, and all tuples, (n_tiles + 1,)."""
+        return summed(self.n_tuples)
+
     def __len__(self) -> int:
         return len(self.tiles)
 
     def __getitem__(self, which: slice | IntArray | BoolArray) -> TupleTiles:
-        """Return some of the tiles, over the same blocks."""
+        """Return some of the tiles, over the same blocks; for a slice of all of them, these tiles themselves."""
+        if isinstance(which, slice) and which.indices(len(self)) == (0, len(self), 1):
+            return self
         return replace(self, tiles=np.ascontiguousarray(self.tiles[which]), n_tuples=self.n_tuples[which])
 
 
@@ -471,6 +478,48 @@ class TupleRows:
 
     def __len__(self) -> int:
         return len(self.value)
+
+
+def summed(per_tile: npt.ArrayLike) -> FloatArray:
+    """Return the sums before each tile, and the total, (n_tiles + 1,).
+
+    Examples
+    --------
+    >>> summed([5.0, 1.0]).tolist()
+    [0.0, 5.0, 6.0]
+    """
+    return np.concatenate([[0.0], np.cumsum(per_tile)])
+
+
+def starts_of(sizes: IntArray) -> IntArray:
+    """Return where each of some consecutive parts begins, and where the last one ends, (n_parts + 1,).
+
+    Examples
+    --------
+    >>> starts_of(np.array([3, 1])).tolist()
+    [0, 3, 4]
+    """
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def places_of_each(keys: IntArray) -> list[IntArray]:
+    """Return the places of each distinct number, or row of numbers: ascending, in the order of the keys.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in places_of_each(np.array([[2, 3], [2, 2], [2, 3]]))]
+    [[1], [0, 2]]
+    """
+    if len(keys) == 0:
+        return []
+    rows = keys.reshape(len(keys), -1)
+    if (rows == rows[0]).all():  # the usual case of shapes, and a sort takes longer than a small search
+        return [np.arange(len(rows))]
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    return np.split(order, np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1)
 
 
 def numbered(values: npt.NDArray[Any], axis: int | None = None) -> IntArray:

@@ -35,32 +35,36 @@ def shown(value: Any) -> str:
 
 def check_int(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within [low, high], or say why not."""
-    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be {wanted}, not {shown(value)}")
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be {wanted}, not {shown(value)}") from None
-    if number < low or (high is not None and number > high):
-        raise ValueError(f"{name} must be {wanted}, not {shown(number)}")
-    return number
+        number = None
+    if number is not None and low <= number and (high is None or number <= high):
+        return number
+    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+    if number is None:
+        raise TypeError(f"{name} must be {wanted}, not {shown(value)}")
+    raise ValueError(f"{name} must be {wanted}, not {shown(number)}")
 
 
 def check_real(
     name: str, value: Any, *, low: float, high: float = math.inf, low_open: bool = False, high_open: bool = False
 ) -> float:
     """Return `value` as a float within the interval, or say why not."""
-    interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
+
+    def refusal(given: str) -> str:
+        interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or math.isinf(high) else ']'}"
+        return f"{name} must be a number in {interval}, not {given}"
+
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number in {interval}, not {shown(value)}")
+        raise TypeError(refusal(shown(value)))
     try:
         number = float(value)
     except OverflowError:
-        raise ValueError(f"{name} must be a number in {interval}, not {shown(value)}") from None
+        raise ValueError(refusal(shown(value))) from None
     inside = (low < number if low_open else low <= number) and (number < high if high_open else number <= high)
     if not inside or math.isinf(number):
-        raise ValueError(f"{name} must be a number in {interval}, not {number:g}")
+        raise ValueError(refusal(f"{number:g}"))
     return number
 
 

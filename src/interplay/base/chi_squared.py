@@ -35,14 +35,31 @@ def log_chi2_tail(x: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
     >>> float(log_chi2_tail(10_000.0, 2))
     -5000.0
     """
-    half_x, half_df = _halves(x, df)
     tail = chi2_tail(x, df)
     with np.errstate(divide="ignore"):
         log_tail = np.array(np.log(tail))  # of no dimensions, it must still be an array
-    far = (tail < _SAFE_TAIL) & np.isfinite(half_x) & (half_df > 0)
-    if far.any():
+    if (tail < _SAFE_TAIL).any():
+        half_x, half_df = np.broadcast_arrays(*_halves(x, df))
+        far = (tail < _SAFE_TAIL) & np.isfinite(half_x) & (half_df > 0)
         log_tail[far] = _log_tail_far(half_df[far], half_x[far])
     return log_tail
+
+
+def chi2_of_log_tail(log_tail: float | FloatArray, df: int) -> float:
+    """Return the value of χ² whose tail has this logarithm.
+
+    Examples
+    --------
+    >>> round(chi2_of_log_tail(np.log(0.05), 2), 3), round(chi2_of_log_tail(-5000.0, 2))
+    (5.991, 10000)
+    """
+    from scipy.optimize import brentq
+    from scipy.special import gammainccinv
+
+    if log_tail > np.log(_SAFE_TAIL):
+        return float(2 * gammainccinv(df / 2, np.exp(log_tail)))
+    high = -4.0 * float(log_tail) + 4.0 * df
+    return float(brentq(lambda x: float(log_chi2_tail(x, df)) - float(log_tail), 0.0, high, xtol=1e-9))
 
 
 def log_chi2_cdf(x: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
@@ -62,8 +79,7 @@ def log_chi2_cdf(x: npt.ArrayLike, df: npt.ArrayLike) -> FloatArray:
 
 
 def _halves(x: npt.ArrayLike, df: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    half_x, half_df = np.broadcast_arrays(np.asarray(x, dtype=float) / 2, np.asarray(df, dtype=float) / 2)
-    return np.maximum(half_x, 0), half_df
+    return np.maximum(np.asarray(x, dtype=float) / 2, 0), np.asarray(df, dtype=float) / 2
 
 
 def _log_tail_far(a: FloatArray, z: FloatArray) -> FloatArray:

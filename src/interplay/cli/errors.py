@@ -154,7 +154,7 @@ def _as_options(message: str) -> str:
     message = re.sub(r"\bna_values=\[('[^']*'|\"[^\"]*\")\]", r"--na-values \1", message)
     message = re.sub(r"\bsheet=('[^']*')", r"--sheet \1", message).replace("transpose=True", "--transpose")
     message = re.sub(r"\b(na_values|sample_id|target_file)\b", lambda found: f"--{found[1].replace('_', '-')}", message)
-    names = "dimensions|divisions|discretizations|decision_divisions|decision|discrete|missing_target|missing"
+    names = "dimensions|divisions|discretizations|decision_divisions|decision|scale|discrete|missing_target|missing"
     names += "|multiclass|fit"
     return re.sub(rf"\b({names})=('?)([\w.]+)\2", lambda found: f"--{found[1].replace('_', '-')} {found[3]}", message)
 

@@ -15,7 +15,8 @@ from interplay.engines.base import Engine
 from interplay.engines.choice import check_engine
 from interplay.engines.sinks import Screen
 from interplay.interaction.call import task_of as interaction_task
-from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
+from interplay.interaction.screen import screen_gains
+from interplay.interaction.screen_limits import PSEUDOCOUNT
 from interplay.search.loop import Shard
 from interplay.search.permutations import allowed_relabelings
 from interplay.search.plan import PreparedSearch, prepare_search
@@ -154,8 +155,7 @@ def expected_interactions(X: Any, y: Any, **arguments: Any) -> ExpectedWork:
         kind=Screen.kind,
     )
     cap = task.caps.first()
-    max_p = cap_beside_gaps(cap, comparison, coded.coder, k) if task.omits_missing else cap
-    sink = Screen(screen_bars(comparison, coded.coder, k, max_p)[1])
+    sink = Screen(screen_gains(comparison, coded.coder, k, cap, omit_missing=task.omits_missing))
     planes = coded.planes(0)
 
     def screen(batch: TupleTiles) -> None:

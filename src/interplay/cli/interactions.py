@@ -12,12 +12,13 @@ from interplay.cli.errors import EXIT_CODES
 from interplay.cli.options import SELECT_OPTIONS, option, select_arguments
 from interplay.cli.outputs import SEARCH_OPTIONS, Outputs
 from interplay.codes.coder import MISSING_CHOICES
+from interplay.interaction.coding import CODING_CHOICES
 from interplay.readers.data_file import read_data
 
 #: Options that mean the same here as for `interplay run`.
 _SHARED = [
     each for each in SELECT_OPTIONS if each.name in {
-        "divisions", "discretizations", "range_", "decision", "decision_divisions", "strata", "groups",
+        "divisions", "discretizations", "range_", "decision", "decision_divisions", "scale", "strata", "groups",
         "n_permutations", "covariates", "discrete", "random_state", "engine", "n_jobs", "checkpoint", "progress",
     }
 ]  # fmt: skip
@@ -25,6 +26,8 @@ _SHARED = [
 _OWN = (
     option("-k", "--dimensions", type=int, default=2,
            help="Members of a tuple: 2 tests all pairs, 3 all triples, and so on."),
+    option("--coding", type=click.Choice(list(CODING_CHOICES)), default="levels",
+           help="For an outcome of numbers: a mean for every cell, or the product of dosages (genotypes 0, 1, 2)."),
     option("--missing", type=click.Choice([*MISSING_CHOICES, "omit"]), default="error",
            help="Missing values: refuse them, make them a level, draw them from the observed values, or leave "
            "the sample out of the tests of the tuple."),

@@ -9,6 +9,7 @@ import click
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
+from interplay.study.number_outcome import SCALE_CHOICES
 from interplay.study.outcome import DECISION_CHOICES
 
 
@@ -71,8 +72,11 @@ SELECT_OPTIONS = (
            help="Significance level: relevant variables have an adjusted p-value below it."),
     option("--fit", type=click.Choice(list(FITS)), default="auto", help="How the null distribution is fitted."),
     option("--decision", type=click.Choice(list(DECISION_CHOICES)), default="auto",
-           help="Whether the outcome has classes or is continuous."),
-    option("--decision-divisions", type=int, default=1, help="Number of thresholds for a continuous outcome."),
+           help="Whether the outcome has classes or is a number; continuous is the older word for number."),
+    option("--decision-divisions", type=int,
+           help="Cut a number outcome at so many thresholds into classes.  [default: not cut]"),
+    option("--scale", type=click.Choice(list(SCALE_CHOICES)), default="ranks",
+           help="Compare a number outcome by its ranks or by its values."),
     option("--multiclass", type=click.Choice(["joint", "ovo", "ovr"]), default="joint",
            help="With more than two classes: compare all at once, each pair, or each with the rest."),
     option("--strata", metavar="COLUMN",

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, CodeBlocks, DiscreteCodes, IntArray, Outcome, numbered
+from interplay.base.arrays import (
+    BitPlanes,
+    BoolArray,
+    CodeBlocks,
+    DiscreteCodes,
+    IntArray,
+    Outcome,
+    numbered,
+    starts_of,
+)
 from interplay.base.checks import naming_argument
 from interplay.base.jobs import map_in_threads
 from interplay.codes.coder import Coder, Discrete, make_coder
@@ -211,7 +220,7 @@ class CodedStudy:
 def chosen_rows(planes: BitPlanes, rows: IntArray) -> BitPlanes:
     """Return some rows of planes, none of which is a contrast variable."""
     n_planes = planes.n_levels[rows] - 1
-    start = np.concatenate([[0], np.cumsum(n_planes)])
+    start = starts_of(n_planes)
     within = np.arange(start[-1]) - np.repeat(start[:-1], n_planes)
     return replace(
         planes,

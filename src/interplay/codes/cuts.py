@@ -66,6 +66,12 @@ class VariableCuts:
             return _range_names([number_text(t) for t in self.thresholds[discretization]]) + missing
         return (list(self.labels) or [number_text(value) for value in self.values]) + missing
 
+    def dosages(self) -> FloatArray:
+        """Return the number that each level stands for: the values of a discrete number, else numbers of levels."""
+        dosages = np.arange(max(self.n_levels(), 2), dtype=np.float64)
+        dosages[: len(self.values)] = self.values
+        return dosages
+
     def codes(self, column: Column, discretization: int, *, omit_missing: bool = False) -> IntArray:
         """Return the levels of new samples, `NO_LEVEL` where there is none; `column` is the same variable there."""
         values = column.read()

@@ -19,6 +19,7 @@ from interplay.base.arrays import (
     NumberOutcome,
     Outcome,
     WordArray,
+    starts_of,
 )
 from interplay.base.jobs import map_in_threads
 from interplay.codes.search_scores import SearchScores, search_scores
@@ -81,14 +82,14 @@ def planes_to_come(
     # Whole blocks of words for each class, so that no register straddles two classes.
     n_bits = class_sizes if scores is None else np.array([len(scores.slots)], dtype=np.int64)
     n_words = -(-n_bits // (64 * WORDS_PER_BLOCK)) * WORDS_PER_BLOCK
-    class_word_start = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
+    class_word_start = starts_of(n_words)
     of_numbers: dict[str, Any] = {}
     if scores is not None:
         _, of_bytes, samples = scores.padded(int(class_word_start[-1]))
         of_numbers = {"scores": of_bytes, "samples": samples}
     return BitPlanes(
         words=np.empty((0, class_word_start[-1]), dtype=np.uint64),
-        plane_start=np.concatenate([[0], np.cumsum(n_levels - 1)]).astype(np.int64),
+        plane_start=starts_of(n_levels - 1),
         n_levels=n_levels,
         class_word_start=class_word_start,
         class_sizes=class_sizes,

@@ -20,8 +20,10 @@ _MAX_SPAN = 0.2
 
 #: Integers are at most this, in absolute value.
 _MOST = 127
-#: Those of values with outliers, where the former would lose more of the variance than this share.
+#: Those of values with outliers: where scores are larger than this, or the former would lose more of the variance than
+#: this share.
 _MOST_WITH_OUTLIERS = 32639
+_OUTLIER = 6.0
 _MAX_LOST = 0.01
 
 #: A sum over all samples is below this: engines keep 32 bits, with a sign.
@@ -87,7 +89,7 @@ def _rounded(z: FloatArray, means: FloatArray, sizes: IntArray) -> npt.NDArray[n
     for most in (_MOST, _MOST_WITH_OUTLIERS):
         limit = min(most, _MAX_SUM // len(z))
         integers = np.rint(means * (limit / largest))
-        if lost_share(z, np.repeat(integers, sizes)) <= _MAX_LOST:
+        if largest <= _OUTLIER and lost_share(z, np.repeat(integers, sizes)) <= _MAX_LOST:
             break
     return np.asarray(integers, dtype=np.int32)
 

@@ -15,7 +15,7 @@ from interplay.base.checks import shown
 from interplay.base.jobs import map_in_threads
 from interplay.base.seeds import Purpose, random_stream
 from interplay.study.columns import FEW_VALUES, ColumnKind
-from interplay.study.rank_thresholds import threshold_ranks
+from interplay.study.rank_thresholds import even_ranks, threshold_ranks
 from interplay.study.table import Table
 
 Values = npt.NDArray[Any]
@@ -72,7 +72,7 @@ class ColumnSurvey:
     def draw_ranks(self, blocks: Sequence[slice], n_jobs: int) -> None:
         """Draw the thresholds' ranks of columns without missing values; `blocks` as `rank_blocks` cuts them."""
         if self._range == 0:  # nothing is random, and all columns have the same ranks
-            self._ranks[:] = self._rank_rule(np.zeros(1, dtype=np.int64), np.array([self._table.n_samples]))
+            self._ranks[:] = even_ranks(self._table.n_samples, self._divisions)
             return
 
         def draw(rows: slice) -> None:
@@ -210,13 +210,20 @@ class ColumnSurvey:
 
     def check(self) -> None:
         """Refuse columns with missing values, or too many levels, as the settings say."""
-        names = self._table.names
         gaps = np.flatnonzero(self.n_missing)
+        if len(gaps):
+            self._check_gaps(gaps)
+        too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
+        if len(too_many):
+            self._refuse_levels(int(too_many[0]))
+
+    def _check_gaps(self, gaps: IntArray) -> None:
+        names = self._table.names
         empty = np.flatnonzero(self.n_missing == self._table.n_samples)
         if len(empty) and self._missing == "error":
             more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
             raise ValueError(f"column {shown(names[empty[0]])} of X{more} has only missing values: leave it out")
-        if len(gaps) and self._missing == "error":
+        if self._missing == "error":
             count = int(self.n_missing.sum())
             listed = ", ".join(shown(names[v]) for v in gaps[:3]) + (", ..." if len(gaps) > 3 else "")
             values = f"{count} missing value{'s' * (count > 1)}"
@@ -230,9 +237,6 @@ class ColumnSurvey:
                 f"missing='impute' cannot be used, because column {shown(names[empty[0]])} of X has no values: leave "
                 "it out"
             )
-        too_many = np.flatnonzero(self.n_levels > MAX_LEVELS)
-        if len(too_many):
-            self._refuse_levels(int(too_many[0]))
 
     def _first_gap(self, v: int) -> str:
         """Say where the first missing value of a variable is."""
@@ -261,7 +265,7 @@ def forced_kinds(discrete: Any, table: Table) -> npt.NDArray[np.int8]:
     is_label = table.is_label.astype(np.int8)
     if isinstance(discrete, str):
         if discrete == "auto":
-            return np.where(table.is_label, 1, -1).astype(np.int8)
+            return 2 * is_label - 1
         if discrete == "all":
             return np.ones_like(is_label)
         if discrete != "none":

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, NotRequired, TypeAlias, TypedDict, Unpack
 
-from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, MaxGains, TupleRows, TupleTiles, summed
 from interplay.base.progress import part
 from interplay.engines.routing import tile_costs
 from interplay.engines.searcher_counts import SearcherCounts
 from interplay.engines.sinks import Listing, Maxima, Screen, Sink
-from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
+from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk
 from interplay.engines.tuple_formula import TupleFormula
 
 #: Called now and then with the number of tuples done since the search began.
@@ -128,7 +128,7 @@ class Engine(ABC):
         Each chunk knows the finds of the chunks before, so that cutting costs no pruning. A sink of rows has the rows
         of the chunk that was yielded last.
         """
-        before = summed(tiles.n_tuples)
+        before = tiles.tuples_before
         # Without a limit all tiles are one chunk, whatever they cost.
         cost_before = before if seconds == inf else summed(tile_costs(planes, tiles, options["pseudocount"]))
         size = ChunkSize(seconds, knows_costs=sink.knows_costs)

@@ -242,7 +242,7 @@ class SearchWork:
         return cls(
             n_tuples=discretizations * (float(n_tuples[0]) + n_contrast * float(n_tuples[1])),
             n_samples=n_samples,
-            n_cells=float(np.maximum(n_levels, 2).mean()) ** k * n_strata,
+            n_cells=(float(np.maximum(n_levels, 2).sum()) / len(n_levels)) ** k * n_strata,
         )
 
 

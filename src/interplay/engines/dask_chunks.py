@@ -9,14 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interplay.base.arrays import TupleTiles
+from interplay.base.arrays import TupleTiles, summed
 from interplay.engines.base import OnProgress, SearchInterrupted
 from interplay.engines.dask_cluster import Cluster
 from interplay.engines.dask_connection import LOST, POLL_SECONDS, Connection, in_one_line
 from interplay.engines.dask_tasks import SharedData, TaskResult, search_chunk
 from interplay.engines.routing import tile_costs
 from interplay.engines.sinks import Sink
-from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk, summed
+from interplay.engines.tile_chunks import ChunkSize, DoneChunk, end_of_chunk
 
 #: Tasks on the cluster per thread: no thread waits for a task, and an adaptive cluster sees that more work is waiting.
 TASKS_PER_THREAD = 3

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from interplay import _core
-from interplay.base.arrays import BitPlanes, IntArray, numbered
+from interplay.base.arrays import BitPlanes, IntArray, places_of_each
 from interplay.engines.cpu import core_planes, default_simd_level
 
 #: Numbers that are counted in one go, between two chances to interrupt.
@@ -40,28 +40,13 @@ def count_tables(
         Samples of each class; of a number outcome the last axis has two entries, samples and the sum of their scores.
     """
     of_core = core_planes(planes)
-    for of_shape in by_shape(planes.n_levels[tuples]):
+    for of_shape in places_of_each(planes.n_levels[tuples]):
         shape = (*planes.n_levels[tuples[of_shape[0]]].tolist(), planes.cell_size)
         size = max(1, min(_MAX_NUMBERS // prod(shape), at_most or _MAX_NUMBERS))
         for begin in range(0, len(of_shape), size):
             places = of_shape[begin : begin + size]
             rows = np.ascontiguousarray(tuples[places], dtype=np.int64)
             yield places, _core.count_tables(of_core, rows, default_simd_level()).reshape(len(places), *shape)
-
-
-def by_shape(shapes: IntArray) -> Iterator[IntArray]:
-    """Yield the numbers of the rows of each shape, ascending.
-
-    Examples
-    --------
-    >>> [rows.tolist() for rows in by_shape(np.array([[2, 3], [2, 2], [2, 3]]))]
-    [[1], [0, 2]]
-    """
-    if len(shapes) == 0:
-        return
-    which = numbered(shapes, axis=0)
-    order = np.argsort(which, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
 
 
 class TupleTables:
@@ -122,7 +107,7 @@ class TupleTables:
         if len(unknown):
             yield from self._count(tuples, unknown, at_most)
         places = np.array([place for place, table in enumerate(known) if table is not None], dtype=np.int64)
-        for of_shape in by_shape(self.shapes(tuples[places])):
+        for of_shape in places_of_each(self.shapes(tuples[places])):
             for begin in range(0, len(of_shape), at_most):
                 some = places[of_shape[begin : begin + at_most]]
                 yield some, np.stack([table for place in some.tolist() if (table := known[place]) is not None])
@@ -152,7 +137,7 @@ class TupleTables:
             rows = np.column_stack([np.zeros(len(rows), dtype=np.int64), rows + 1])
         for some, tables in count_tables(self._planes_of(variables), rows, at_most=at_most):
             # Of variables with equal levels some may have a level for missing values, which tables leave out.
-            for of_shape in by_shape(self.shapes(chosen[some])):
+            for of_shape in places_of_each(self.shapes(chosen[some])):
                 of_tables = self.without_missing(chosen[some[of_shape]], tables[of_shape])
                 self.keep(chosen[some[of_shape]], of_tables)
                 yield places[some[of_shape]], of_tables

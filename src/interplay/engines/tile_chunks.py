@@ -65,24 +65,16 @@ def end_of_chunk(before: FloatArray, begin: int, cost: float) -> int:
 
     Examples
     --------
+    >>> from interplay.base.arrays import summed
     >>> end_of_chunk(summed([5.0, 5.0, 5.0]), 1, 7), end_of_chunk(summed([5.0, 5.0, 5.0]), 1, 0)
     (2, 2)
     >>> end_of_chunk(summed([5.0, 5.0, 5.0]), 0, 100)
     3
     """
+    if cost == inf:
+        return len(before) - 1
     end = int(np.searchsorted(before, before[begin] + cost, side="right")) - 1
     return min(max(end, begin + 1), len(before) - 1)
-
-
-def summed(per_tile: npt.ArrayLike) -> FloatArray:
-    """Return the sums before each tile, and the total, (n_tiles + 1,).
-
-    Examples
-    --------
-    >>> summed([5.0, 1.0]).tolist()
-    [0.0, 5.0, 6.0]
-    """
-    return np.concatenate([[0.0], np.cumsum(per_tile)])
 
 
 def tiles_of_tuples(tuples: npt.NDArray[np.int32], like: TupleTiles, *, n_rows: int) -> TupleTiles:

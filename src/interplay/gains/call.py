@@ -38,7 +38,8 @@ def max_information_gain(
     require: str = "any",
     strata: Any = None,
     decision: str = "auto",
-    decision_divisions: int = 1,
+    decision_divisions: int | None = None,
+    scale: str = "ranks",
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
@@ -105,7 +106,7 @@ def max_information_gain(
     array([1, 4])
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
-    study = make_study(X, y, strata=strata, decision=decision, decision_divisions=decision_divisions)
+    study = make_study(X, y, strata=strata, decision=decision, decision_divisions=decision_divisions, scale=scale)
     (comparison,) = study.comparisons()
     kept = as_checkpoint(checkpoint)
     if random_state is None and kept is not None:

@@ -4,18 +4,27 @@ The path of every question: call → study → plan → search (into a sink) →
 
 ::
 
-    call.py               `interactions`: its arguments, in and out
-    task.py               arguments       → InteractionTask: study, settings, tuples to search and to list
-    family.py             variables, partners, distance → TupleFamily: which tuples, and how many
-    p_value_caps.py       adjustment, max_p, top → up to which p-value tuples have to be found
-    screen.py             a comparison    → ScreenedTuples: all tuples whose interaction may be significant
-    prospects.py          tuples          → those that a list can hold, by bounds of their p-values
-    tests.py              tuples          → TestedTuples: tests of their interactions
-    find.py               screen → tests → adjustment → Interactions; again, where the first screen listed too little
-    in_groups.py          the same for samples that belong together: permutations of whole groups' labels
-    relabeled_screen.py   many labelings  → the smallest p-values of each
-    beside_covariates.py  significant tuples tested again with covariates
-    merge.py              parts of all shards → one result     `merge_interactions`
+    call.py                 `interactions`: its arguments, in and out
+    task.py                 arguments       → InteractionTask: study, settings, tuples to search and to list
+    coding.py               levels or dosages, where the outcome and the variables allow for them
+    family.py               variables, partners, distance → TupleFamily: which tuples, and how many
+    p_value_caps.py         adjustment, max_p, top → up to which p-value tuples have to be found
+    sparse_tuples.py        tuples that have too few samples, told before the search
+    screen.py               a comparison    → ScreenedTuples: all tuples whose interaction may be significant
+    screen_limits.py        what screens of all outcomes have in common
+    number_screen.py        what a screen of numbers asks of tuples, and which it keeps
+    product_screen.py       the screen of products of dosages, for all pairs
+    prospects.py            tuples          → those that a list can hold, by bounds of their p-values
+    tests.py                tuples          → TestedTuples or TestedNumbers: tests of their interactions
+    number_tables.py        tuples          → cells of samples → tests about numbers
+    number_tuple_tests.py   tuples          → TestedNumbers of the tuples that are listed
+    best_discretization.py  p-values        → the best discretisation of each tuple
+    find.py                 screen → tests → adjustment → Interactions; again, where the first screen listed too little
+    in_groups.py            the same for samples that belong together: permutations of whole groups' labels
+    relabeled_screen.py     many labelings  → the smallest p-values of each
+    beside_covariates.py    significant tuples tested again with covariates
+    merge.py                parts of all shards → one result     `merge_interactions`
 
-Statistics are in ``interplay.statistics.interaction``, the result is ``interplay.results.interactions``.
+Statistics are in ``interplay.statistics.interaction`` and ``interplay.statistics.number_interaction``, the result is
+``interplay.results.interactions``.
 """

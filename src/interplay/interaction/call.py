@@ -44,7 +44,9 @@ def interactions(
     n_permutations: int = 199,
     covariates: Any = None,
     decision: str = "auto",
-    decision_divisions: int = 1,
+    decision_divisions: int | None = None,
+    scale: str = "ranks",
+    coding: str = "levels",
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
@@ -55,8 +57,9 @@ def interactions(
 ) -> Interactions:
     """Find the tuples that interact: their effect on the outcome is more than the sum of the effects of their parts.
 
-    The null hypothesis of each `dimensions`-tuple of variables is that the log odds of the classes are a sum of effects
-    of proper subsets of its members: for a pair, an effect of each variable. The search is exhaustive. Tuples that a
+    The null hypothesis of each `dimensions`-tuple of variables is that the log odds of the classes, or the mean of an
+    outcome of numbers, are a sum of effects of proper subsets of its members: for a pair, an effect of each variable.
+    The search is exhaustive. Tuples that a
     bound excludes are not examined further; all others are counted and tested, and p-values are adjusted for all tuples
     of the search.
 
@@ -128,6 +131,10 @@ def interactions(
         ...
 
         More than two classes are compared jointly.
+    coding : {"levels", "dosage"}
+        For an outcome of numbers: "levels" lets every cell of a tuple have a mean of its own. "dosage" takes levels as
+        numbers (genotypes 0, 1, 2) and tests the coefficient of their product beside linear effects, with one degree of
+        freedom, as PLINK's ``--epistasis`` does; for pairs, and for larger tuples of two levels each.
     missing : {"error", "level", "impute", "omit"}
         ...
 
@@ -155,6 +162,11 @@ def interactions(
     bootstrap is made if the p-value of χ² is at most 0.001 or could be significant, and up to 0.05 if fewer than 5
     samples are expected in an entry of the table. Tuples with fewer than 8 samples per parameter of the hypothesis are
     not tested: p = 1.
+
+    An outcome of numbers is tested by F, of normal scores of its ranks or of its values (`scale`). Cells of fewer than
+    5 samples, or of more where most samples have one value, are no part of the hypothesis. A significant tuple is
+    tested again where cells may differ in their variances (HC3), and on the other scale: effects that multiply interact
+    on values and add up in logarithms.
 
     Numbers are cut into levels first. With more than about 12,000 samples, cutting can create an interaction of the
     levels from effects that add up in the numbers; the result then says so.

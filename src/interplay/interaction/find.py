@@ -9,28 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, NumberOutcome
 from interplay.base.progress import Progress, part, show_progress
-from interplay.base.user_warnings import warn
 from interplay.codes.coded import CodedComparison, code_comparison
-from interplay.codes.cuts import outcome_cuts, variable_cuts
+from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT
 from interplay.engines.choice import EngineChoice
-from interplay.engines.tables import TupleTables
 from interplay.interaction.beside_covariates import as_the_search, beside_covariates
 from interplay.interaction.p_value_caps import PValueCaps
+from interplay.interaction.product_screen import check_products
 from interplay.interaction.screen import ScreenedTuples, screen_tuples
+from interplay.interaction.sparse_tuples import is_sparse, warn_of_sparse_tuples
 from interplay.interaction.task import InteractionTask
-from interplay.interaction.tests import kept_counts, make_tuple_tests, tuple_tables
+from interplay.interaction.tests import Tables, kept_counts, make_tuple_tests, tuple_tables
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
 from interplay.search.checkpoint import Checkpoint, handing_over, keeping
 from interplay.search.plan import about_search
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.listed_p_values import adjust_listed
-from interplay.statistics.interaction.null_model import n_null_columns
-from interplay.statistics.interaction.table_tests import MIN_PER_COLUMN, is_never_tested
-from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: p-values of χ² up to this one are corrected by a bootstrap where there is no exact test, whether or not they could be
 #: significant: those of sparse tables can be too small by a factor of ten.
@@ -50,15 +50,18 @@ def find_interactions(
     started = time.perf_counter()
     settings, caps = task.search_settings, task.caps
     coded = code_comparison(task.comparison, settings, n_threads=choice.n_threads)
-    tables = tuple_tables(coded, omit_missing=task.omits_missing)
-    _warn_of_sparse_tuples(task, coded)
+    check_products(coded, task.coding, settings.dimensions)
+    tables = tuple_tables(coded, omit_missing=task.omits_missing, coding=task.coding)
+    warn_of_sparse_tuples(task, coded)
 
     def about() -> dict[str, Any]:
-        asked = {name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions")}
+        asked = {
+            name: task.asked[name] for name in task.asked if name not in ("decision", "decision_divisions", "scale")
+        }
         return about_search(task.study, task.settings, n_threads=choice.n_threads) | asked
 
     with keeping(checkpoint, about):
-        any_tested = not _is_sparse(task, coded, least=True)
+        any_tested = not is_sparse(task, coded, least=True)
         # Where all p-values are 1, only a list of these needs a search.
         is_short = not any_tested and caps.top is not None and caps.max_p in (None, 1.0) and task.shard is None
         cap, n_screens = 1.0 if is_short else caps.first(), 0
@@ -122,7 +125,7 @@ class _Tests:
     def __init__(
         self,
         task: InteractionTask,
-        tables: list[TupleTables],
+        tables: Tables,
         screened: ScreenedTuples,
         tuples: list[IntArray],
         n_threads: int,
@@ -134,7 +137,7 @@ class _Tests:
         self._of_part = task.shard is not None and len(tables) > 1
         self._n_wanted = None if self._of_part or self._caps.is_step_up else self._caps.top
 
-    def adjusted(self, cap: float, progress: Progress) -> TestedTuples:
+    def adjusted(self, cap: float, progress: Progress) -> TupleTests:
         """Return all tuples with p up to `cap`, adjusted for all that were searched."""
         caps = self._caps
         bootstrap_below = max(_BOOTSTRAP_BELOW, caps.significant_up_to(), cap if caps.is_default else 0.0)
@@ -148,10 +151,10 @@ class _Tests:
             tuples = [again.tuples[again.discretization == d] for d in range(len(self._tables))]
             rest = found.chosen(np.flatnonzero(found.p_value > caps.level))
             corrected = self._test(tuples, cap, caps.level, progress)
-            found = self._adjust(TestedTuples.joined([corrected, rest]).by_p_value())
+            found = self._adjust(TupleTests.joined([corrected, rest]).by_p_value())
         return found
 
-    def _test(self, tuples: list[IntArray], cap: float, bootstrap_below: float, progress: Progress) -> TestedTuples:
+    def _test(self, tuples: list[IntArray], cap: float, bootstrap_below: float, progress: Progress) -> TupleTests:
         n_tuples = max(sum(map(len, tuples)), 1)
         n_done = 0
         what = f"testing {n_tuples} tuples"
@@ -178,13 +181,11 @@ class _Tests:
             tell(n_tuples - n_done)  # a tuple is tested in one of the discretisations
             return found
 
-    def _adjust(self, found: TestedTuples) -> TestedTuples:
+    def _adjust(self, found: TupleTests) -> TupleTests:
         return found.adjusted(partial(adjust_listed, method=self._caps.method, n_tests=self._caps.n_tests))
 
 
-def wanted_tuples(
-    found: TestedTuples, caps: PValueCaps, *, is_part: bool = False, keeps_all: bool = False
-) -> TestedTuples:
+def wanted_tuples(found: TupleTests, caps: PValueCaps, *, is_part: bool = False, keeps_all: bool = False) -> TupleTests:
     """Leave out tuples that were found and not asked for.
 
     Of a part nobody knows yet which are significant in the whole; nor, of several discretisations (`keeps_all`) or
@@ -199,17 +200,20 @@ def wanted_tuples(
 
 def named_result(
     task: InteractionTask,
-    tested: TestedTuples,
+    tested: TupleTests,
     coded: CodedComparison,
-    tables: list[TupleTables],
+    tables: Tables,
     *,
     settings: dict[str, Any],
     provenance: dict[str, Any],
     with_covariates: CovariateTests | None,
 ) -> Interactions:
     """Give the tuples names, cells and cuts."""
+    assert isinstance(tested, TestedTuples | TestedNumbers)
     study, coder = task.study, coded.coder
-    outcome = outcome_cuts(study.y, study.classes)
+    outcome, sizes = OutcomeCuts([], np.empty(0)), study.outcome.sizes[:0]
+    if not isinstance(study.outcome, NumberOutcome):
+        outcome, sizes = outcome_cuts(study.y, study.outcome), study.outcome.sizes
     cuts = [variable_cuts(coder, v) for v in np.unique(tested.tuples).tolist()]
     first, where = tested.tuples[:MAX_KEPT], tested.discretization[:MAX_KEPT].tolist()
     return Interactions(
@@ -217,7 +221,7 @@ def named_result(
         tested=replace(tested, tuples=task.numbers(tested.tuples)),
         n_tests=task.caps.n_tests,
         outcome=outcome,
-        class_sizes=dict(zip(outcome.labels, study.classes.sizes.tolist(), strict=True)),
+        class_sizes=dict(zip(outcome.labels, sizes.tolist(), strict=True)),
         cuts=tuple(replace(cut, variable=int(task.numbers(np.array(cut.variable)))) for cut in cuts),
         counts=tuple(
             replace(counts, members=task.numbers(counts.members))
@@ -226,33 +230,4 @@ def named_result(
         settings=settings,
         provenance=provenance,
         with_covariates=with_covariates,
-    )
-
-
-def _is_sparse(task: InteractionTask, coded: CodedComparison, *, least: bool) -> bool:
-    """Say whether the tuple of the most levels has too few samples to be tested, or that of the `least` levels."""
-    levels = np.sort(np.maximum(_tested_levels(task, coded), 2))
-    k, strata = task.settings.dimensions, task.study.strata
-    # Without the samples that lack a value, strata may be empty.
-    n_strata = 1 if strata is None or (least and task.omits_missing) else strata.n_strata
-    shape = (*(levels[:k] if least else levels[-k:]).tolist(), task.study.classes.n_classes)
-    return is_never_tested(shape, n_samples=task.study.n_samples, n_strata=n_strata)
-
-
-def _tested_levels(task: InteractionTask, coded: CodedComparison) -> IntArray:
-    """Return the levels of each variable that tests know."""
-    return np.asarray(coded.n_levels - (coded.has_missing_level if task.omits_missing else 0))
-
-
-def _warn_of_sparse_tuples(task: InteractionTask, coded: CodedComparison) -> None:
-    """Say that tuples with many levels cannot be tested, before the search; two levels and two classes always can."""
-    if not _is_sparse(task, coded, least=False):
-        return
-    levels = np.sort(np.maximum(_tested_levels(task, coded), 2))[-task.settings.dimensions :].tolist()
-    n_strata = 1 if task.study.strata is None else task.study.strata.n_strata
-    needed = MIN_PER_COLUMN * n_null_columns((*levels, task.study.classes.n_classes)) * n_strata
-    warn(
-        f"tuples of {' × '.join(map(str, levels))} levels{' in each stratum' * (n_strata > 1)} need {needed} samples "
-        f"to be tested, and there are {task.study.n_samples}: they get p = 1; lower divisions or dimensions, or merge "
-        "levels"
     )

@@ -1,8 +1,9 @@
 """Interactions of samples that belong to groups: p-values from permutations of whole groups' labels.
 
-Samples of one group are alike, so that no χ² distribution and no exact test of independent samples holds. Here χ² only
-ranks tuples. A tuple's adjusted p-value is the share of relabelings in which *any* tuple of the search ranks as high
-(Westfall and Young's single-step minP), its own p-value the share in which the tuple itself does.
+Samples of one group are alike, so that no χ² distribution and no exact test of independent samples holds. Here χ², or
+the p-value of F for numbers, only ranks tuples. A tuple's adjusted p-value is the share of relabelings in which *any*
+tuple of the search ranks as high (Westfall and Young's single-step minP), its own p-value the share in which the tuple
+itself does.
 """
 
 from __future__ import annotations
@@ -13,23 +14,25 @@ from math import exp, log
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, NumberOutcome, Outcome
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.codes.coded import CodedComparison, code_comparison
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice
-from interplay.engines.tables import TupleTables
 from interplay.interaction.beside_covariates import beside_covariates
 from interplay.interaction.find import named_result
+from interplay.interaction.product_screen import check_products
 from interplay.interaction.relabeled_screen import RankedTuples, RelabeledScreen
 from interplay.interaction.task import InteractionTask
-from interplay.interaction.tests import chi2_log_p_of, make_tuple_tests, tuple_tables
+from interplay.interaction.tests import Tables, log_p_of, make_tuple_tests, tuple_tables
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import search_record
-from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_classes
+from interplay.search.permutations import about_relabelings, allowed_relabelings, permuted_outcomes
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
-from interplay.statistics.interaction.tested_tuples import METHODS, TestedTuples
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import METHODS, TupleTests
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.permutations.step_down import fewest_relabelings
 from interplay.study.comparisons import Comparison
 
@@ -46,8 +49,9 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     started = time.perf_counter()
     settings, caps, comparison = task.search_settings, task.caps, task.comparison
     coded = code_comparison(comparison, settings, n_threads=choice.n_threads)
+    check_products(coded, task.coding, settings.dimensions)
     omit_missing, n_permutations = task.omits_missing, task.n_permutations
-    screen = RelabeledScreen(coded, settings, choice, family=task.family, omit_missing=omit_missing)
+    screen = RelabeledScreen(coded, settings, choice, family=task.family, omit_missing=omit_missing, coding=task.coding)
     relabeled = _Relabeled(comparison, caps.level, n_permutations=n_permutations, seed=settings.random_state)
     n_screens = relabeled.n_planned + 2
     what = f"{settings.dimensions}D, {relabeled.n_planned} permutations"
@@ -55,11 +59,11 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     with show_progress(progress, n_tuples=max(n_screens * screen.n_tuples, 1.0), what=what) as shown_done:
         show = part(shown_done)  # a screen that is made again with a wider cap tells nothing until it is as far
         try:
-            observed = screen.smallest(comparison.classes, caps.top or 1, show=show)
+            observed = screen.smallest(comparison.outcome, caps.top or 1, show=show)
             smallest = relabeled.smallest_log_p(screen, observed.log_p[:1], show)
             if caps.top is None:
-                observed = _significant(screen, comparison.classes, smallest, caps.level)
-            counter = _Counter(coded, settings, omit_missing=omit_missing)
+                observed = _significant(screen, comparison.outcome, smallest, caps.level)
+            counter = _Counter(coded, settings, omit_missing=omit_missing, coding=task.coding)
             listed = counter.tested(observed)
             own = relabeled.own_p_values(counter, observed.tuples)
             if show is not None:
@@ -72,12 +76,11 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
         # Where the search of relabelings stopped early, these are of fewer.
         p_adjusted=np.maximum(_share_reached(smallest, observed.log_p), own),
         method=np.full(len(listed), METHODS.index("permutations"), dtype=np.int64),
-        # Intervals are those of independent samples.
-        ci_low=np.full(len(listed), np.nan),
-        ci_high=np.full(len(listed), np.nan),
+        # Intervals, and tests beside, are those of independent samples.
+        **{name: np.full(len(listed), np.nan) for name in _of_independent(listed)},
     )
 
-    def judge(_: TestedTuples, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
+    def judge(_: TupleTests, chi2: FloatArray, df: IntArray) -> tuple[FloatArray, FloatArray]:
         """Compare the rest of a G² with the smallest p-values of relabelings, as the search does."""
         log_p = np.minimum(chi2_log_tail(chi2, df) + log(settings.discretizations), 0.0)
         p = _share_reached(smallest, log_p)
@@ -99,6 +102,12 @@ def find_in_groups(task: InteractionTask, choice: EngineChoice, *, progress: Pro
     )
 
 
+def _of_independent(listed: TupleTests) -> tuple[str, ...]:
+    """Return the fields that hold for independent samples only."""
+    beside = ("robust_log_p", "robust_adjusted", "other_log_p", "other_adjusted")
+    return ("ci_low", "ci_high", *(beside if isinstance(listed, TestedNumbers) else ()))
+
+
 class _Relabeled:
     """The relabelings of the samples, and what they say of tuples."""
 
@@ -116,12 +125,12 @@ class _Relabeled:
         """
         found = np.empty(0)
         fewest = fewest_relabelings(self._level, self.n_planned)
-        for number, classes in enumerate(permuted_classes(self._comparison, **self._drawn)):
+        for number, outcome in enumerate(permuted_outcomes(self._comparison, **self._drawn)):
             is_decided = (1 + _reached(found, observed).sum()) / (self.n_planned + 1) >= self._level
             if len(observed) == 0 or (is_decided and number >= fewest):
                 break
             best = screen.smallest(
-                classes,
+                outcome,
                 begin=exp(found.max()) if len(found) else 1.0,
                 show=part(show, (number + 1) * screen.n_tuples),
             )
@@ -133,35 +142,36 @@ class _Relabeled:
         """Return the share of all relabelings in which each of these tuples has as small a p-value."""
         if len(tuples) == 0:
             return np.empty(0)
-        observed = counter.log_p(self._comparison.classes, tuples)
+        observed = counter.log_p(self._comparison.outcome, tuples)
         n_reached = np.zeros(len(tuples), dtype=np.int64)
-        for classes in permuted_classes(self._comparison, **self._drawn):
-            n_reached += _reached(counter.log_p(classes, tuples), observed)
+        for outcome in permuted_outcomes(self._comparison, **self._drawn):
+            n_reached += _reached(counter.log_p(outcome, tuples), observed)
         return np.asarray((1 + n_reached) / (1 + self.n_planned))
 
 
 class _Counter:
     """Counts some tuples again, for any classes of the samples."""
 
-    def __init__(self, coded: CodedComparison, settings: SearchSettings, *, omit_missing: bool) -> None:
-        self._coded, self._settings, self._omit_missing = coded, settings, omit_missing
-        self.observed = tuple_tables(coded, omit_missing=omit_missing)
+    def __init__(self, coded: CodedComparison, settings: SearchSettings, *, omit_missing: bool, coding: str) -> None:
+        self._coded, self._settings, self._omit_missing, self._coding = coded, settings, omit_missing, coding
+        self.observed = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
 
-    def tables(self, classes: DecisionClasses) -> list[TupleTables]:
+    def tables(self, outcome: Outcome) -> Tables:
         """Return the tables of tuples for each discretisation."""
-        if classes is self._coded.comparison.classes:
+        if outcome is self._coded.comparison.outcome:
             return self.observed
-        return tuple_tables(self._coded, omit_missing=self._omit_missing, classes=classes)
+        return tuple_tables(self._coded, omit_missing=self._omit_missing, outcome=outcome, coding=self._coding)
 
-    def log_p(self, classes: DecisionClasses, tuples: IntArray) -> FloatArray:
-        """Return the smallest p-value of χ² over the discretisations, as logarithms."""
-        return np.asarray(np.min([chi2_log_p_of(one, tuples) for one in self.tables(classes)], axis=0))
+    def log_p(self, outcome: Outcome, tuples: IntArray) -> FloatArray:
+        """Return the smallest p-value of χ², or F, over the discretisations, as logarithms."""
+        return np.asarray(np.min([log_p_of(one, tuples) for one in self.tables(outcome)], axis=0))
 
-    def tested(self, ranked: RankedTuples) -> TestedTuples:
+    def tested(self, ranked: RankedTuples) -> TupleTests:
         """Test tuples as if samples were independent, for G², effects and gains; in their order."""
         settings = self._settings
         if len(ranked.tuples) == 0:
-            return TestedTuples.none(settings.dimensions)
+            is_number = isinstance(self._coded.comparison.outcome, NumberOutcome)
+            return (TestedNumbers if is_number else TestedTuples).none(settings.dimensions)
         tested = make_tuple_tests(
             self.observed,
             [ranked.tuples[ranked.discretization == d] for d in range(settings.discretizations)],
@@ -183,11 +193,11 @@ def _share_reached(smallest: FloatArray, log_p: FloatArray) -> FloatArray:
     return np.asarray((1 + n_reached) / (1 + len(smallest)))
 
 
-def _significant(screen: RelabeledScreen, classes: DecisionClasses, smallest: FloatArray, level: float) -> RankedTuples:
+def _significant(screen: RelabeledScreen, outcome: Outcome, smallest: FloatArray, level: float) -> RankedTuples:
     """Return all tuples whose adjusted p-value is below the significance level."""
     n_allowed = int(np.sum((1 + np.arange(len(smallest) + 1)) / (1 + len(smallest)) < level)) - 1
     # With none allowed, the first few were enough to see that nothing is significant.
     caps = np.concatenate([[0.0], np.exp(np.sort(smallest)), [1.0]])
-    found = screen.up_to(classes, float(caps[n_allowed + 1]))
+    found = screen.up_to(outcome, float(caps[n_allowed + 1]))
     kept = _share_reached(smallest, found.log_p) < level
     return RankedTuples(found.tuples[kept], found.discretization[kept], found.log_p[kept])

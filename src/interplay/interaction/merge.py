@@ -12,9 +12,9 @@ import numpy as np
 
 from interplay.base.checks import shown
 from interplay.codes.tuple_counts import MAX_KEPT
+from interplay.interaction.best_discretization import best_of_each
 from interplay.interaction.find import wanted_tuples
 from interplay.interaction.p_value_caps import PValueCaps
-from interplay.interaction.tests import best_of_each
 from interplay.results.interactions import Interactions
 from interplay.results.provenance import merged_record
 from interplay.results.saved import load
@@ -23,6 +23,8 @@ from interplay.search.loop import Shard
 from interplay.statistics.interaction.interaction_test import chi2_log_tail
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 
 def merge_interactions(parts: Iterable[Interactions | str | os.PathLike[str]]) -> Interactions:
@@ -75,10 +77,11 @@ def _merged(parts: list[Interactions]) -> Interactions:
     first = parts[0]
     s = first.settings
     caps = PValueCaps(s["p_adjust"], s["level"], first.n_tests, s["max_p"], s["top"])
-    everything = _best_discretizations(TestedTuples.joined([part.tested for part in parts]))
+    everything = _best_discretizations(TupleTests.joined([part.tested for part in parts]))
     cap = _searched_up_to(caps, everything, [part.provenance["searched_up_to_p"] for part in parts])
     inside = everything.chosen(np.flatnonzero(everything.p_value <= cap)).by_p_value()
     found = wanted_tuples(inside.adjusted(partial(adjust_listed, method=caps.method, n_tests=caps.n_tests)), caps)
+    assert isinstance(found, TestedTuples | TestedNumbers)
     variables = set(found.tuples.ravel().tolist())
     cuts = {cut.variable: cut for part in parts for cut in part.cuts if cut.variable in variables}
     counts = {(one.discretization, *one.members.tolist()): one for part in parts for one in part.counts}
@@ -97,13 +100,14 @@ def _merged(parts: list[Interactions]) -> Interactions:
     )
 
 
-def _best_discretizations(tested: TestedTuples) -> TestedTuples:
-    """Keep of every tuple the discretisation where χ² gives it the smallest p-value, the first of equal ones."""
+def _best_discretizations(tested: TupleTests) -> TupleTests:
+    """Keep of every tuple the discretisation where χ², or F, gives it the smallest p-value, the first of equal ones."""
     rows = np.column_stack([tested.discretization, tested.tuples])
-    return tested.chosen(best_of_each(rows, chi2_log_tail(tested.chi2, tested.df)))
+    log_p = chi2_log_tail(tested.chi2, tested.df) if isinstance(tested, TestedTuples) else tested.log_p
+    return tested.chosen(best_of_each(rows, log_p))
 
 
-def _searched_up_to(caps: PValueCaps, found: TestedTuples, of_parts: list[float]) -> float:
+def _searched_up_to(caps: PValueCaps, found: TupleTests, of_parts: list[float]) -> float:
     """Return the p-value up to which one search of all tuples would have listed: parts went as far, or further."""
     if caps.top is None:
         return max(of_parts)

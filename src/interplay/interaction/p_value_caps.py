@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from interplay.base.checks import shown
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS
-from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.p_values import R_NAMES
 
 #: Rejections of step-up methods that the first search leaves room for.
@@ -92,7 +92,7 @@ class PValueCaps:
             return min(self.level, self.level * room / (m * harmonic))
         return self.level / max(m - max(m // 10, 4 * n_rejected), 1)
 
-    def following(self, cap: float, found: TestedTuples, *, is_part: bool = False) -> float | None:
+    def following(self, cap: float, found: TupleTests, *, is_part: bool = False) -> float | None:
         """Return the cap of another search, where one up to `cap` may have left out what is wanted; else None.
 
         `found` are all tuples with p ≤ `cap`, adjusted. A part of a search goes up to the cap that all parts have.

@@ -7,8 +7,8 @@ from math import inf, log
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
-from interplay.engines.tables import TupleTables, by_shape
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
+from interplay.engines.tables import TupleTables
 from interplay.statistics.interaction.interaction_test import EXACT_SLACK
 from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.prospects import ROUNDING, largest_g2, least_log_p, rough_log_p
@@ -155,7 +155,7 @@ def never_tested(tables: TupleTables, tuples: IntArray, n_samples: int) -> BoolA
     never = np.zeros(len(tuples), dtype=np.bool_)
     # Without the samples that lack a value, strata may be empty.
     n_strata = 1 if tables.omits_samples else tables.n_strata
-    for places in by_shape(shapes):
+    for places in places_of_each(shapes):
         shape = (*shapes[places[0]].tolist(), tables.n_classes)
         never[places] = is_never_tested(shape, n_samples=n_samples, n_strata=n_strata)
     return never

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, DecisionClasses, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, NumberOutcome, Outcome, TupleTiles
 from interplay.base.progress import ShowDone, part
 from interplay.codes.coded import CodedComparison
 from interplay.engines.base import Engine
@@ -17,14 +17,20 @@ from interplay.engines.choice import EngineChoice
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.sinks import Screen
 from interplay.engines.tables import count_tables
+from interplay.interaction.best_discretization import best_of_each
 from interplay.interaction.family import TupleFamily
+from interplay.interaction.number_tables import NumberTables
 from interplay.interaction.p_value_caps import PValueCaps
-from interplay.interaction.screen import PSEUDOCOUNT, cap_beside_gaps, screen_bars
-from interplay.interaction.tests import best_of_each
+from interplay.interaction.product_screen import ProductScreen, needs_product_screen
+from interplay.interaction.screen import screen_bars, screen_gains
+from interplay.interaction.screen_limits import PSEUDOCOUNT
+from interplay.interaction.tests import tuple_tables
 from interplay.search.plan import prepare_search
 from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import chi2_log_p
 from interplay.statistics.interaction.survivors import may_be_significant
+from interplay.statistics.number_interaction.scored_numbers import scored_numbers
+from interplay.study.comparisons import Comparison
 
 #: A cap beyond which floating point has no numbers; logarithms of p-values go on.
 _SMALLEST_CAP = 1e-300
@@ -37,7 +43,7 @@ class RankedTuples(NamedTuple):
     ----------
     tuples : (n, k) int64
     discretization : (n,) int64
-        The one in which χ² gives the tuple the smallest p-value.
+        The one in which χ², or F, gives the tuple the smallest p-value.
     log_p : (n,) float64
         Natural logarithm of that p-value, times the number of discretisations.
     """
@@ -50,8 +56,8 @@ class RankedTuples(NamedTuple):
 class RelabeledScreen:
     """Screens all tuples of a family for one labeling of the samples after the other.
 
-    Codes and tiles are made once; only classes change. p-values are those of χ² at the effective degrees of freedom,
-    a statistic to compare labelings by.
+    Codes and tiles are made once; only the outcome changes. p-values are those of χ² at the effective degrees of
+    freedom, or of F, a statistic to compare labelings by.
 
     Attributes
     ----------
@@ -69,6 +75,7 @@ class RelabeledScreen:
         *,
         family: TupleFamily,
         omit_missing: bool,
+        coding: str = "levels",
     ) -> None:
         self._coded, self._settings, self._family = coded, settings, family
         self._comparison, self._coder = coded.comparison, coded.coder
@@ -81,6 +88,13 @@ class RelabeledScreen:
             kind=Screen.kind,
         )
         self._omit_missing = omit_missing
+        tables = tuple_tables(coded, omit_missing=omit_missing, coding=coding)
+        self._numbers = [one for one in tables if isinstance(one, NumberTables)]
+        self._products: ProductScreen | None = None
+        if coding == "dosage" and needs_product_screen(coded):
+            self._products = ProductScreen(
+                coded, omit_missing=omit_missing, asked_for=family.asked_for, require=family.require
+            )
         self._has_gaps = coded.has_missing_level & omit_missing
         self._n_tests = family.n_tuples()
         self.n_tuples = self._search.n_tuples
@@ -91,7 +105,7 @@ class RelabeledScreen:
         return self._search.engine
 
     def smallest(
-        self, classes: DecisionClasses, n_wanted: int = 1, *, begin: float = inf, show: ShowDone | None = None
+        self, outcome: Outcome, n_wanted: int = 1, *, begin: float = inf, show: ShowDone | None = None
     ) -> RankedTuples:
         """Return the tuples with the `n_wanted` smallest p-values, all where they are fewer.
 
@@ -100,13 +114,13 @@ class RelabeledScreen:
         usual = PValueCaps("none", 0.5, self._n_tests, None, n_wanted).first()
         cap = max(min(begin, usual), _SMALLEST_CAP)
         while True:
-            found = self.up_to(classes, cap, n_wanted=n_wanted, show=show)
+            found = self.up_to(outcome, cap, n_wanted=n_wanted, show=show)
             if len(found.tuples) >= n_wanted or cap >= 1:
                 return found
             cap = min(sqrt(cap), usual) if cap < usual else min(1.0, 16 * cap)
 
     def up_to(
-        self, classes: DecisionClasses, cap: float, *, n_wanted: int | None = None, show: ShowDone | None = None
+        self, outcome: Outcome, cap: float, *, n_wanted: int | None = None, show: ShowDone | None = None
     ) -> RankedTuples:
         """Return all tuples with p ≤ `cap`; with `n_wanted`, so many of the smallest."""
         n_each = self._settings.discretizations
@@ -115,7 +129,7 @@ class RelabeledScreen:
         bar = _Bar(log(max(cap, _SMALLEST_CAP) / n_each) if cap < 1 else 0.0, n_distinct)
         rows, values, before = [np.empty((0, 1 + self._settings.dimensions), dtype=np.int64)], [np.empty(0)], 0.0
         for d in range(n_each):
-            for tuples, log_p in self._screened(classes, d, bar, show, before):
+            for tuples, log_p in self._screened(outcome, d, bar, show, before):
                 rows.append(np.column_stack([np.full(len(tuples), d, dtype=np.int64), tuples]))
                 values.append(log_p)
             before += float(self._tiles(d).n_tuples.sum())
@@ -125,16 +139,18 @@ class RelabeledScreen:
         return self._search.loop.tiles_at(d)
 
     def _screened(
-        self, classes: DecisionClasses, d: int, bar: _Bar, show: ShowDone | None, before: float
+        self, outcome: Outcome, d: int, bar: _Bar, show: ShowDone | None, before: float
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield the tuples of one discretisation that come up to the bar, and their p-values."""
-        comparison, dimensions = replace(self._comparison, outcome=classes), self._settings.dimensions
+        if self._products is not None and isinstance(outcome, NumberOutcome):
+            yield from self._screened_products(self._products, outcome, d, bar)
+            return
+        comparison = replace(self._comparison, outcome=outcome)
         has_stratum = comparison.strata is not None
-        cap = bar.cap
-        if self._omit_missing:
-            cap = cap_beside_gaps(cap, comparison, self._coder, dimensions)
-        planes = self._coded.relabeled_planes(d, classes)
-        sink = Screen(screen_bars(comparison, self._coder, dimensions, cap)[1])
+        planes = self._coded.relabeled_planes(d, outcome)
+        sink = Screen(
+            screen_gains(comparison, self._coder, self._settings.dimensions, bar.cap, omit_missing=self._omit_missing)
+        )
         chunks = self.engine.stream(
             planes,
             self._tiles(d),
@@ -149,15 +165,45 @@ class RelabeledScreen:
             tuples = rows[:, 1:] - 1 if has_stratum else rows
             inside = self._family.holds(tuples)
             rows, tuples = rows[inside], tuples[inside]
-            for places, tables in self._tables(planes, rows, tuples):
-                if bar.cap < 1:
-                    thresholds = screen_bars(comparison, self._coder, dimensions, bar.cap)[0]
-                    may_be = may_be_significant(tables, thresholds, strata=has_stratum)
-                    places, tables = places[may_be], tables[may_be]
-                log_p = chi2_log_p(tables, strata=has_stratum)
+            log_p_of = self._log_p_of_classes(comparison, planes, rows, tuples, bar)
+            if isinstance(outcome, NumberOutcome):
+                log_p_of = self._log_p_of_numbers(outcome, d, tuples, bar)
+            for places, log_p in log_p_of:
                 kept = log_p <= bar.log_p
                 bar.see(log_p[kept])
                 yield tuples[places[kept]], log_p[kept]
+
+    def _screened_products(
+        self, products: ProductScreen, outcome: NumberOutcome, d: int, bar: _Bar
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield the pairs whose products come up to the bar, and their p-values."""
+        tables = self._numbers[d].with_numbers(scored_numbers(outcome, self._comparison.strata))
+        for found in products.pairs(d, outcome.scores, bar.log_p):
+            pairs = found[self._family.holds(found)]
+            log_p = tables.log_p(pairs)
+            kept = log_p <= bar.log_p
+            bar.see(log_p[kept])
+            yield pairs[kept], log_p[kept]
+
+    def _log_p_of_numbers(
+        self, outcome: NumberOutcome, d: int, tuples: IntArray, bar: _Bar
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield the places of tuples, and the p-values of F."""
+        if len(tuples):
+            numbers = scored_numbers(outcome, self._comparison.strata)
+            yield np.arange(len(tuples)), self._numbers[d].with_numbers(numbers).log_p(tuples, at_most=bar.log_p)
+
+    def _log_p_of_classes(
+        self, comparison: Comparison, planes: BitPlanes, rows: IntArray, tuples: IntArray, bar: _Bar
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield the places of tuples that may come up to the bar, and the p-values of χ²."""
+        has_stratum = comparison.strata is not None
+        for places, tables in self._tables(planes, rows, tuples):
+            if bar.cap < 1:
+                thresholds = screen_bars(comparison, self._coder, self._settings.dimensions, bar.cap)[0]
+                may_be = may_be_significant(tables, thresholds, strata=has_stratum)
+                places, tables = places[may_be], tables[may_be]
+            yield places, chi2_log_p(tables, strata=has_stratum)
 
     def _tables(self, planes: BitPlanes, rows: IntArray, tuples: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
         """Count tuples; samples that lack a value of a member are left out where that is asked for."""

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import log, prod
+from math import log
 from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleRows
+from interplay.base.arrays import (
+    BitPlanes,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    NumberOutcome,
+    TupleRows,
+    places_of_each,
+)
 from interplay.base.checks import check_int, check_real
 from interplay.base.jobs import map_in_threads
-from interplay.base.progress import Progress
+from interplay.base.progress import Progress, part, show_progress
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.engines.base import SearchInterrupted
 from interplay.engines.choice import EngineChoice, count_tuples
 from interplay.engines.searcher_counts import SearcherCounts, summed_counts
 from interplay.engines.sinks import Screen
-from interplay.engines.tables import TupleTables, by_shape, count_tables
+from interplay.engines.tables import TupleTables, count_tables
+from interplay.interaction.number_screen import NumberSurvivors, number_screen_bars
+from interplay.interaction.number_tables import NumberTables
+from interplay.interaction.product_screen import ProductScreen, needs_product_screen, screened_pairs
 from interplay.interaction.prospects import never_tested
+from interplay.interaction.screen_limits import MAX_LISTED, PSEUDOCOUNT, check_listed, most_cells, most_df
 from interplay.search.checkpoint import Checkpoint
 from interplay.search.loop import Shard
 from interplay.search.plan import prepare_search
@@ -28,10 +40,6 @@ from interplay.search.settings import SearchSettings
 from interplay.statistics.interaction.interaction_test import g2_thresholds
 from interplay.statistics.interaction.survivors import may_be_significant
 from interplay.study.comparisons import Comparison
-
-#: What engines add to counts while they screen: as little as their bounds can do with. Without pseudocounts an empty
-#: cell would make these divide by zero.
-PSEUDOCOUNT = 1e-6
 
 #: Thresholds are lowered by this share: far more than what rounding does to gains.
 _ROUNDING = 1e-9
@@ -41,9 +49,6 @@ _MAX_DF = 100_000
 
 #: Tuples that a thread counts at a time.
 _COUNTED_AT_ONCE = 1 << 15
-
-#: Tuples that one screen may list.
-MAX_LISTED = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +122,7 @@ def screen_tuples(
     choice: EngineChoice,
     *,
     max_p: float,
-    tables: Sequence[TupleTables] | None = None,
+    tables: Sequence[TupleTables] | Sequence[NumberTables] | None = None,
     omit_missing: bool = False,
     asked_for: BoolArray | None = None,
     require: str = "any",
@@ -139,8 +144,9 @@ def screen_tuples(
         Of an engine that can screen.
     max_p : float
         No tuple is missing whose p-value by `interaction_test` is at most this.
-    tables : list of TupleTables, optional
-        Those that tuples are tested with, of each discretisation; they keep the tables of the tuples that are listed.
+    tables : list of TupleTables or NumberTables, optional
+        Those that tuples are tested with, of each discretisation; tables of counts keep those of the tuples that are
+        listed. An outcome of numbers needs them.
     omit_missing : bool
         Whether these tables leave missing values out, which engines count as a level.
     asked_for, require
@@ -161,13 +167,9 @@ def screen_tuples(
     """
     check_int("dimensions", settings.dimensions, low=2)
     max_p = check_real("max_p", max_p, low=0.0, high=1.0, low_open=True)
-    comparison, coder = coded.comparison, coded.coder
-    thresholds, min_gain = screen_bars(comparison, coder, settings.dimensions, max_p)
-    if omit_missing:
-        wider = cap_beside_gaps(max_p, comparison, coder, settings.dimensions)
-        min_gain = screen_bars(comparison, coder, settings.dimensions, wider)[1]
+    comparison = coded.comparison
     most = check_int("max_listed", max_listed, low=1)
-    survivors = Survivors(thresholds, min_gain, most, tables, comparison.table.n_samples, choice.n_threads)
+    survivors = _survivors(coded, settings.dimensions, max_p, tables, most, choice.n_threads, omit_missing=omit_missing)
     search = prepare_search(
         coded,
         replace(settings, pseudocount=PSEUDOCOUNT),
@@ -197,6 +199,10 @@ def screen_tuples(
             layout=loop.layout,
         )
 
+    if isinstance(survivors, NumberSurvivors) and survivors.are_products and needs_product_screen(coded):
+        products = ProductScreen(coded, omit_missing=omit_missing, asked_for=asked_for, require=require, shard=shard)
+        found = _products(products, survivors, settings.discretizations, progress)
+        return replace(listed(found), engine={"name": "cpu"}, layout=products.layout, searched={})
     if not is_needed:
         return listed(loop.listed)
     try:
@@ -205,6 +211,40 @@ def screen_tuples(
         partial_list = listed(interrupt.partial)
         raise SearchInterrupted(partial_list, interrupt.done, interrupt.kept_in, interrupt.not_kept) from None
     return listed(loop.listed)
+
+
+def _products(screen: ProductScreen, survivors: NumberSurvivors, discretizations: int, progress: Progress) -> IntArray:
+    """Return the pairs that the screen of products leaves, with their discretisations, sorted: (n, 3)."""
+    rows = [np.empty((0, 3), dtype=np.int64)]
+    with show_progress(progress, n_tuples=max(screen.n_tuples * discretizations, 1.0), what="2D, products") as show:
+        for d in range(discretizations):
+            shown = part(show, d * screen.n_tuples)
+            for pairs in screened_pairs(screen, survivors.tables[d], d, survivors.max_p, show=shown):
+                rows.append(np.column_stack([np.full(len(pairs), d), pairs]))
+                survivors.check(sum(map(len, rows)))
+    found = np.concatenate(rows)
+    return found[np.lexsort(found.T[::-1])]
+
+
+def _survivors(
+    coded: CodedComparison,
+    dimensions: int,
+    max_p: float,
+    tables: Sequence[TupleTables] | Sequence[NumberTables] | None,
+    max_listed: int,
+    n_threads: int,
+    *,
+    omit_missing: bool,
+) -> Survivors | NumberSurvivors:
+    """Return who keeps the tuples of a screen, by the kind of the outcome."""
+    comparison, coder = coded.comparison, coded.coder
+    min_gain = screen_gains(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
+    if isinstance(comparison.outcome, NumberOutcome):
+        of_numbers = [one for one in tables or () if isinstance(one, NumberTables)]
+        return NumberSurvivors(of_numbers, max_p, min_gain, max_listed, n_threads)
+    thresholds, _ = screen_bars(comparison, coder, dimensions, max_p)
+    of_counts = None if tables is None else [one for one in tables if isinstance(one, TupleTables)]
+    return Survivors(thresholds, min_gain, max_listed, of_counts, comparison.table.n_samples, n_threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +305,7 @@ class Survivors:
             if of_tests is None:
                 may_be[places] = may_be_significant(counts, self.thresholds, strata=has_stratum)
                 continue
-            for of_shape in by_shape(of_tests.shapes(tuples[places])):
+            for of_shape in places_of_each(of_tests.shapes(tuples[places])):
                 some = places[of_shape]
                 tested = of_tests.without_missing(tuples[some], counts[of_shape])
                 may_be[some] = may_be_significant(tested, self.thresholds, strata=has_stratum)
@@ -273,20 +313,29 @@ class Survivors:
         return tuples[may_be]
 
     def check(self, n_kept: int) -> None:
-        if n_kept > self.max_listed:
-            raise ValueError(
-                f"more than {self.max_listed} tuples may be significant at max_p: lower max_p, or look at fewer "
-                "variables"
-            )
+        check_listed(n_kept, self.max_listed)
+
+
+def screen_gains(
+    comparison: Comparison, coder: Coder, dimensions: int, max_p: float, *, omit_missing: bool
+) -> FloatArray:
+    """Return the gain in bits that engines ask of every member for p ≤ `max_p`, by degrees of freedom.
+
+    With `omit_missing`, tests leave missing values out, which engines count as a level.
+    """
+    if isinstance(comparison.outcome, NumberOutcome):
+        return number_screen_bars(comparison, coder, dimensions, max_p, omit_missing=omit_missing)
+    cap = cap_beside_gaps(max_p, comparison, coder, dimensions) if omit_missing else max_p
+    return screen_bars(comparison, coder, dimensions, cap)[1]
 
 
 def screen_bars(comparison: Comparison, coder: Coder, dimensions: int, max_p: float) -> tuple[FloatArray, FloatArray]:
     """Return what a tuple needs for p ≤ `max_p`, by degrees of freedom: G², and the gain of every member in bits."""
     n_levels = np.maximum(coder.n_levels, 2)
     n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
-    max_df = _most_df(n_levels, comparison.classes.n_classes, n_strata, dimensions)
+    max_df = most_df(n_levels, comparison.classes.n_classes, n_strata, dimensions)
     thresholds = g2_thresholds(max_p, min(max_df, _MAX_DF))
-    n_cells = n_strata * float(np.prod(np.sort(n_levels)[-dimensions:].astype(float)))
+    n_cells = most_cells(n_levels, n_strata, dimensions)
     return thresholds, _least_gains(thresholds, class_sizes=comparison.classes.sizes, n_cells=n_cells)
 
 
@@ -300,13 +349,8 @@ def cap_beside_gaps(cap: float, comparison: Comparison, coder: Coder, dimensions
     if not coder.has_missing_level.any():
         return cap
     n_strata = 1 if comparison.strata is None else comparison.strata.n_strata
-    most_df = _most_df(np.maximum(coder.n_levels, 2), comparison.classes.n_classes, n_strata, dimensions)
-    return float(min(1.0, max(cap, chdtrc(most_df, g2_thresholds(cap, 1)[1]))))
-
-
-def _most_df(n_levels: IntArray, n_classes: int, n_strata: int, dimensions: int) -> int:
-    """Return the most degrees of freedom that a tuple can have."""
-    return max(1, n_strata * (n_classes - 1) * prod(int(c) - 1 for c in np.sort(n_levels)[-dimensions:]))
+    df = most_df(np.maximum(coder.n_levels, 2), comparison.classes.n_classes, n_strata, dimensions)
+    return float(min(1.0, max(cap, chdtrc(df, g2_thresholds(cap, 1)[1]))))
 
 
 def _least_gains(thresholds: FloatArray, *, class_sizes: IntArray, n_cells: float) -> FloatArray:

@@ -11,6 +11,7 @@ from interplay.base.arrays import IntArray
 from interplay.base.checks import check_choice, check_int, check_list, check_real, shown
 from interplay.codes.coder import MISSING_CHOICES
 from interplay.codes.survey import forced_kinds
+from interplay.interaction.coding import check_coding
 from interplay.interaction.family import TupleFamily, make_family
 from interplay.interaction.p_value_caps import PValueCaps, check_listed_method
 from interplay.search.loop import Shard
@@ -67,6 +68,11 @@ class InteractionTask:
     split: tuple[IntArray, IntArray] | None = None
 
     @property
+    def coding(self) -> str:
+        """How levels enter the tests of an outcome of numbers: "levels" or "dosage"."""
+        return str(self.asked["coding"])
+
+    @property
     def omits_missing(self) -> bool:
         """Whether each sample is left out of the tests of tuples of which it lacks a value."""
         return bool(self.asked["missing"] == "omit")
@@ -85,7 +91,7 @@ class InteractionTask:
         """The variables that tuples may hold, numbered anew where these are not all, as the engines search them."""
         study, columns = self.study, self.family.columns
         table = study.table if columns is None else ColumnSubset(study.table, columns, keeps_numbers=True)
-        return Comparison("all classes", table, study.classes, study.strata, study.groups)
+        return replace(study.comparisons()[0], table=table)
 
     @cached_property
     def search_settings(self) -> SearchSettings:
@@ -126,7 +132,9 @@ def check_interactions(
     n_permutations: int,
     covariates: Any,
     decision: str,
-    decision_divisions: int,
+    decision_divisions: int | None,
+    scale: str,
+    coding: str,
     checkpoint: Any,
     **settings: Any,
 ) -> InteractionTask:
@@ -141,8 +149,10 @@ def check_interactions(
         covariates=covariates,
         decision=decision,
         decision_divisions=decision_divisions,
+        scale=scale,
     )
     study.comparisons()  # strata must fit the classes
+    check_coding(coding, study, missing=missing)
     table = study.table
     checked = check_search_settings(
         table,
@@ -181,8 +191,8 @@ def check_interactions(
         caps,
         asked={
             "missing": missing,
-            "decision": study.classes.kind,
-            "decision_divisions": decision_divisions,
+            **_known(study.asked_outcome(decision_divisions)),
+            "coding": coding,
             "variables": _names(table, variables, "variables"),
             "require": require,
             "partners": _names(table, partners, "partners"),
@@ -198,7 +208,7 @@ def check_interactions(
         shard=part,
         split=None
         if holdout is None
-        else split_samples(holdout, study.classes, study.strata, seed=checked.random_state),
+        else split_samples(holdout, study.outcome, study.strata, seed=checked.random_state),
     )
     if study.groups is not None:
         _check_groups(task, {"max_p": max_p, "holdout": holdout, "shard": shard, "checkpoint": checkpoint})
@@ -223,6 +233,11 @@ def _check_groups(task: InteractionTask, given: dict[str, Any]) -> None:
     if caps.top is not None and caps.top > _MAX_LISTED_OF_GROUPS:
         raise ValueError(f"top must be at most {_MAX_LISTED_OF_GROUPS} with groups, not {shown(caps.top)}")
     check_reach(allowed_relabelings(task.comparison), level=caps.level, n_permutations=task.n_permutations)
+
+
+def _known(asked: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the scale where the outcome has none: the record is to be repeatable."""
+    return {name: value for name, value in asked.items() if name != "scale" or value is not None}
 
 
 def _names(table: Table, chosen: Iterable[Any] | None, argument: str) -> list[str] | None:

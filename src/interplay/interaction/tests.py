@@ -11,35 +11,51 @@ from math import prod
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome, Outcome
 from interplay.codes.coded import CodedComparison
 from interplay.codes.coder import Coder
 from interplay.codes.tuple_counts import MAX_NUMBERS, TupleCounts, tuple_counts
 from interplay.engines.tables import TupleTables
+from interplay.interaction.best_discretization import best_of_each
+from interplay.interaction.number_tables import NumberTables
+from interplay.interaction.number_tuple_tests import make_number_tests
 from interplay.interaction.prospects import Prospects
 from interplay.statistics.interaction.interaction_test import EXACT_SLACK, chi2_log_p, chi2_log_tail
 from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.number_interaction.scored_numbers import scored_numbers
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: Tuples that are tested at a time; each may take a bootstrap.
 _TESTED_AT_ONCE = 256
 
 Tell = Callable[[int], None]
 
+#: What tuples of a comparison are tested with, one for each discretisation: counts of classes, or numbers in cells.
+Tables = Sequence[TupleTables] | Sequence[NumberTables]
+
 
 def tuple_tables(
-    coded: CodedComparison, *, omit_missing: bool = False, classes: DecisionClasses | None = None
-) -> list[TupleTables]:
-    """Return the tables of tuples of a comparison, for each discretisation; of other `classes`, if given.
+    coded: CodedComparison, *, omit_missing: bool = False, outcome: Outcome | None = None, coding: str = "levels"
+) -> Tables:
+    """Return what the tuples of a comparison are tested with, for each discretisation; of another `outcome`, if given.
 
-    With `omit_missing`, samples that lack a value of a member are left out of the table of the tuple.
+    With `omit_missing`, samples that lack a value of a member are left out of the table of the tuple. `coding` is that
+    of an outcome of numbers: "levels", or "dosage" for products of one degree of freedom.
     """
     comparison, coder = coded.comparison, coded.coder
+    compared = comparison.outcome if outcome is None else outcome
+    if isinstance(compared, NumberOutcome):
+        numbers = scored_numbers(compared, comparison.strata)
+        return [
+            NumberTables(coded, d, numbers, omit_missing=omit_missing, coding=coding)
+            for d in range(coder.discretizations)
+        ]
     return [
         TupleTables(
-            partial(coded.planes_of, d, outcome=classes),
+            partial(coded.planes_of, d, outcome=outcome),
             coder.n_levels,
-            n_classes=comparison.classes.n_classes,
+            n_classes=compared.n_classes,
             n_strata=None if comparison.strata is None else comparison.strata.n_strata,
             n_omitted=coded.has_missing_level.astype(np.int64) if omit_missing else None,
         )
@@ -48,7 +64,7 @@ def tuple_tables(
 
 
 def make_tuple_tests(
-    tables: Sequence[TupleTables],
+    tables: Tables,
     tuples: Sequence[IntArray],
     *,
     max_p: float,
@@ -59,12 +75,12 @@ def make_tuple_tests(
     of_part: bool = False,
     n_threads: int = 1,
     tell: Tell | None = None,
-) -> TestedTuples:
+) -> TestedTuples | TestedNumbers:
     """Test tuples, and return those that have p ≤ `max_p`, by p-value.
 
     Parameters
     ----------
-    tables : list of TupleTables
+    tables : list of TupleTables or NumberTables
         One for each discretisation.
     tuples : list of (n, k) int64
         The tuples to test in each discretisation; a tuple is tested in one of them, where χ² gives it the smallest
@@ -85,6 +101,9 @@ def make_tuple_tests(
         Told how many more tuples were looked at.
     """
     n_discretizations = len(tables)
+    if numbers := [one for one in tables if isinstance(one, NumberTables)]:
+        return make_number_tests(numbers, tuples, max_p=max_p, n_wanted=n_wanted, n_threads=n_threads, tell=tell)
+    tables = [one for one in tables if isinstance(one, TupleTables)]
     chosen = tuples if n_discretizations == 1 else _best_discretization(tables, tuples)
     if max_p < 1 or n_wanted is not None:
         prospects = Prospects(
@@ -115,7 +134,7 @@ def make_tuple_tests(
 
 def kept_counts(
     coder: Coder,
-    tables: Sequence[TupleTables],
+    tables: Tables,
     tuples: Iterable[IntArray],
     discretizations: Iterable[int],
     *,
@@ -124,8 +143,12 @@ def kept_counts(
 ) -> Iterator[TupleCounts]:
     """Yield the tables of tuples, each in its discretisation, that are small enough to be looked at."""
     for members, d in zip(tuples, discretizations, strict=True):
-        if prod(tables[d].shapes(members).tolist()) * tables[d].n_classes <= MAX_NUMBERS:
-            ((_, counted),) = tables[d].counted(members[np.newaxis])
+        table = tables[d]
+        if isinstance(table, NumberTables):
+            if (numbers := table.counts_of(members, run=run)) is not None:
+                yield numbers
+        elif prod(table.shapes(members).tolist()) * table.n_classes <= MAX_NUMBERS:
+            ((_, counted),) = table.counted(members[np.newaxis])
             yield tuple_counts(coder, counted[0], members, run=run, discretization=d, omit_missing=omit_missing)
 
 
@@ -137,20 +160,9 @@ def _best_discretization(tables: Sequence[TupleTables], tuples: Sequence[IntArra
     return [best[best[:, 0] == d, 1:] for d in range(len(tables))]
 
 
-def best_of_each(rows: IntArray, log_p: FloatArray) -> IntArray:
-    """Return the place of each tuple's smallest p-value, ordered by tuple; of equal ones, the first discretisation.
-
-    Parameters
-    ----------
-    rows : (n, 1 + k) int64
-        Discretisation and members.
-    log_p : (n,) float64
-    """
-    order = np.lexsort((rows[:, 0], log_p, *rows.T[:0:-1]))
-    members = rows[order, 1:]
-    is_first = np.ones(len(rows), dtype=bool)
-    is_first[1:] = (members[1:] != members[:-1]).any(axis=1)
-    return order[is_first]
+def log_p_of(tables: TupleTables | NumberTables, tuples: IntArray) -> FloatArray:
+    """Return the logarithms of the p-values of χ², or of F for numbers, of tuples in one discretisation, (n,)."""
+    return tables.log_p(tuples) if isinstance(tables, NumberTables) else chi2_log_p_of(tables, tuples)
 
 
 def chi2_log_p_of(tables: TupleTables, tuples: IntArray) -> FloatArray:

@@ -12,12 +12,18 @@ from interplay.base.checks import check_int
 from interplay.plots.style import CONTRAST, IRRELEVANT, RELEVANT, axes_or_new, say_instead, shortened
 from interplay.plots.synergies import name_nodes, spring_layout
 from interplay.plots.why import plot_tuple
+from interplay.plots.why_numbers import plot_number_tuple
+from interplay.results.interaction_table import effect_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from interplay.results.interactions import Interactions
-    from interplay.statistics.interaction.tested_tuples import TestedTuples
+    from interplay.statistics.interaction.tuple_tests import TupleTests
+
+
+#: The statistic of tuples: of classes, and of numbers.
+_STATISTIC = ("G²", "F")
 
 
 class InteractionPlots:
@@ -27,16 +33,17 @@ class InteractionPlots:
         self._result = result
 
     def effects(self, ax: Axes | None = None, *, top: int = 20) -> Axes:
-        """Draw the log odds ratios of the first tuples with their intervals; of a replication, those of both samples.
+        """Draw the effects of the first tuples with their intervals; of a replication, those of both samples.
 
-        Without log odds ratios (more levels or classes), the largest adjusted residuals are drawn.
+        Effects are log odds ratios, or differences of differences of an outcome of numbers. Without effects (more
+        levels or classes), the largest residuals are drawn.
         """
         result = self._result
         n = min(check_int("top", top, low=1), len(result))
         ax = axes_or_new(ax, 6.5, 1.2 + 0.32 * max(n, 3))
         if n == 0:
             return say_instead(ax, "no tuples are listed")
-        has_odds = bool(np.isfinite(result.tested.log_or[:n]).any())
+        has_effect = bool(np.isfinite(result.tested.estimate[:n]).any())
         place = -np.arange(n, dtype=np.float64)
         if result.first is not None:
             _draw_effects(ax, result.first, place + 0.15, n, CONTRAST, "where it was found")
@@ -47,7 +54,7 @@ class InteractionPlots:
         residual = (
             "largest adjusted residual" if result.first is None else "adjusted residual, where it was largest first"
         )
-        ax.set_xlabel("log odds ratio of the interaction, 95 % interval" if has_odds else residual)
+        ax.set_xlabel(f"{effect_in_words(result)}, 95 % interval" if has_effect else residual)
         if result.first is not None:
             ax.legend(frameon=False, loc="best", fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
@@ -66,16 +73,27 @@ class InteractionPlots:
             ax.plot(*place[[a, b]].T, color="0.6", linewidth=0.6 + 4 * share, zorder=1, solid_capstyle="round")
         ax.scatter(place[:, 0], place[:, 1], s=60, facecolor=RELEVANT, edgecolor=RELEVANT, zorder=2)
         name_nodes(ax, [result.names[v] for v in nodes], place, fontsize=9)
-        ax.set_title("interactions; thicker lines have larger G²", fontsize=10)
+        ax.set_title(f"interactions; thicker lines have larger {_STATISTIC[result.scale is not None]}", fontsize=10)
         return ax
 
     def why(self, row: int = 0, ax: Axes | None = None) -> Axes:
-        """Draw the share of each class in each cell of the tuple in a row of the table."""
+        """Draw the share of each class in each cell of the tuple in a row of the table, or a box of the numbers."""
         result = self._result
         counts = result.counts_of(row)
         members = " × ".join(shortened(name) for name in result.members_of(row))
         tested = result.tested
-        title = f"{members}\nG² = {tested.chi2[row]:.4g}, df {tested.df[row]}, adjusted p {tested.p_adjusted[row]:.2g}"
+        statistic = f"{_STATISTIC[result.scale is not None]} = {tested.statistic[row]:.4g}"
+        title = f"{members}\n{statistic}, df {tested.df[row]}, adjusted p {tested.p_adjusted[row]:.2g}"
+        if counts.numbers is not None:
+            return plot_number_tuple(
+                counts.counts,
+                counts.numbers,
+                [result.names[v] for v in counts.members.tolist()],
+                counts.level_names,
+                label=result.provenance["target"] or "outcome",
+                title=title,
+                ax=ax,
+            )
         return plot_tuple(
             counts.counts,
             [result.names[v] for v in counts.members.tolist()],
@@ -86,13 +104,19 @@ class InteractionPlots:
         )
 
 
-def _draw_effects(ax: Axes, tested: TestedTuples, place: np.ndarray, n: int, colour: str, label: str) -> None:
-    has_odds = np.isfinite(tested.log_or[:n])
-    value = np.where(has_odds, tested.log_or[:n], tested.residual[:n])
+def _draw_effects(ax: Axes, tested: TupleTests, place: np.ndarray, n: int, colour: str, label: str) -> None:
+    has_effect = np.isfinite(tested.estimate[:n])
+    value = np.where(has_effect, tested.estimate[:n], tested.residual[:n])
     significant = np.nan_to_num(tested.p_adjusted[:n], nan=1.0) < 0.05
     error = np.stack([value - tested.ci_low[:n], tested.ci_high[:n] - value])
     ax.errorbar(
-        value[has_odds], place[has_odds], xerr=error[:, has_odds], fmt="none", ecolor=colour, elinewidth=1, capsize=2
+        value[has_effect],
+        place[has_effect],
+        xerr=error[:, has_effect],
+        fmt="none",
+        ecolor=colour,
+        elinewidth=1,
+        capsize=2,
     )
     fill = [colour if is_one else "white" for is_one in significant]
     ax.scatter(
@@ -106,6 +130,6 @@ def _network(result: Interactions, rows: IntArray) -> tuple[IntArray, IntArray, 
     for row in rows.tolist():
         members = np.searchsorted(nodes, result.tested.tuples[row]).tolist()
         for pair in combinations(members, 2):
-            weight[pair] = max(weight.get(pair, 0.0), float(result.tested.chi2[row]))
+            weight[pair] = max(weight.get(pair, 0.0), float(result.tested.statistic[row]))
     edges = np.array(list(weight), dtype=np.int64).reshape(-1, 2)
     return nodes, edges, np.array(list(weight.values()))

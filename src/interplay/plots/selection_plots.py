@@ -14,6 +14,7 @@ from interplay.plots.style import shortened
 from interplay.plots.survival import plot_survival
 from interplay.plots.synergies import plot_synergies
 from interplay.plots.why import plot_tuple
+from interplay.plots.why_numbers import plot_number_tuple
 from interplay.results.run import chosen_run
 from interplay.statistics.verdicts import ADDITIVE, INTERACTION, UNCLEAR, UNTESTED
 
@@ -90,7 +91,10 @@ class SelectionPlots:
         return plot_synergies(self._selection, max_variables=check_int("max_variables", max_variables, low=1), ax=ax)
 
     def why(self, variable: str | int, ax: Axes | None = None) -> Axes:
-        """Draw the share of each class in each cell of a relevant variable's best tuple."""
+        """Draw the share of each class in each cell of a relevant variable's best tuple.
+
+        Of a number outcome, draw its distribution in each cell: whiskers, quartiles and median.
+        """
         s = self._selection
         counts = s.counts_of(variable)
         number = s.names.index(variable) if isinstance(variable, str) else int(variable)
@@ -107,6 +111,16 @@ class SelectionPlots:
             title += f"\n{_VERDICT_TITLES[verdict.verdict]}{tested}"
         if len(s.comparisons) > 1:
             title += f"; {shortened(run.decision, 40)}"
+        if counts.numbers is not None:
+            return plot_number_tuple(
+                counts.counts.transpose(*order, len(order)),
+                counts.numbers.transpose(*order, len(order)),
+                [s.names[counts.members[i]] for i in order],
+                [counts.level_names[i] for i in order],
+                label=s.provenance["target"] or "outcome",
+                title=title,
+                ax=ax,
+            )
         return plot_tuple(
             counts.counts.transpose(*order, len(order)),
             [s.names[counts.members[i]] for i in order],

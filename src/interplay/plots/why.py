@@ -1,12 +1,16 @@
-"""Why a tuple matters: the share of each class in each of its cells, so that an XOR can be seen."""
+"""Why a tuple matters: the share of each class in each of its cells, so that an XOR can be seen.
+
+`why_numbers` draws the cells of a number outcome.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray
 from interplay.plots.style import are_ordered, axes_or_new, class_colours, diverging_colours, shortened
@@ -16,15 +20,15 @@ if TYPE_CHECKING:
 
 #: Room between the panels of a tuple of three and more, in cells.
 _GAP = 0.5
-_MAX_WRITTEN_CELLS = 128
+MAX_WRITTEN_CELLS = 128
 
 
 class Cell(NamedTuple):
-    """One cell: where it is drawn, and its samples by class."""
+    """One cell: where it is drawn, and its samples by class, or whatever else the last axis of a table has."""
 
     x: float
     y: float
-    counts: IntArray
+    counts: npt.NDArray[Any]
 
 
 class Panels(NamedTuple):
@@ -45,7 +49,7 @@ class Panels(NamedTuple):
     height: float
 
 
-def lay_out(counts: IntArray, names: Sequence[str], level_names: Sequence[Sequence[str]]) -> Panels:
+def lay_out(counts: npt.NDArray[Any], names: Sequence[str], level_names: Sequence[Sequence[str]]) -> Panels:
     """Lay out the cells of a tuple; member 0 runs to the right, member 1 upwards, the others from panel to panel."""
     counts = counts if counts.ndim > 2 else counts[:, np.newaxis, :]  # one variable: a single row
     n_x, n_y, *others, _ = counts.shape
@@ -93,15 +97,28 @@ def plot_tuple(
     class_labels : list of str
     """
     panels = lay_out(counts, names, level_names)
-    ax = axes_or_new(ax, min(max(1.6 + 1.15 * panels.width, 4.6), 14.0), min(1.5 + 0.95 * panels.height, 11.0))
+    ax = axes_for(panels, ax)
     overall = counts.reshape(-1, counts.shape[-1]).sum(axis=0) / max(counts.sum(), 1)
     if len(class_labels) == 2:
         _fill_by_share(ax, panels, overall, class_labels[1])
     else:
         _fill_by_class(ax, panels, class_labels)
+    write_levels(ax, panels, names, level_names, title=title)
+    return ax
+
+
+def axes_for(panels: Panels, ax: Axes | None) -> Axes:
+    """Return `ax`, or new Axes of a size that suits the cells."""
+    return axes_or_new(ax, min(max(1.6 + 1.15 * panels.width, 4.6), 14.0), min(1.5 + 0.95 * panels.height, 11.0))
+
+
+def write_levels(
+    ax: Axes, panels: Panels, names: Sequence[str], level_names: Sequence[Sequence[str]], *, title: str
+) -> None:
+    """Write names of members and levels beside the cells, headings of panels, and the title."""
     for x, y, text in panels.headings:
         ax.text(x, y + 0.08, text, ha="center", va="bottom", fontsize=9)
-    n_x, n_y = counts.shape[0], counts.shape[1] if counts.ndim > 2 else 1
+    n_x, n_y = len(level_names[0]), len(level_names[1]) if len(names) > 1 else 1
     ax.set_xticks(np.arange(n_x) + 0.5, [shortened(level, 14) for level in level_names[0]])
     ax.set_xlabel(shortened(names[0], 40), loc="left" if panels.headings else "center")
     if len(names) > 1:
@@ -113,7 +130,6 @@ def plot_tuple(
     ax.set_title(title, fontsize=10)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    return ax
 
 
 def share_around(share: float, overall: float) -> float:
@@ -136,7 +152,7 @@ def _fill_by_share(ax: Axes, panels: Panels, overall: FloatArray, label: str) ->
         ax.add_patch(
             Rectangle((cell.x, cell.y), 1, 1, facecolor=face, hatch="" if n else "///", edgecolor="0.4", linewidth=0.6)
         )
-        if len(panels.cells) <= _MAX_WRITTEN_CELLS and n:
+        if len(panels.cells) <= MAX_WRITTEN_CELLS and n:
             ax.text(cell.x + 0.5, cell.y + 0.52, f"{cell.counts[1] / n:.0%}", ha="center", va="bottom", fontsize=11)
             ax.text(cell.x + 0.5, cell.y + 0.46, f"n = {n}", ha="center", va="top", fontsize=8)
     place = np.vectorize(lambda share: share_around(share, middle), otypes=[float])
@@ -163,7 +179,7 @@ def _fill_by_class(ax: Axes, panels: Panels, class_labels: Sequence[str]) -> Non
             )
             left += width
         ax.add_patch(Rectangle((cell.x, cell.y), 1, 1, fill=False, edgecolor="0.4", linewidth=0.6))
-        if len(panels.cells) <= _MAX_WRITTEN_CELLS:
+        if len(panels.cells) <= MAX_WRITTEN_CELLS:
             ax.text(cell.x + 0.5, cell.y + 0.1, f"n = {n}", ha="center", va="center", fontsize=8)
     handles = [Patch(facecolor=colour, label=shortened(q)) for colour, q in zip(colours, class_labels, strict=True)]
     ax.legend(handles=handles, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), title="class")

@@ -153,7 +153,7 @@ def _part(selection: Selection, verdict: Verdict, n_members: int) -> list[str]:
 def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
     found, total = [], 0
     for counts in selection.tuple_counts:
-        total += counts.counts.size
+        total += counts.counts.size + (0 if counts.numbers is None else counts.numbers.size)
         if total > MAX_CELL_NUMBERS:
             break
         found.append({
@@ -162,6 +162,7 @@ def _tuples(selection: Selection, names: ReportNames) -> list[dict[str, Any]]:
             "discretization": counts.discretization,
             "levels": [[_cut(level, 40) for level in levels] for levels in counts.level_names],
             "counts": counts.counts.ravel().tolist(),
+            **({} if counts.numbers is None else {"numbers": numbers(counts.numbers, 5)}),
             **_curves(selection, counts),
         })  # fmt: skip
     return found

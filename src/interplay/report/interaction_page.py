@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ from interplay.base.arrays import IntArray
 from interplay.base.text import printable, tuples_in_words
 from interplay.plots.why import share_around
 from interplay.report.page import filled_page
-from interplay.results.interaction_table import cell_in_words
+from interplay.results.interaction_table import cell_in_words, effect_in_words
+from interplay.statistics.number_interaction.f_test import FEWEST_IN_CELL
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
     from interplay.codes.tuple_counts import TupleCounts
@@ -32,6 +35,7 @@ _MAX_CELLS = 64
 
 def interactions_page(result: Interactions) -> str:
     """Return the whole report as HTML."""
+    of_classes = result.scale is None
     return filled_page(
         "interactions.html",
         result,
@@ -42,6 +46,9 @@ def interactions_page(result: Interactions) -> str:
         table=_table(result),
         tuples="\n".join(_tuple_card(result, row) for row in range(min(len(result), _MAX_TUPLES))),
         methods=escape(methods_words(result)),
+        statistic="G²" if of_classes else "F",
+        shown="share" if of_classes else "mean",
+        compared="log odds change" if of_classes else "mean changes",
     )
 
 
@@ -52,7 +59,8 @@ def methods_words(result: Interactions) -> str:
         return _search_words(result)
     return (
         f"{_search_words(result)} Significant tuples were tested again with "
-        f"{', '.join(printable(name) for name in again.about)} as covariates, by the likelihood ratio of logistic "
+        f"{', '.join(printable(name) for name in again.about)} as covariates, by "
+        f"{'the likelihood ratio of logistic' if result.scale is None else 'the F test of linear'} "
         "models with and without the interaction; p-values were adjusted in the same way."
     )
 
@@ -65,18 +73,27 @@ def _search_words(result: Interactions) -> str:
         if result.first is not None
         else f"All {result.n_tests:,} {tuples_in_words(result.dimensions)} of the search were tested"
     )
-    model = (
-        f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. The null "
-        "hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of its members; the "
-        "test statistic is the likelihood ratio G²"
+    cut = f"{searched}. Numeric variables were cut at {s['divisions']} threshold{'s' * (s['divisions'] > 1)}. "
+    model = cut + (
+        "The null hypothesis of a tuple is the log-linear model that contains all terms of proper subsets of its "
+        "members; the test statistic is the likelihood ratio G²"
+        if result.scale is None
+        else _number_model(result)
     )
     if result.is_permuted:
+        ranked = "χ² at the effective degrees of freedom" if result.scale is None else "the p-value of F"
         return (
-            f"{model}, ranked by χ² at the effective degrees of freedom. Samples belonged to "
+            f"{model}, ranked by {ranked}. Samples belonged to "
             f"{result.provenance['groups']['n_groups']} groups and are not independent. Therefore p-values come from "
             f"{result.permutations_in_words()}; the search was repeated for each permutation. They were adjusted for "
             f"all {result.n_tests:,} tuples by the single-step minP procedure (Westfall and Young, 1993). The smallest "
             f"possible p-value was {result.provenance['groups']['smallest_p']:.3g}."
+        )
+    if result.scale is not None:
+        return (
+            f"{model}. p-values were adjusted for {result.n_tests:,} tests ({s['p_adjust']}). Robust p-values are "
+            "those of Wald tests with HC3 variances, compared with F at Johansen's degrees of freedom; confidence "
+            "intervals have HC3 variances, too."
         )
     return (
         f"{model}. With two levels and two classes, p-values are exact (Zelen's test). Elsewhere a p-value is the "
@@ -86,46 +103,79 @@ def _search_words(result: Interactions) -> str:
     )
 
 
+def _number_model(result: Interactions) -> str:
+    """Describe the tests of an outcome of numbers."""
+    scores = "normal scores of its ranks" if result.scale == "ranks" else "its values"
+    if result.settings.get("coding") == "dosage":
+        return (
+            f"The outcome is a number, compared by {scores}. Levels are dosages: the null hypothesis of a tuple is the "
+            "linear model of the products of all proper subsets of its members; the product of all is tested by F"
+        )
+    return (
+        f"The outcome is a number, compared by {scores}. The null hypothesis of a tuple is that the means of its cells "
+        "are sums of functions of proper subsets of its members; it is tested by F. Cells of fewer than "
+        f"{FEWEST_IN_CELL} samples (more, where most samples have one value) are no part of the hypothesis"
+    )
+
+
 def _table(result: Interactions) -> str:
     if len(result) == 0:
         return '<p class="about">No tuple is listed.</p>'
-    has_odds = bool(np.isfinite(result.tested.log_or).any())
-    effect = ["log odds ratio", "95 % interval"] if has_odds else ["largest residual", "where"]
-    first = [] if result.first is None else ["p, first", *(["log odds, first"] if has_odds else [])]
-    names = ["members", "G²", "df", "p", "p adjusted", "", "method", *effect, *first]
-    on_left = ("members", "", "method", "where")
+    has_effect = bool(np.isfinite(result.tested.estimate).any())
+    named = "log odds ratio" if result.scale is None else effect_in_words(result)
+    effect = [named, "95 % interval"] if has_effect else ["largest residual", "where"]
+    before = "log odds, first" if result.scale is None else "effect, first"
+    first = [] if result.first is None else ["p, first", *([before] if has_effect else [])]
+    statistic = "G²" if result.scale is None else "F"
+    beside = ["p robust", "scales"] if _has_tests_beside(result) else []
+    names = ["members", statistic, "df", "p", "p adjusted", "", "method", *beside, *effect, *first]
+    on_left = ("members", "", "method", "where", "scales")
     head = "".join(f'<th scope="col"{_RIGHT * (name not in on_left)}>{escape(name)}</th>' for name in names)
-    rows = "\n".join(_row(result, row, has_odds) for row in range(min(len(result), _MAX_ROWS)))
+    rows = "\n".join(_row(result, row, has_effect) for row in range(min(len(result), _MAX_ROWS)))
     more = len(result) - _MAX_ROWS
     rest = f'<p class="note">The table of the result has {more:,} more tuples.</p>' if more > 0 else ""
     return f'<div class="table-frame"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{rest}'
 
 
-def _row(result: Interactions, row: int, has_odds: bool) -> str:
+def _has_tests_beside(result: Interactions) -> bool:
+    return isinstance(result.tested, TestedNumbers) and not result.is_permuted
+
+
+def _beside(result: Interactions, row: int) -> list[str]:
+    """Return the cells about other tests of an outcome of numbers."""
+    tested = result.tested
+    if not isinstance(tested, TestedNumbers) or not _has_tests_beside(result):
+        return []
+    scales = result.table["scales"][row]
+    return [_td(f"{tested.p_robust[row]:.2g}"), _td(scales, names=True)]
+
+
+def _row(result: Interactions, row: int, has_effect: bool) -> str:
     tested, first = result.tested, result.first
     badge = (
         '<span class="badge">interaction</span>'
         if result.is_significant[row]
         else '<span class="badge no">not significant</span>'
     )
-    if has_odds:
-        effect = [_number(tested.log_or[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]
+    if has_effect:
+        effect = [_number(tested.estimate[row]), f"{_number(tested.ci_low[row])} … {_number(tested.ci_high[row])}"]
     else:
         effect = [_number(tested.residual[row]), cell_in_words(result, row)]
     cells = [
         _td(" × ".join(printable(name) for name in result.members_of(row)), names=True),
-        _td(_number(tested.chi2[row])),
+        _td(_number(tested.statistic[row])),
         _td(str(tested.df[row])),
         _td(f"{tested.p_value[row]:.2g}"),
         _td(f"{tested.p_adjusted[row]:.2g}"),
         f"<td>{badge}</td>",
         _td(tested.method_names()[row], names=True),
-        *(_td(text, names=not has_odds and place > 0) for place, text in enumerate(effect)),
+        *_beside(result, row),
+        *(_td(text, names=not has_effect and place > 0) for place, text in enumerate(effect)),
     ]
     if first is not None:
         cells.append(_td(f"{first.p_value[row]:.2g}"))
-        if has_odds:
-            cells.append(_td(_number(first.log_or[row])))
+        if has_effect:
+            cells.append(_td(_number(first.estimate[row])))
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -151,20 +201,47 @@ def _grid(result: Interactions, counts: TupleCounts, members: list[str]) -> str:
     """Return the cells as a table: levels of the last member in columns, of all others in rows."""
     labels = result.outcome.labels
     shape = counts.counts.shape[:-1]
-    overall = counts.counts.reshape(-1, len(labels)).sum(axis=0)
+    cell_of = _mean_cells(counts) if counts.numbers is not None else _class_cells(counts, len(labels))
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in counts.level_names[-1])
     lines = []
     for index in np.ndindex(*shape[:-1]):
         heads = "".join(f'<th scope="row">{escape(counts.level_names[i][level])}</th>' for i, level in enumerate(index))
-        cells = "".join(_cell(counts.counts[(*index, last)], overall) for last in range(shape[-1]))
+        cells = "".join(cell_of((*index, last)) for last in range(shape[-1]))
         lines.append(f"<tr>{heads}{cells}</tr>")
     tops = "".join(f'<th scope="col">{escape(name)}</th>' for name in members[:-1])
     what = f"share of {printable(labels[1])}" if len(labels) == 2 else "samples of " + ", ".join(map(printable, labels))
+    if counts.numbers is not None:
+        what = f"mean of {printable(result.provenance['target'] or 'the outcome')}, and its quartiles"
     head = (
         f'<tr>{tops}<th scope="colgroup" colspan="{shape[-1]}">{escape(members[-1])}</th></tr>'
         f"<tr>{'<td></td>' * (len(shape) - 1)}{columns}</tr>"
     )
     return f'<table class="cells"><thead>{head}</thead><tbody>{"".join(lines)}</tbody></table><p>{escape(what)}</p>'
+
+
+def _class_cells(counts: TupleCounts, n_classes: int) -> Callable[[tuple[int, ...]], str]:
+    overall = counts.counts.reshape(-1, n_classes).sum(axis=0)
+    return lambda cell: _cell(counts.counts[cell], overall)
+
+
+def _mean_cells(counts: TupleCounts) -> Callable[[tuple[int, ...]], str]:
+    """Return a function from a cell to its mean and quartiles, shaded by how far the mean is from that of all."""
+    numbers = counts.numbers
+    assert numbers is not None
+    sizes, means = counts.counts[..., 0], numbers[..., 5]
+    overall = float(np.nansum(sizes * means) / max(int(sizes.sum()), 1))
+    furthest = float(np.nanmax(np.abs(means - overall), initial=0.0)) or 1.0
+
+    def cell_of(cell: tuple[int, ...]) -> str:
+        if not sizes[cell]:
+            return '<td class="none">–</td>'
+        share = 0.5 + 0.5 * (float(means[cell]) - overall) / furthest
+        shade = round((_N_SHADES - 1) * share) if np.isfinite(share) else _N_SHADES // 2
+        low, high = numbers[cell][1], numbers[cell][3]
+        about = f"{_number(low)} to {_number(high)}, n = {int(sizes[cell])}"
+        return f'<td class="shade-{shade}">{_number(means[cell])}<small>{about}</small></td>'
+
+    return cell_of
 
 
 def _cell(counts: IntArray, overall: IntArray) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: In this order: a script may use the scripts before it.
 _SCRIPTS = (
-    "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "why.js",
+    "base.js", "chart.js", "ranks.js", "null_fit.js", "correlation.js", "network.js", "boxes.js", "why.js",
     "survival.js", "details.js", "table.js", "main.js",
 )  # fmt: skip
 

@@ -88,11 +88,11 @@ def retest_methods(selection: Selection) -> list[str]:
                 "the cells of its partners; its p-value came from the null distribution of the search."
             )
         else:
-            model = (
-                "partial likelihoods of proportional hazards models"
-                if is_survival
-                else "likelihoods of logistic or multinomial models"
-            )
+            model = "likelihoods of logistic or multinomial models"
+            if is_survival:
+                model = "partial likelihoods of proportional hazards models"
+            elif not selection.class_sizes:
+                model = "residual sums of squares of linear models"
             said.append(
                 f"Relevant variables were tested again with covariates ({', '.join(retest.about)}), by the ratio of "
                 f"the {model} with and without the variable; both models include its partners. The search itself did "

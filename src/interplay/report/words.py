@@ -85,7 +85,7 @@ def methods_paragraph(selection: Selection) -> str:
             "Relevant variables were identified with MultiDimensional Feature Selection (MDFS; Mnich and Rudnicki, "
             "2017; Piliszek et al., 2019), as implemented in the Python package interplay "
             f"{selection.provenance['versions']['interplay']}.",
-            f"{_data_method(selection)}; {_outcome(selection)} had {_listed(selection.class_sizes, 'classes')}"
+            f"{_data_method(selection)}; {_outcome(selection)} {_outcome_method(selection)}"
             f"{runs.get(s['multiclass'], '') if len(selection.comparisons) > 1 else ''}.",
             f"Numeric variables were discretised by rank into {n_levels} levels{ways}"
             f"{'' if s['discrete'] == 'none' else '; variables with few values were used as they are'}.",
@@ -107,10 +107,16 @@ def _search_method(selection: Selection) -> str:
     pseudocount = f"(pseudocount {selection.settings['pseudocount']:g})"
     if selection.dimensions == (1,):
         alone = f"Each variable was tested alone ({_n_tuples(selection)})"
-        return f"{alone} and was scored by its maximum information gain {pseudocount}."
+        return f"{alone} and was scored by its maximum information gain {pseudocount}{_gain_of_numbers(selection)}."
     searched = f"{_capital(_looked_at(selection))} were searched exhaustively ({_n_tuples(selection)})"
     scored = "each variable was scored by its maximum conditional information gain over all tuples that contain it"
-    return f"{searched}, and {scored} {pseudocount}."
+    return f"{searched}, and {scored} {pseudocount}{_gain_of_numbers(selection)}."
+
+
+def _gain_of_numbers(selection: Selection) -> str:
+    if selection.class_sizes:
+        return ""
+    return ", half the number of samples times the logarithm of the ratio of residual sums of squares"
 
 
 def _what_was_searched(selection: Selection) -> str:
@@ -121,7 +127,31 @@ def _what_was_searched(selection: Selection) -> str:
     several = f" in {n_comparisons} comparisons of classes" if n_comparisons > 1 else ""
     size = "" if k == 1 else f" ({_n_tuples(selection)})"
     searched = f"The search covered {_looked_at(selection)}{size}{several}"
+    if not selection.class_sizes:
+        return f"{first}. {searched}, and the outcome is a number{_middle(selection)}.{_note(selection)}"
     return f"{first}. {searched}, and the outcome has {_listed(selection.class_sizes, 'classes')}."
+
+
+def _outcome_method(selection: Selection) -> str:
+    if selection.class_sizes:
+        return f"had {_listed(selection.class_sizes, 'classes')}"
+    if selection.settings.get("scale") == "values":
+        return f"was a number{_middle(selection)}, of which standardised values were compared"
+    within = " within strata" if selection.provenance["strata"] else ""
+    return f"was a number{_middle(selection)}, of which normal scores of the ranks{within} were compared"
+
+
+def _middle(selection: Selection) -> str:
+    """Return the middle of the numbers of an outcome, in brackets."""
+    quartiles = selection.provenance.get("outcome", {}).get("quartiles", [])
+    if not quartiles:
+        return ""
+    return f" (median {quartiles[2]:.4g}, quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})"
+
+
+def _note(selection: Selection) -> str:
+    note = selection.provenance.get("outcome", {}).get("note", "")
+    return f" {_capital(note)}." if note else ""
 
 
 def _outcome(selection: Selection) -> str:
@@ -351,6 +381,11 @@ def _fit_method(selection: Selection, fit: NullFit) -> str:
             if fit.mode == "raw"
             else ", and the smallest p-value over the discretisations was multiplied by their number"
         )
+        if not selection.class_sizes:
+            return (
+                "p-values come from the permutation distribution of the outcome's sums over the levels of a variable"
+                f"{within}; it is exact where samples are few{several}."
+            )
         return (
             "p-values come from a conditional test of the gain, given the numbers of samples of each level and class"
             f"{within}; the test is exact wherever expected counts are small{several}."

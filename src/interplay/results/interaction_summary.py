@@ -9,7 +9,10 @@ import numpy as np
 
 from interplay.base.text import printable, tuples_in_words
 from interplay.results import summary_words as words
-from interplay.statistics.interaction.tested_tuples import METHODS, SPARSE
+from interplay.results.interaction_table import effect_name, statistic_name
+from interplay.statistics.interaction.tuple_tests import METHODS, SPARSE
+from interplay.statistics.number_interaction.scale_words import OTHER_SCALE
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +39,13 @@ def headline(found: Interactions) -> str:
 
 
 def details(found: Interactions) -> str:
-    """Return samples, classes and levels in one sentence."""
-    s, n_samples = found.settings, sum(found.class_sizes.values())
+    """Return samples, outcome and levels in one sentence."""
+    s, n_samples = found.settings, sum(found.class_sizes.values()) or found.provenance["n_samples"]
     # A result without tuples does not say whether any variable was a number that had to be cut.
     may_be_cut = not found.cuts or any(cuts.is_cut for cuts in found.cuts)
     return (
-        f"{words.samples_in_words(n_samples, found.provenance)}; {words.classes_in_words(found.class_sizes)}; "
+        f"{words.samples_in_words(n_samples, found.provenance)}; "
+        f"{words.outcome_in_words(found.class_sizes, s, found.provenance)}; "
         + (f"log odds are those of {printable(found.outcome.labels[1])}; " if len(found.class_sizes) == 2 else "")
         + words.strata_in_words(found.provenance)
         + (f"p-values from {found.permutations_in_words()}; " if found.is_permuted else "")
@@ -60,7 +64,14 @@ def permutations_in_words(groups: Mapping[str, Any]) -> str:
 
 def notes(found: Interactions) -> list[str]:
     """Return cautions on how to read the numbers, in sentences."""
-    candidates = [_on_selection(found), _on_sparse_tuples(found), _on_covariates(found), _on_cuts(found)]
+    candidates = [
+        _on_selection(found),
+        _on_sparse_tuples(found),
+        _on_variances(found),
+        _on_scales(found),
+        _on_covariates(found),
+        _on_cuts(found),
+    ]
     return [note for note in candidates if note]
 
 
@@ -79,6 +90,38 @@ def _on_sparse_tuples(found: Interactions) -> str:
         f"{n_sparse} listed tuples have too few samples for their numbers of levels and were not tested (p = 1): lower "
         "divisions or dimensions, or merge levels."
     )
+
+
+def _on_variances(found: Interactions) -> str:
+    tested = found.tested
+    if not isinstance(tested, TestedNumbers) or found.is_permuted:
+        return ""
+    n_found = int(found.is_significant.sum())
+    n_lost = int((found.is_significant & ~tested.holds_robust(found.settings["level"])).sum())
+    if not n_lost:
+        return ""
+    return (
+        f"{n_lost} of {n_found} significant tuples {_are(n_lost)} not significant where cells may differ in their "
+        "variances (p_robust, HC3): unequal spread of the outcome, or cells with few samples, may be all there is."
+    )
+
+
+def _on_scales(found: Interactions) -> str:
+    tested, scale = found.tested, found.scale
+    if not isinstance(tested, TestedNumbers) or scale is None:
+        return ""
+    n_alone = tested.scales(scale, found.settings["level"]).count(f"{scale} only")
+    n_found = int(found.is_significant.sum())
+    if not n_alone:
+        return ""
+    return (
+        f"{n_alone} of {n_found} significant tuples interact on {scale} only: on {OTHER_SCALE[scale]} their effects "
+        "may add up (p_other_scale). Whether effects interact depends on the scale of the outcome."
+    )
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _on_covariates(found: Interactions) -> str:
@@ -128,10 +171,12 @@ def summary_html(found: Interactions) -> str:
 
 
 def _shown_rows(found: Interactions) -> pd.DataFrame:
-    has_odds = bool(np.isfinite(found.tested.log_or).any())
-    effect = ["log_or", "ci_low", "ci_high"] if has_odds else ["residual", "cell"]
-    first = [] if found.first is None else ["first_p_value", *(["first_log_or"] if has_odds else [])]
+    has_effect, name = bool(np.isfinite(found.tested.estimate).any()), effect_name(found.tested)
+    effect = [name, "ci_low", "ci_high"] if has_effect else ["residual", "cell"]
+    first = [] if found.first is None else ["first_p_value", *([f"first_{name}"] if has_effect else [])]
+    beside = ["p_robust", "scales"] if found.scale is not None and not found.is_permuted else []
     again = [] if found.with_covariates is None else ["p_covariates_adjusted"]
-    columns = ["members", "chi2", "df", "p_value", "p_adjusted", *again, "method", *effect, *first]
+    statistic = statistic_name(found.tested)
+    columns = ["members", statistic, "df", "p_value", "p_adjusted", *again, "method", *beside, *effect, *first]
     rows = found.table.head(words.ROWS_SHOWN)[columns]
     return rows.assign(members=[", ".join(map(printable, members)) for members in rows["members"]])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from interplay.base.arrays import FloatArray
 from interplay.base.checks import needing
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -20,40 +23,87 @@ def interaction_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of `Interactions.table`."""
     tested = result.tested
     rows = range(len(tested))
+    of_kind = _of_classes(tested) if isinstance(tested, TestedTuples) else _of_numbers(result, tested)
     columns: dict[str, Any] = {
         "members": [result.members_of(row) for row in rows],
-        "chi2": tested.chi2,
-        "df": tested.df,
+        **of_kind.statistic,
         "p_value": tested.p_value,
         "p_adjusted": tested.p_adjusted,
         "significant": result.is_significant,
         "method": tested.method_names(),
-        "min_expected": tested.min_expected,
-        "log_or": tested.log_or,
+        **of_kind.beside,
+        of_kind.effect_name: tested.estimate,
         "ci_low": tested.ci_low,
         "ci_high": tested.ci_high,
+        **of_kind.more,
         "residual": tested.residual,
         "cell": [cell_in_words(result, row) for row in rows],
         "n_samples": tested.n_samples,
     }
-    for name, values in (("gain", tested.gain), ("alone", tested.gain_alone), ("log_or", tested.log_or_alone)):
+    of_members = {"gain": tested.gain, "alone": tested.gain_alone, of_kind.effect_name: of_kind.effect_alone}
+    for name, values in of_members.items():
         columns |= {f"{name}_{place + 1}": values[:, place] for place in range(result.dimensions)}
     if result.settings["discretizations"] > 1:
         columns["discretization"] = tested.discretization
     return columns
 
 
+class _Columns(NamedTuple):
+    """Columns of one kind of outcome: the statistic, other tests, the name of the effect, what follows it."""
+
+    statistic: dict[str, Any]
+    beside: dict[str, Any]
+    effect_name: str
+    more: dict[str, Any]
+    effect_alone: FloatArray
+
+
+def _of_classes(tested: TestedTuples) -> _Columns:
+    statistic = {"chi2": tested.chi2, "df": tested.df}
+    return _Columns(statistic, {"min_expected": tested.min_expected}, "log_or", {}, tested.log_or_alone)
+
+
+def _of_numbers(result: Interactions, tested: TestedNumbers) -> _Columns:
+    level = result.settings["level"]
+    beside = {
+        "p_robust": tested.p_robust,
+        "holds_robust": tested.holds_robust(level),
+        "p_other_scale": tested.p_other,
+        "scales": tested.scales(result.scale or "ranks", level),
+    }
+    statistic = {"f": tested.f, "df": tested.df, "df_residual": tested.df_residual}
+    beside = {} if result.is_permuted else beside  # these take samples as independent
+    return _Columns(statistic, beside, "effect", {"effect_sd": tested.effect_sd}, tested.effect_alone)
+
+
+def effect_name(tested: TupleTests) -> str:
+    """Return the name of the column with the size of the effect."""
+    return "log_or" if isinstance(tested, TestedTuples) else "effect"
+
+
+def effect_in_words(result: Interactions) -> str:
+    """Return the effect of tuples, as axes and columns of a report name it."""
+    if result.scale is None:
+        return "log odds ratio of the interaction"
+    return "coefficient of the product" if result.settings.get("coding") == "dosage" else "difference of differences"
+
+
+def statistic_name(tested: TupleTests) -> str:
+    """Return the name of the column with the test statistic."""
+    return "chi2" if isinstance(tested, TestedTuples) else "f"
+
+
 def first_columns(result: Interactions) -> dict[str, Any]:
     """Return the columns of a replication about the samples in which the tuples were found."""
     first, tested = result.first, result.tested
     assert first is not None
-    names = ("chi2", "p_value", "p_adjusted", "log_or", "ci_low", "ci_high")
+    names = (statistic_name(first), "p_value", "p_adjusted", effect_name(first), "ci_low", "ci_high")
     columns = {f"first_{name}": getattr(first, name) for name in names}
     return columns | {"same_direction": _same_direction(first, tested)}
 
 
 def cell_in_words(result: Interactions, row: int) -> str:
-    """Name the cell and class of a tuple's largest residual: "a ≤ 0.3, b = 2: ill"; "" if it has no residual."""
+    """Name the cell, and the class, of a tuple's largest residual: "a ≤ 0.3, b = 2: ill"; "" if it has no residual."""
     tested = result.tested
     if np.isnan(tested.residual[row]):
         return ""
@@ -67,7 +117,10 @@ def cell_in_words(result: Interactions, row: int) -> str:
     strata = list(result.provenance["strata"])
     if strata:
         parts.append(f"stratum {strata[tested.residual_stratum[row]]}")
-    return f"{', '.join(parts)}: {result.outcome.labels[tested.residual_class[row]]}"
+    where = ", ".join(parts)
+    if not isinstance(tested, TestedTuples):
+        return where
+    return f"{where}: {result.outcome.labels[tested.residual_class[row]]}"
 
 
 def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Graph:
@@ -82,10 +135,10 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
         members = result.members_of(row)
         about = {
             "members": members,
-            "weight": float(tested.chi2[row]),
+            "weight": float(tested.statistic[row]),
             "p_value": float(tested.p_value[row]),
             "p_adjusted": float(tested.p_adjusted[row]),
-            "log_or": float(tested.log_or[row]),
+            effect_name(tested): float(tested.estimate[row]),
         }
         for one, other in combinations(members, 2):
             if not graph.has_edge(one, other):
@@ -93,8 +146,8 @@ def interaction_graph(result: Interactions, *, only_significant: bool) -> nx.Gra
     return graph
 
 
-def _same_direction(first: TestedTuples, tested: TestedTuples) -> list[bool | None]:
-    """Say of each tuple whether its log odds ratios, or else its residuals in one cell, have the same sign; or None."""
-    by_odds, by_residual = first.log_or * tested.log_or, first.residual * tested.residual
-    product = np.where(np.isfinite(by_odds), by_odds, by_residual)
+def _same_direction(first: TupleTests, tested: TupleTests) -> list[bool | None]:
+    """Say of each tuple whether its effects, or else its residuals in one cell, have the same sign; or None."""
+    by_effect, by_residual = first.estimate * tested.estimate, first.residual * tested.residual
+    product = np.where(np.isfinite(by_effect), by_effect, by_residual)
     return [bool(value > 0) if np.isfinite(value) else None for value in product]

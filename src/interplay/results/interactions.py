@@ -27,6 +27,7 @@ from interplay.results.interaction_table import first_columns, interaction_colum
 from interplay.results.result import Result
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -43,26 +44,27 @@ class Interactions(Result):
     ----------
     names : list of str
         Names of all variables, in the order of the input.
-    tested : TestedTuples
+    tested : TestedTuples or TestedNumbers
         The tuples that are listed, smallest p-value first; ``.table`` shows them with names.
     n_tests : int
         Number of tuples that were searched, for which p-values are adjusted; in a replication, of tuples that were
         tested.
     outcome : OutcomeCuts
-        The classes of the outcome, and how they were cut.
+        The classes of the outcome, and how they were cut; no classes for an outcome of numbers.
     class_sizes : dict
-        Samples of each class, by its label.
+        Samples of each class, by its label; empty for an outcome of numbers.
     cuts : tuple of VariableCuts
         How the variables in these tuples were cut into levels.
     counts : tuple of TupleCounts
-        Number of samples of each class in each cell, for the first 300 tuples; see `counts_of`.
+        Number of samples of each class, or distribution of the numbers, in each cell, for the first 300 tuples; see
+        `counts_of`.
     settings : dict
         Every argument as it was used: ``interactions(X, y, **result.settings)`` repeats the search. Strata and
         positions are part of the data, like `y`, and have to be given again.
     provenance : dict
         Date, name of the target, data fingerprint, sizes of the strata, engine, versions, seconds; of a run of the
         command line also the file, the columns that were left out, and the command that repeats it.
-    first : TestedTuples or None
+    first : TestedTuples, TestedNumbers or None
         In a replication, or with `holdout`: the same tuples in the samples in which they were found, in the same order.
     is_exhaustive : bool
         Whether the list contains every searched tuple with a p-value as small as the listed ones. False for a
@@ -72,7 +74,7 @@ class Interactions(Result):
     """
 
     names: Annotated[list[str], Check("n_vars")]
-    tested: TestedTuples
+    tested: TestedTuples | TestedNumbers
     n_tests: int
     outcome: OutcomeCuts
     class_sizes: dict[str, int]
@@ -80,7 +82,7 @@ class Interactions(Result):
     counts: tuple[TupleCounts, ...]
     settings: dict[str, Any]
     provenance: dict[str, Any]
-    first: TestedTuples | None = None
+    first: TestedTuples | TestedNumbers | None = None
     is_exhaustive: bool = True
     with_covariates: CovariateTests | None = None
 
@@ -91,6 +93,11 @@ class Interactions(Result):
     def dimensions(self) -> int:
         """Members of a tuple."""
         return int(self.tested.tuples.shape[1])
+
+    @property
+    def scale(self) -> str | None:
+        """The scale on which an outcome of numbers was tested, "ranks" or "values"; None for classes."""
+        return (self.settings.get("scale") or "ranks") if isinstance(self.tested, TestedNumbers) else None
 
     @property
     def is_permuted(self) -> bool:
@@ -124,6 +131,16 @@ class Interactions(Result):
         interval; residual and cell, otherwise the largest adjusted residual and its cell; n_samples; and for each
         member, by its place: gain_1, … (its gain beyond the others, bits × samples), alone_1, … (its gain by itself)
         and log_or_1, … (its log odds ratio by itself).
+
+        For an outcome of numbers: f and df_residual in place of chi2, the F test of the same hypothesis about means of
+        cells, and method "f". p_robust is the p-value of the hypothesis where cells may differ in their variances
+        (HC3), and holds_robust says whether it is significant. p_other_scale is the p-value of F on values where ranks
+        were searched, or on ranks; scales says of a significant tuple whether it is so on "both", on "ranks only" (or
+        "values only": p above the significance level on the other, not adjusted), or "unclear". effect, ci_low and
+        ci_high are, for two levels each, the difference of differences in units of the outcome with a 95 % interval
+        (HC3), and with coding="dosage" the coefficient of the product; effect_sd is the same in standard deviations of
+        the outcome. residual is that of a cell's mean, in its standard errors. effect_1, … are differences of means of
+        each member by itself.
 
         With groups, method is "permutations". p_value is the share of permutations of whole groups in which χ² ranks
         the tuple itself as high, and p_adjusted the share in which it ranks any tuple as high. chi2 and df only
@@ -170,6 +187,7 @@ class Interactions(Result):
     def counts_of(self, row: int = 0) -> TupleCounts:
         """Return the number of samples of each class in each cell of the tuple in a row of the table.
 
+        Of an outcome of numbers, ``.numbers`` is its distribution in each cell: ends of whiskers, quartiles, mean.
         Counts are kept for the first 300 tuples, and for tables of at most 2048 cells times classes. Strata are added
         up.
         """
@@ -187,9 +205,9 @@ class Interactions(Result):
     def graph(self, *, only_significant: bool = True) -> nx.Graph:
         """Return the tuples as a networkx graph: an edge between every two members of a tuple.
 
-        Nodes are names. Edges have members (the whole tuple), weight (G²), p_value, p_adjusted and, for two levels and
-        two classes, log_or; of several tuples with both members, those of the smallest p-value. Needs
-        ``interplay[graph]``.
+        Nodes are names. Edges have members (the whole tuple), weight (G² or F), p_value, p_adjusted and, for two levels
+        and two classes, log_or, or effect for an outcome of numbers; of several tuples with both members, those of the
+        smallest p-value. Needs ``interplay[graph]``.
 
         Parameters
         ----------

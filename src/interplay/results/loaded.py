@@ -13,9 +13,13 @@ from interplay.files.types import Check, fits, have_types
 from interplay.results.interactions import Interactions
 from interplay.results.selection import Selection
 from interplay.statistics.arm_p_values import ArmPValues
+from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 from interplay.statistics.null_fit import FITS
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.comparisons import MULTICLASS_CHOICES
+from interplay.study.number_outcome import SCALE_CHOICES
 from interplay.study.outcome import DECISION_CHOICES
 
 #: Settings that tables, reports, summaries and replications use.
@@ -44,6 +48,9 @@ PROVENANCE = {
     "groups": dict[str, Any],
     "versions": dict[str, str],
 }
+#: Entries on an outcome of numbers, which summaries and reports use.
+_OUTCOME = {"quartiles": list[float], "note": str}
+_NO_OUTCOME: dict[str, Any] = {"quartiles": [0.0] * 5, "note": ""}
 #: Entries on permutations of groups that summaries and reports use.
 _GROUPS = {"n_groups": int, "n_permutations": int, "permutations_done": int, "smallest_p": float, "exchanged": str}
 
@@ -56,6 +63,8 @@ def is_selection(selection: Selection) -> bool:
         and have_types(provenance, PROVENANCE)
         and "interplay" in provenance["versions"]
         and fits(provenance.get("cautions", {}), dict[str, str])
+        and have_types(_NO_OUTCOME | provenance.get("outcome", {}), _OUTCOME)
+        and (selection.settings["decision"] == "number") == all(not run.class_labels for run in selection.runs)
         and n_runs > 0
         and np.array_equal(np.sort(selection.ranked), np.flatnonzero(selection.is_relevant))
         and _are_of_dimensions(selection)
@@ -78,8 +87,11 @@ def is_interactions(result: Interactions) -> bool:
         and (not result.is_permuted or have_types(result.provenance["groups"], _GROUPS))
         and tested.tuples.shape[1] == result.settings["dimensions"]
         and result.n_tests >= len(tested)
-        and len(result.class_sizes) == n_classes >= 2
-        and (result.first is None or np.array_equal(result.first.tuples, tested.tuples))
+        and len(result.class_sizes) == n_classes
+        and (n_classes == 0 if isinstance(tested, TestedNumbers) else n_classes >= 2)
+        and have_types(_NO_OUTCOME | result.provenance.get("outcome", {}), _OUTCOME)
+        and result.settings.get("scale") in (None, *SCALE_CHOICES)
+        and (result.first is None or _are_alike(result.first, tested))
         and (result.with_covariates is None or len(result.with_covariates.chi2) == len(tested))
         and cut.issuperset(np.unique(tested.tuples).tolist())
         and all(_has_classes(counts, n_classes) for counts in result.counts)
@@ -106,7 +118,7 @@ def _is_test_of(test: ArmPValues, n_comparisons: int) -> bool:
 
 
 def _has_classes(counts: TupleCounts, n_classes: int) -> bool:
-    return counts.counts.shape[-1:] == (n_classes,)
+    return counts.counts.shape[-1:] == (n_classes or 1,) and (counts.numbers is None) == (n_classes > 0)
 
 
 def _are_places(result: Interactions, n_classes: int) -> bool:
@@ -117,11 +129,25 @@ def _are_places(result: Interactions, n_classes: int) -> bool:
     n_ways = min((len(cuts.thresholds) for cuts in result.cuts if cuts.is_cut), default=2**31)
     return (
         bool((tested.residual_cell < n_levels[tested.tuples]).all())
-        and _are_within(tested.residual_class, -1, n_classes)
+        and _are_classes(tested, n_classes)
         and _are_within(tested.residual_stratum, -1, max(len(result.provenance["strata"]), 1))
-        and bool((np.isnan(tested.residual) | (tested.residual_class >= 0)).all())
+        and bool((np.isnan(tested.residual) | (tested.residual_stratum >= 0)).all())
+        and bool((np.isnan(tested.residual)[:, np.newaxis] | (tested.residual_cell >= 0)).all())
         and _are_within(tested.discretization, 0, n_ways)
     )
+
+
+def _are_classes(tested: TupleTests, n_classes: int) -> bool:
+    """Say whether the classes of residuals exist; numbers have none."""
+    if not isinstance(tested, TestedTuples):
+        return True
+    known = np.isnan(tested.residual) | (tested.residual_class >= 0)
+    return _are_within(tested.residual_class, -1, n_classes) and bool(known.all())
+
+
+def _are_alike(first: TupleTests, tested: TupleTests) -> bool:
+    """Say whether two tests are of the same tuples, and of one kind of outcome."""
+    return type(first) is type(tested) and np.array_equal(first.tuples, tested.tuples)
 
 
 def _are_within(numbers: IntArray, low: int, limit: int) -> bool:

@@ -74,7 +74,7 @@ def selection_interactions(selection: Selection, dimensions: int | None, run: in
         tested=tested.by_p_value(),
         n_tests=comb(len(selection.names), size) * len(selection.comparisons) * (sizes[-1] - 1),
         outcome=chosen.outcome,
-        class_sizes=dict(zip(chosen.outcome.labels, chosen.class_sizes.tolist(), strict=True)),
+        class_sizes=dict(zip(chosen.class_labels, chosen.class_sizes.tolist(), strict=bool(chosen.class_labels))),
         cuts=chosen.cuts,
         counts=tuple(
             replace(one, run=0) for one in kept if members.get(tuple(one.members.tolist())) == one.discretization

@@ -11,17 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
 from interplay.base.checks import check_choice, shown
 from interplay.codes.cuts import NO_LEVEL
 from interplay.codes.tuple_counts import MAX_KEPT, MAX_NUMBERS, TupleCounts
 from interplay.results.interactions import Interactions
+from interplay.results.number_replication import replicated_numbers
 from interplay.statistics.interaction.effect import adjusted_residuals
 from interplay.statistics.interaction.listed_p_values import LISTED_METHODS, adjust_listed
 from interplay.statistics.interaction.null_model_fit import fit_null_model
 from interplay.statistics.interaction.table_tests import tested_tables
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.study.named_columns import take_named
+from interplay.study.number_outcome import about_numbers, decision_numbers, is_number, number_outcome
 from interplay.study.strata import Strata, make_strata
 from interplay.study.table import Table
 
@@ -46,12 +49,13 @@ def replicate_in(
     for v in np.unique(first.tested.tuples).tolist():
         if first.names[v] not in number_of:
             raise ValueError(f"X lacks the variable {shown(first.names[v])}, which is in one of the tuples")
-    classes = first.outcome.classes(y, n_samples=table.n_samples)
-    tested, counts = _test_all(first, table, number_of, classes, strata)
+    outcome = _outcome_of(first, y, table.n_samples, strata)
+    tested, counts = _test_all(first, table, number_of, outcome, strata)
     n = len(tested)
     tested = tested.adjusted(partial(adjust_listed, method=method, n_tests=n)) if n else tested
     order = np.lexsort((np.arange(n), tested.log_p))
-    sizes = np.bincount(classes.codes, minlength=classes.n_classes).tolist()
+    sizes = [] if isinstance(outcome, NumberOutcome) else outcome.sizes.tolist()
+    of_numbers = {"outcome": about_numbers(outcome)} if isinstance(outcome, NumberOutcome) else {}
     return replace(
         first,
         tested=tested.chosen(order),
@@ -67,6 +71,7 @@ def replicate_in(
             "n_samples": table.n_samples,
             "samples_left_out": table.samples_left_out,
             "n_vars": table.n_vars,
+            **of_numbers,
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
             "seconds": round(time.perf_counter() - started, 3),
             "versions": {"interplay": version("interplay")},
@@ -75,12 +80,20 @@ def replicate_in(
     )
 
 
+def _outcome_of(first: Interactions, y: Any, n_samples: int, strata: Strata | None) -> Outcome:
+    """Return the outcome of new samples: cut as the first ones, or numbers on the same scale."""
+    if first.scale is None:
+        return first.outcome.classes(y, n_samples=n_samples)
+    is_number(y, "number")  # refuses labels
+    return number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=first.scale)
+
+
 def _test_all(
-    first: Interactions, table: Table, number_of: dict[str, int], classes: DecisionClasses, strata: Strata | None
-) -> tuple[TestedTuples, list[TupleCounts | None]]:
+    first: Interactions, table: Table, number_of: dict[str, int], outcome: Outcome, strata: Strata | None
+) -> tuple[TestedTuples | TestedNumbers, list[TupleCounts | None]]:
     """Test the tuples one by one, in the order of `first`."""
     omit = first.settings["missing"] == "omit"
-    parts = [TestedTuples.none(first.dimensions)]
+    parts: list[Any] = [first.tested.none(first.dimensions)]
     kept: list[TupleCounts | None] = []
     codes_of: dict[tuple[int, int], IntArray] = {}
     for row, members in enumerate(first.tested.tuples.tolist()):
@@ -90,7 +103,14 @@ def _test_all(
                 column = table.column(number_of[first.names[v]])
                 codes_of[v, d] = first.cuts_of(v).codes(column, d, omit_missing=omit)
         levels = [first.cuts_of(v).n_levels(omit_missing=omit) for v in members]
-        counts = _counted([codes_of[v, d] for v in members], levels, classes, strata)
+        names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
+        codes = [codes_of[v, d] for v in members]
+        if isinstance(outcome, NumberOutcome):
+            tested_numbers, of_cells = replicated_numbers(first, row, codes, levels, names, outcome, strata)
+            parts.append(tested_numbers)
+            kept.append(of_cells)
+            continue
+        counts = _counted(codes, levels, outcome, strata)
         tested = tested_tables(
             counts[np.newaxis],
             np.array([members]),
@@ -101,15 +121,15 @@ def _test_all(
         )
         parts.append(replace(tested, discretization=np.array([d]), **_at_first_cell(first, row, counts, strata)))
         pooled = counts if strata is None else counts.sum(axis=0)
-        names = [first.cuts_of(v).level_names(d)[:n] for v, n in zip(members, levels, strict=True)]
         small = pooled.size <= MAX_NUMBERS
         kept.append(TupleCounts(np.array(members), 0, d, names, pooled) if small else None)
-    return TestedTuples.joined(parts), kept
+    return type(parts[0]).joined(parts), kept
 
 
 def _at_first_cell(first: Interactions, row: int, counts: IntArray, strata: Strata | None) -> dict[str, Any]:
     """Return the new residual of the cell whose residual was the largest in the first samples."""
     found = first.tested
+    assert isinstance(found, TestedTuples)
     if np.isnan(found.residual[row]):
         return {}
     labels = list(first.provenance["strata"])

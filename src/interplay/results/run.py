@@ -17,6 +17,7 @@ from interplay.files.types import Check
 from interplay.results.synergy_table import Explanations
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,9 +27,11 @@ class RunGains:
     Attributes
     ----------
     decision : str
-        The comparison of classes: "all classes", "a vs b", "a vs rest".
+        The comparison of classes: "all classes", "a vs b", "a vs rest"; or "numbers".
     class_labels : list of str
+        Empty if the outcome is numbers.
     class_sizes : (n_classes,) int64
+        All samples, (1,), if the outcome is numbers.
     contrast_sources : (n_contrast,) int64
         The variable each contrast variable is a permutation of.
     gains : MaxGains
@@ -38,14 +41,21 @@ class RunGains:
 
     decision: str
     class_labels: Annotated[list[str], Check("n_classes")]
-    class_sizes: Annotated[IntArray, Check("n_classes")]
+    class_sizes: Annotated[IntArray, Check("n_sizes", low=0)]
     contrast_sources: Annotated[IntArray, Check("n_contrast", low=0, below="n_vars")]
     gains: MaxGains
     alone: MaxGains
 
     def is_consistent(self) -> bool:
         """Say whether there is a gain for every variable and contrast variable, which a file may violate."""
-        return len(self.gains.gain_by_group) == self.gains.n_vars + len(self.contrast_sources)
+        return len(self.gains.gain_by_group) == self.gains.n_vars + len(self.contrast_sources) and (
+            len(self.class_sizes) == max(len(self.class_labels), 1)
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 2 of numbers, which have one degree of freedom as two classes have."""
+        return len(self.class_labels) or 2
 
     @property
     def dimensions(self) -> int:
@@ -67,7 +77,7 @@ class Run(RunGains):
     null_fit : NullFit
     explanations : Explanations or None
         The best tuples of each relevant variable; None in 1D.
-    tested : tuple of TestedTuples
+    tested : tuple of TestedTuples or TestedNumbers
         Tests of the interactions of these tuples and of their parts: of two members, of three, … and of all. p-values
         are adjusted for all tuples, and all sizes have an equal share of the error rate. Empty in 1D, and if tests
         were not made.
@@ -79,7 +89,7 @@ class Run(RunGains):
 
     null_fit: NullFit
     explanations: Explanations | None = None
-    tested: tuple[TestedTuples, ...] = ()
+    tested: tuple[TestedTuples | TestedNumbers, ...] = ()
     cuts: tuple[VariableCuts, ...] = ()
     outcome: OutcomeCuts | None = None
 

@@ -20,6 +20,7 @@ from interplay.statistics.arm_p_values import ArmPValues
 from interplay.statistics.interaction.covariate_tests import CovariateTests
 from interplay.statistics.interaction.tested_tuples import TestedTuples
 from interplay.statistics.null_fit import NullFit
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 from interplay.statistics.retest import Retest
 from interplay.statistics.survival_curves import SurvivalCurves
 
@@ -28,8 +29,8 @@ _SELECTION = FileFormat(
     version=5,
     root=Selection,
     types=(
-        Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, VariableCuts, OutcomeCuts, Retest,
-        SurvivalCurves, ArmPValues,
+        Run, MaxGains, NullFit, TupleCounts, Explanations, TestedTuples, TestedNumbers, VariableCuts, OutcomeCuts,
+        Retest, SurvivalCurves, ArmPValues,
     ),
     in_words="saved selection",
     advice=": save it again",
@@ -39,7 +40,7 @@ _INTERACTIONS = FileFormat(
     name="interactions",
     version=2,
     root=Interactions,
-    types=(TestedTuples, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests),
+    types=(TestedTuples, TestedNumbers, OutcomeCuts, VariableCuts, TupleCounts, CovariateTests),
     in_words="saved list of interactions",
     advice=": save it again",
     check=is_interactions,

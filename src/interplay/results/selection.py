@@ -390,7 +390,8 @@ class Selection(Result):
             the number of tuples of a variable, but not for the number of variables (adjusted p-values are in
             ``.table``; from permutations it allows for both), and does not show an interaction: variables that have
             separate effects have small ones too. verdict, interacting and p_interaction, as in ``.table``, say whether
-            there is one, and log_or its log odds ratio (two levels, two classes). All gains are maxima over the
+            there is one, and log_or its log odds ratio (two levels, two classes), or effect its difference of
+            differences (two levels, an outcome of numbers). All gains are maxima over the
             discretisations. With several runs, the column decision names the run.
 
         Examples
@@ -477,12 +478,13 @@ class Selection(Result):
 
     @property
     def class_sizes(self) -> dict[str, int]:
-        """Samples of each class, whatever classes were compared with each other."""
+        """Samples of each class, whatever classes were compared with each other; empty if the outcome is numbers."""
         # With one class against the rest, the first label is the rest, which is not a class.
         first = 1 if self.settings["multiclass"] == "ovr" and len(self.comparisons) > 1 else 0
         sizes: dict[str, int] = {}
         for run in self.runs:
-            sizes.update(zip(run.class_labels[first:], run.class_sizes[first:].tolist(), strict=True))
+            labels = run.class_labels[first:]  # of numbers, none
+            sizes.update(zip(labels, run.class_sizes[first:][: len(labels)].tolist(), strict=True))
         return sizes
 
     def label_of(self, run: Run) -> str:

@@ -19,6 +19,7 @@ def summary_text(selection: Selection) -> str:
     return "\n".join(
         [
             *_headings(selection),
+            *words.notes_on_outcome(selection.provenance),
             *_relevant_variables(selection),
             *_retests_in_words(selection),
             *_on_sparse_tuples(selection),
@@ -37,7 +38,8 @@ def _headings(selection: Selection) -> list[str]:
     return [
         f"{found} ({searched}D{runs}, {selection.adjustment}-adjusted p < {s['level']:g})",
         f"{words.samples_in_words(selection.provenance['n_samples'], selection.provenance)}; "
-        f"{words.classes_in_words(selection.class_sizes)}; {words.strata_in_words(selection.provenance)}"
+        f"{words.outcome_in_words(selection.class_sizes, s, selection.provenance)}; "
+        f"{words.strata_in_words(selection.provenance)}"
         + (f"{words.cuts_in_words(s)}; " if selection.provenance.get("n_cut", 1) else "")
         + f"{_null_in_words(selection)}; "
         + ("exact p-values; " if selection.runs[0].null_fit.is_exact and not selection.tests else "")

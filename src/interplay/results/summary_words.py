@@ -44,6 +44,27 @@ def classes_in_words(class_sizes: Mapping[str, int]) -> str:
     return f"{len(class_sizes)} classes ({listed}, …)"
 
 
+def outcome_in_words(class_sizes: Mapping[str, int], settings: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    """Return the outcome in one line: its classes and their sizes, or the middle of its numbers.
+
+    Examples
+    --------
+    >>> outcome_in_words({}, {"scale": "ranks"}, {"outcome": {"quartiles": [-3.0, -0.5, 0.1, 0.75, 9.0]}})
+    'outcome a number, median 0.1 (quartiles -0.5 to 0.75), by ranks'
+    """
+    if class_sizes:
+        return classes_in_words(class_sizes)
+    quartiles = provenance.get("outcome", {}).get("quartiles", [])
+    middle = f", median {quartiles[2]:.4g} (quartiles {quartiles[1]:.4g} to {quartiles[3]:.4g})" if quartiles else ""
+    return f"outcome a number{middle}, by {settings.get('scale') or 'ranks'}"
+
+
+def notes_on_outcome(provenance: Mapping[str, Any]) -> list[str]:
+    """Return a line where whole numbers are taken as numbers rather than as classes."""
+    note = provenance.get("outcome", {}).get("note", "")
+    return [f"Note: {note}"] if note else []
+
+
 def strata_in_words(provenance: Mapping[str, Any]) -> str:
     """Return the number of strata as a part of a sentence, or nothing.
 

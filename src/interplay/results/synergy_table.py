@@ -52,6 +52,7 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
     if selection.dimensions[-1] < 2:
         raise ValueError("synergies need tuples: run select with dimensions=2 or more")
     several = len(selection.comparisons) > 1
+    effect = "effect" if selection.settings["decision"] == "number" else "log_or"
     rows: list[dict[str, Any]] = []
     for run in selection.runs:
         if run.dimensions == 1:  # a search of single variables beside larger tuples
@@ -79,11 +80,11 @@ def synergy_frame(selection: Selection, top: int) -> pd.DataFrame:
                     "verdict": verdicts[row].verdict,
                     "interacting": tuple(selection.names[m] for m in verdicts[row].members),
                     "p_interaction": verdicts[row].p_adjusted,
-                    "log_or": verdicts[row].log_or,
+                    effect: verdicts[row].log_or if effect == "log_or" else verdicts[row].effect,
                 }
                 rows.append({"decision": run.decision, **entry} if several else entry)
     columns = ["variable", "partners", "gain", "gain_alone", "gain_in_part", "synergy", "p_gain", "verdict"]
-    columns += ["interacting", "p_interaction", "log_or"]
+    columns += ["interacting", "p_interaction", effect]
     return pd.DataFrame(rows, columns=["decision", *columns] if several else columns)
 
 

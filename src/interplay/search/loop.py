@@ -11,13 +11,12 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, MaxGains, TupleRows, TupleTiles, summed
 from interplay.base.checks import check_int, shown
 from interplay.base.progress import N_FINDS_SHOWN, ShowDone, part
 from interplay.engines.base import Engine, OnProgress, SearchInterrupted, TileShape
 from interplay.engines.searcher_counts import SearcherCounts, add_counts
 from interplay.engines.sinks import Maxima, Rows, Sink
-from interplay.engines.tile_chunks import summed
 from interplay.search.checkpoint import Checkpoint, SearchState, kept_at_interrupt
 
 #: Far more than there are tiles to share out.
@@ -90,7 +89,7 @@ class TileLoop:
         The lists of tiles to search for each discretisation.
     discretizations : int
     nothing : list of MaxGains
-        Maxima with which each list starts, in a search for maxima.
+        Maxima with which each list starts, in a search for maxima; none in others.
     kind : str
         The kind of the sinks, see `Sink`.
     names : list of str
@@ -125,16 +124,13 @@ class TileLoop:
         self._searches = searches
         self._checkpoint = checkpoint
         self._places = [(d, i) for d in range(discretizations) for i in range(len(searches))]
-        self._before = [summed(tiles.n_tuples) for tiles in searches]
         spans, total_cost = self._spans(shard, costs)
         self._span = dict(zip(self._places, spans, strict=True))
         self.n_tuples = float(sum(self._tuples_at(place) for place in self._places))
         # The layout of a search that is neither kept nor sharded is compared with no other.
         layout = _layout(searches, total_cost) if shard is not None or checkpoint is not None else ""
-        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), [])
-        if kind == Maxima.kind:
-            fresh.found = list(nothing)
-        else:
+        fresh = SearchState(list(shapes), layout, (0, 0), self._none_done((0, 0)), list(nothing))
+        if kind != Maxima.kind:
             n_members = searches[0].dimensions - (searches[0].only_of_stratum is not None)
             fresh.listed = np.empty((0, 1 + n_members), dtype=np.int64)
         n_tiles = {place: end - begin for place, (begin, end) in self._span.items()}
@@ -171,8 +167,7 @@ class TileLoop:
     def tiles_at(self, d: int, i: int = 0) -> TupleTiles:
         """Return the tiles of list `i` that are to be done here for discretisation `d`, done or not."""
         begin, end = self._span[d, i]
-        tiles = self._searches[i]
-        return tiles if end - begin == len(tiles) else tiles[begin:end]
+        return self._searches[i][begin:end]
 
     def _finds(self, found: MaxGains) -> list[tuple[str, float]]:
         """Return the variables with the largest gains so far, and these gains."""
@@ -203,7 +198,7 @@ class TileLoop:
             state.at, state.done = (d, i), self._none_done((d, i))
         everything = len(left) == len(self._searches[i])
         tiles = self._searches[i] if everything else self._searches[i][left]
-        before, first, n_tuples = self._n_done, self._span[d, i][0], float(tiles.n_tuples.sum())
+        before, first, n_tuples = self._n_done, self._span[d, i][0], float(tiles.tuples_before[-1])
         self._has_begun = True
         sink: Sink = Maxima(state.found[i], d) if keep is None else keep.sink()
         chunks = self.engine.stream(
@@ -291,8 +286,8 @@ class TileLoop:
         return spans, total
 
     def _tuples_at(self, place: tuple[int, int]) -> float:
-        begin, end = self._span[place]
-        return float(self._before[place[1]][end] - self._before[place[1]][begin])
+        before, (begin, end) = self._searches[place[1]].tuples_before, self._span[place]
+        return float(before[end] - before[begin])
 
     def _none_done(self, place: tuple[int, int]) -> Any:
         begin, end = self._span[place]

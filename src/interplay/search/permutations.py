@@ -1,4 +1,4 @@
-"""A search that is done → the same search for relabeled samples: codes and tiles are shared, only classes change."""
+"""A search that is done → the same search for relabeled samples: codes and tiles are shared, the outcome changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, MaxGains
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, MaxGains, NumberOutcome, Outcome, numbered
 from interplay.base.progress import Progress, ShowDone, part, show_progress
 from interplay.base.seeds import Purpose, random_stream
 from interplay.engines.base import SearchInterrupted
@@ -19,6 +19,7 @@ from interplay.search.settings import SelectionSettings
 from interplay.statistics.permutations import Exchangeability, StepDown, exchangeability
 from interplay.statistics.permutations.step_down import comparable_gains
 from interplay.study.comparisons import Comparison
+from interplay.study.number_outcome import number_outcome
 
 #: Codes of all discretisations are kept up to this size, and made anew for each permutation beyond it.
 _MAX_KEPT_BYTES = 1 << 30
@@ -28,10 +29,16 @@ def allowed_relabelings(comparison: Comparison) -> Exchangeability:
     """Find out which relabelings of a comparison's samples are allowed, within its groups and strata."""
     groups, strata = comparison.groups, comparison.strata
     return exchangeability(
-        comparison.classes.codes,
+        _labels(comparison.outcome),
         groups=None if groups is None else groups.codes,
         strata=None if strata is None else strata.codes,
+        are_ordered=isinstance(comparison.outcome, NumberOutcome),
     )
+
+
+def _labels(outcome: Outcome) -> IntArray:
+    """Return what changes places: classes, or the numbers of distinct values, ascending."""
+    return numbered(outcome.values) if isinstance(outcome, NumberOutcome) else outcome.codes
 
 
 def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_runs: int = 1) -> dict[str, Any]:
@@ -52,17 +59,30 @@ def about_relabelings(comparison: Comparison, *, n_permutations: int | None, n_r
     }
 
 
-def permuted_classes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[DecisionClasses]:
-    """Yield the classes of one relabeling after the other: all allowed ones, where these are at most `n_permutations`.
+def permuted_outcomes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[Outcome]:
+    """Yield the outcome of one relabeling after the other: all allowed ones, where these are at most `n_permutations`.
 
     Relabeling number b does not depend on `n_permutations`, unless all are gone through.
     """
-    classes = comparison.classes
+    outcome = comparison.outcome
     relabelings = allowed_relabelings(comparison).relabelings(
         n_permutations, partial(random_stream, seed, Purpose.RELABELING)
     )
+    if isinstance(outcome, NumberOutcome):
+        values = np.unique(outcome.values)
+        for codes in relabelings:
+            # Ranked anew: where groups differ in size, there are more samples of some values than before.
+            yield number_outcome(values[codes], comparison.strata, scale=outcome.scale)
+        return
     for codes in relabelings:
-        yield DecisionClasses(codes, classes.labels, classes.kind)
+        yield DecisionClasses(codes, outcome.labels, outcome.kind)
+
+
+def permuted_classes(comparison: Comparison, *, n_permutations: int, seed: int) -> Iterator[DecisionClasses]:
+    """Yield the relabelings of `permuted_outcomes`, of an outcome that is classes."""
+    for outcome in permuted_outcomes(comparison, n_permutations=n_permutations, seed=seed):
+        assert isinstance(outcome, DecisionClasses)
+        yield outcome
 
 
 def search_permuted(
@@ -90,17 +110,17 @@ def search_permuted(
     for gains in found:
         counts.see(comparable_gains(gains, observed.df_by_group))
     n_tuples = search.n_tuples
-    relabeled = permuted_classes(comparison, n_permutations=settings.n_permutations, seed=settings.random_state)
+    relabeled = permuted_outcomes(comparison, n_permutations=settings.n_permutations, seed=settings.random_state)
     what = f"{settings.dimensions}D, {n_planned} permutations"
     try:
         with show_progress(progress, n_tuples=max(n_tuples * n_planned, 1.0), what=what) as show:
-            for number, classes in enumerate(relabeled):
+            for number, outcome in enumerate(relabeled):
                 if number < n_kept:
                     continue
                 if may_stop and counts.is_decided(settings.level, n_planned):
                     break
                 began = time.monotonic()
-                gains = _search_once(search, classes, show, before=number * n_tuples)
+                gains = _search_once(search, outcome, show, before=number * n_tuples)
                 found.append(gains)
                 counts.see(comparable_gains(gains, observed.df_by_group))
                 if show is not None:
@@ -116,16 +136,16 @@ def search_permuted(
 
 def _search_once(
     search: PreparedSearch,
-    classes: DecisionClasses,
+    outcome: Outcome,
     show: ShowDone | None,
     *,
     before: float,
 ) -> FloatArray:
-    """Search all discretisations for these classes; return (n_vars, n_groups). `before` counts the tuples done."""
+    """Search all discretisations for this outcome; return (n_vars, n_groups). `before` counts the tuples done."""
     gains, settings = None, search.settings
     for d in range(settings.discretizations):
         tiles = search.loop.tiles_at(d)
-        planes = search.coded.relabeled_planes(d, classes)
+        planes = search.coded.relabeled_planes(d, outcome)
         gains = search.engine.max_gains(
             planes,
             tiles,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,8 @@ def about_search(study: Study, settings: SearchSettings, *, n_threads: int) -> d
 
 def least_work(table: Table, settings: SearchSettings) -> SearchWork:
     """Return a lower bound of the work, with two levels of each variable: columns are not surveyed yet."""
-    return SearchWork.of(
-        np.full(table.n_vars, 2),
-        n_vars=table.n_vars,
-        n_samples=table.n_samples,
-        dimensions=settings.dimensions,
-        discretizations=settings.discretizations,
-    )
+    n_tuples = settings.discretizations * float(comb(table.n_vars, settings.dimensions))
+    return SearchWork(n_tuples, table.n_samples, n_cells=2.0**settings.dimensions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +178,10 @@ def prepare_search(
             for shape, cut_as in zip(wanted, cuts, strict=True)
         ]
     shapes, searches = [shape for shape, _ in cut], [tiles for _, tiles in cut]
-    of_searches = [to_come] + [_real_rows(to_come)] * alone
-    nothing = [MaxGains.none_yet(planes, tiles) for planes, tiles in zip(of_searches, searches, strict=True)]
+    nothing: list[MaxGains] = []
+    if kind == Maxima.kind:
+        of_searches = [to_come, _real_rows(to_come)] if alone else [to_come]
+        nothing = [MaxGains.none_yet(planes, tiles) for planes, tiles in zip(of_searches, searches, strict=True)]
     loop = TileLoop(
         worker,
         searches,

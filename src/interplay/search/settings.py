@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
-from math import comb
+from math import comb, prod
 from typing import Any, Self
 
 import numpy as np
@@ -76,10 +76,11 @@ class SearchSettings:
 class SelectionSettings(SearchSettings):
     """The settings that decide a selection: those of its searches, and how their gains are judged.
 
-    `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `permutations` says, if there
-    are groups or where it was asked for, whether p-values come from permutations; else it is None. Where several sizes
-    of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms` are the tests
-    that are combined; with one size both are None.
+    `decision` is the kind of outcome that was found, and `n_contrast` a definite number. `decision_divisions` says how
+    numbers were cut, and `scale` how numbers that were not cut were compared; else they are None. `permutations` says,
+    if there are groups or where it was asked for, whether p-values come from permutations; else it is None. Where
+    several sizes of tuples are searched in one call, they are `all_dimensions`, the largest is `dimensions`, and `arms`
+    are the tests that are combined; with one size both are None.
     """
 
     n_contrast: int
@@ -87,8 +88,9 @@ class SelectionSettings(SearchSettings):
     level: float
     fit: str
     decision: str
-    decision_divisions: int
     multiclass: str
+    decision_divisions: int | None = None
+    scale: str | None = None
     permutations: bool | None = None
     n_permutations: int = 0
     all_dimensions: tuple[int, ...] | None = None
@@ -117,7 +119,9 @@ class SelectionSettings(SearchSettings):
         return (1, *(k for k in self.all_dimensions if k > 1 and arm_of_tuples(k) in self.arms))
 
     def of_dimension(self, dimensions: int) -> Self:
-        """Return the settings of one search among several."""
+        """Return the settings of one search among several; of a single search, these settings."""
+        if self.all_dimensions is None and dimensions == self.dimensions:
+            return self
         return replace(self, dimensions=dimensions, all_dimensions=None, arms=None)
 
 
@@ -161,7 +165,8 @@ def check_selection_settings(
     level: float,
     fit: str,
     decision: str,
-    decision_divisions: int,
+    decision_divisions: int | None,
+    scale: str | None,
     multiclass: str,
     permutations: bool | None,
     n_permutations: int,
@@ -190,6 +195,7 @@ def check_selection_settings(
         fit=check_choice("fit", fit, FITS),
         decision=decision,
         decision_divisions=decision_divisions,
+        scale=scale,
         multiclass=check_choice("multiclass", multiclass, MULTICLASS_CHOICES),
         permutations=permuted if permuted or has_groups else None,
         n_permutations=n_permutations if permuted or has_groups else 0,
@@ -311,15 +317,15 @@ def check_workspace(
 
     Rows of `n_levels` from `n_vars` on are contrast variables, of which a tuple has one at most.
     """
-    real, contrast = np.split(n_levels, [len(n_levels) if n_vars is None else n_vars])
-    largest = np.sort(real)[::-1][:dimensions].astype(float)
+    real, contrast = n_levels[:n_vars], n_levels[len(n_levels) if n_vars is None else n_vars :]
+    last, *others = np.sort(real)[-dimensions:].astype(float).tolist()
     if len(contrast):
-        largest[-1] = max(largest[-1], float(contrast.max()))
-    n_cells = float(np.prod(largest)) * n_strata
+        last = max(last, float(contrast.max()))
+    n_cells = last * prod(others) * n_strata
     cell_size = outcome.df + 1
     plane_bytes = float(outcome.sizes.sum()) / 8 + 64 * cell_size
     # Counts of the cells (three buffers of them), and the bit planes of the prefixes.
-    workspace = 12 * n_cells * cell_size + 2 * n_cells / largest[-1] * plane_bytes
+    workspace = 12 * n_cells * cell_size + 2 * n_cells / last * plane_bytes
     if workspace > _MAX_WORKSPACE_BYTES:
         raise ValueError(
             f"dimensions={dimensions} gives tuples of up to {n_cells:.4g} cells (the product of their numbers of "

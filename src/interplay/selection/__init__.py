@@ -9,6 +9,7 @@ The path of every question: call → study → plan → search (into a sink) →
     task.py             arguments            → SelectionTask: study and settings, checked against each other
     runs.py             SelectionTask        → SearchedSelection: a search per comparison of classes and size of tuples
     exact_p_values.py   planes in 1D         → exact p-values of variables alone
+    level_sums.py       codes + numbers      → samples and sums of scores of each level
     score_tests.py      rank scores          → ScoreTests: tests of variables alone and given others, products
     arm_tests.py        searches, scores     → the p-values of all tests that are combined
     significance.py     gains                → null fits → p-values → relevant variables → Selection

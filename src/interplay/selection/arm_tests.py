@@ -16,6 +16,7 @@ from interplay.statistics.arm_p_values import ArmPValues, arm_names
 from interplay.statistics.arms import FIT_OF_SYNERGIES, ArmTest, tests_of
 from interplay.statistics.null_fit import NullFit, fit_null
 from interplay.statistics.p_values import CHI2_PER_UNIT
+from interplay.statistics.tail_guard import guarded
 
 #: Of one comparison: ln p of each variable, the tuple with that p-value, and the null it came from, if one was fitted.
 _Result = tuple[FloatArray, IntArray, NullFit | None]
@@ -40,7 +41,7 @@ def arm_p_values(
         _Comparison(searched[start : start + n_dimensions], runs[start : start + n_dimensions], settings)
         for start in range(0, len(searched), n_dimensions)
     ]
-    tests = tests_of(settings.all_dimensions, settings.arms)
+    tests = tests_of(settings.all_dimensions, settings.arms, of_numbers=settings.decision == "number")
     found = [_over_comparisons(test, [comparison.result_of(test) for comparison in comparisons]) for test in tests]
     return _with_shared_weights(found)
 
@@ -83,7 +84,7 @@ class _Comparison:
         self._runs = {run.gains.dimensions: run for run in runs}
         self._settings = settings
         self._n_vars = searched[0].gains.n_vars
-        self._n_classes = len(searched[0].class_labels)
+        self._n_classes = searched[0].n_classes
 
     def result_of(self, test: ArmTest) -> _Result:
         kind, *size = test.name.split()
@@ -116,17 +117,19 @@ class _Comparison:
         if scores is None or scores.product is None:
             return nothing
         product = scores.product
-        df = np.full(len(product.statistic), float(product.df))
-        null_fit = self._fitted(product.statistic / CHI2_PER_UNIT["bits"], df, dimensions=k)
         own = np.arange(self._n_vars)
         tuples = np.sort(np.column_stack([own, product.partner]), axis=1)
         tuples[product.partner < 0] = -1
+        if product.log_p is not None:
+            return product.log_p, tuples, None
+        df = np.full(len(product.statistic), float(product.df))
+        null_fit = self._fitted(product.statistic / CHI2_PER_UNIT["bits"], df, dimensions=k)
         return null_fit.log_p_values(), tuples, null_fit
 
     def _fitted(self, gains: FloatArray, df: FloatArray, *, dimensions: int, discretizations: int = 1) -> NullFit:
         n_vars, settings = self._n_vars, self._settings
         has_contrast = len(gains) > n_vars
-        return fit_null(
+        null_fit = fit_null(
             gains[:n_vars],
             dimensions=dimensions,
             discretizations=discretizations,
@@ -138,6 +141,8 @@ class _Comparison:
             free_shape=True,
             n_classes=self._n_classes,
         )
+        is_guarded = has_contrast and settings.decision == "number"
+        return guarded(null_fit, gains[n_vars:], df[n_vars:]) if is_guarded else null_fit
 
 
 def _synergies(gains: MaxGains, alone: MaxGains) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -62,7 +62,7 @@ def explain(
         none, no_gain = np.empty(0, dtype=np.int64), np.empty(0)
         return Explanations(np.empty((0, k), dtype=np.int64), none, no_gain, no_gain, none)
     involved = np.unique(np.concatenate([members for _, members in groups]))
-    coder, classes = coded.coder, coded.comparison.classes
+    coder = coded.coder
     # A device would take longer to begin than the processor takes for few tuples.
     most = max(comb(len(members), settings.dimensions) for _, members in groups)
     lister = engine if "list" in engine.kinds and most > _FEW_TUPLES else CpuEngine(n_threads=coder.n_jobs)
@@ -72,7 +72,7 @@ def explain(
     for relevant, members in groups:
         rows = np.searchsorted(involved, members)
         source = replace(everything, planes=[chosen_rows(planes, rows) for planes in everything.planes])
-        parts.append(_explain_group(source, np.isin(members, relevant), members, classes.n_classes))
+        parts.append(_explain_group(source, np.isin(members, relevant), members, coded.comparison.outcome.df))
     return Explanations(
         tuples=np.concatenate([part.tuples for part in parts]),
         variable=np.concatenate([part.variable for part in parts]),
@@ -99,7 +99,7 @@ def _groups(best_tuples: IntArray, ranked: IntArray) -> Iterator[tuple[IntArray,
         yield np.array(relevant), np.array(sorted(members))
 
 
-def _explain_group(source: TupleSource, is_relevant: BoolArray, members: IntArray, n_classes: int) -> Explanations:
+def _explain_group(source: TupleSource, is_relevant: BoolArray, members: IntArray, outcome_df: int) -> Explanations:
     """Find the best tuples of a group's relevant variables; the source numbers the group's members anew."""
     thresholds = np.where(is_relevant, -np.inf, np.inf)
     best = BestRows(TUPLES_PER_VARIABLE, by_variable=True, dimensions=source.dimensions, thresholds=thresholds)
@@ -113,7 +113,7 @@ def _explain_group(source: TupleSource, is_relevant: BoolArray, members: IntArra
         variable=members[variable],
         gain=best.rows.value,
         sub_gain=_best_of_parts(source, tuples, variable),
-        df=(n_classes - 1) * (levels[variable] - 1) * (cells // levels[variable]),
+        df=outcome_df * (levels[variable] - 1) * (cells // levels[variable]),
     )
 
 

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, NumberOutcome
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.codes.survey import column_blocks
@@ -19,6 +19,7 @@ from interplay.statistics.leaks import (
     looks_like_identifier,
     missing_values_tell_apart,
     tells_classes_apart,
+    tells_numbers,
 )
 from interplay.study.columns import ColumnKind
 from interplay.study.comparisons import Comparison
@@ -41,6 +42,7 @@ _FIRST_SAMPLES = 40
 _COLUMNS_NAMED = 5
 
 _APART = "determines y completely"
+_NUMBERS = "determines y nearly completely"
 _MISSING_APART = "its missing values determine y completely"
 _MISSING_ALONE = "its gain comes from its missing values alone"
 _IDENTIFIER = "looks like an identifier"
@@ -52,6 +54,12 @@ _WORDS = {
         "it",
         "determine y completely (none of their values occurs in two classes): if they encode the outcome or follow "
         "from it",
+    ),
+    _NUMBERS: (
+        "determines y nearly completely (y rises or falls with it, or hardly varies where it is the same): if it "
+        "encodes the outcome or follows from it",
+        "determine y nearly completely (y rises or falls with them, or hardly varies where they are the same): if they "
+        "encode the outcome or follow from it",
     ),
     _MISSING_APART: (
         "has missing values that determine y completely: if these depend on the outcome",
@@ -103,9 +111,12 @@ def find_cautions(
         comparison = comparisons[best_run[v]]
         values = comparison.table.column(v).read()
         is_label = table.kinds[v] == ColumnKind.LABEL
-        if tells_classes_apart(values, comparison.classes.codes, is_label=is_label) or (
-            outcome is not None and say_the_same(outcome, table.column(v))
-        ):
+        of_comparison = comparison.outcome
+        is_same = outcome is not None and say_the_same(outcome, table.column(v))
+        if isinstance(of_comparison, NumberOutcome):
+            if is_same or tells_numbers(values, of_comparison.values, is_label=is_label):
+                found.setdefault(v, []).append(_NUMBERS)
+        elif is_same or tells_classes_apart(values, of_comparison.codes, is_label=is_label):
             found.setdefault(v, []).append(_APART)
     if settings.missing == "level":
         for v, caution in _about_missing_values(comparisons, best_run, ranked, list(counted), settings):
@@ -142,7 +153,11 @@ def _about_missing_values(
         is_missing = values != values
         if not is_missing.any() or is_missing.all():
             continue
-        if missing_values_tell_apart(is_missing, comparison.classes.codes):
+        if isinstance(comparison.outcome, NumberOutcome):
+            if tells_numbers(is_missing.astype(np.float64), comparison.outcome.values, is_label=True):
+                yield v, _MISSING_APART
+            continue
+        if missing_values_tell_apart(is_missing, comparison.outcome.codes):
             yield v, _MISSING_APART
             continue
         own = [counts for counts in counted if v in counts.members.tolist() and counts.run == best_run[v]]
@@ -153,18 +168,17 @@ def _about_missing_values(
 def _identifiers(table: Table, named: list[int]) -> Iterable[int]:
     candidates = set(named[:_MAX_WITH_GAPS])
     if table.n_vars <= _MAX_VARS_LOOKED_AT and table.n_vars * table.n_samples <= _MAX_CELLS_LOOKED_AT:
-        candidates |= {v for v, name in enumerate(table.names) if has_id_name(name)}
-        candidates |= set(_maybe_numbered(table))
+        with_own_names = {v for v, name in enumerate(table.names) if name != f"x{v}"}
+        candidates |= {v for v in with_own_names if has_id_name(table.names[v])}
+        if with_own_names:
+            candidates |= with_own_names.intersection(_maybe_numbered(table))
     for v in sorted(candidates):
-        is_number = table.kinds[v] == ColumnKind.NUMBER and table.names[v] != f"x{v}"
-        if is_number and looks_like_identifier(table.names[v], table.column(v).read()):
+        if table.kinds[v] == ColumnKind.NUMBER and looks_like_identifier(table.names[v], table.column(v).read()):
             yield v
 
 
 def _maybe_numbered(table: Table) -> Iterable[int]:
     """Give the variables whose first samples are whole numbers, nearly all different."""
-    if all(name == f"x{v}" for v, name in enumerate(table.names)):
-        return
     for block in column_blocks(table, 256):
         first = table.columns(block)[:, :_FIRST_SAMPLES]
         with np.errstate(invalid="ignore"):

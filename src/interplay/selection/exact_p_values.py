@@ -1,12 +1,22 @@
-"""The bit planes of a search in 1D → exact p-values of all variables."""
+"""The bit planes of a search in 1D, or its codes and numbers → exact p-values of all variables."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, NumberOutcome
+from interplay.base.jobs import map_in_threads
+from interplay.codes.coded import CodedComparison
+from interplay.codes.coder import Coder
 from interplay.engines.tables import count_tables
+from interplay.selection.level_sums import level_sums
 from interplay.statistics.conditional_test import conditional_log_p
+from interplay.statistics.correlation_test import NumberTarget
+from interplay.statistics.drawn_levels import DrawnLevels
+from interplay.statistics.level_gain_test import level_gain_log_p
+
+#: Codes of a number outcome's variables that are in memory at once. A fixed number: results do not depend on threads.
+_CODES_AT_ONCE = 1 << 22
 
 
 class ExactPValues:
@@ -19,13 +29,13 @@ class ExactPValues:
     def __init__(self, *, pseudocount: float, has_strata: bool, with_contrast: bool = True) -> None:
         self._pseudocount = pseudocount
         self._has_strata = has_strata
-        self._with_contrast = with_contrast
+        self.with_contrast = with_contrast
         self._smallest: FloatArray | None = None
         self._n_tests = 0
 
     def see_planes(self, planes: BitPlanes) -> None:
         """Test all variables as one discretisation has them."""
-        n_rows = (planes.n_rows if self._with_contrast else planes.n_vars) - self._has_strata
+        n_rows = (planes.n_rows if self.with_contrast else planes.n_vars) - self._has_strata
         log_p = np.zeros(n_rows)
         rows = np.arange(n_rows)[:, np.newaxis]
         if self._has_strata:
@@ -43,3 +53,38 @@ class ExactPValues:
         if self._smallest is None:
             return None
         return np.asarray(np.minimum(self._smallest + np.log(self._n_tests), 0.0))
+
+
+def number_log_p(coded: CodedComparison, *, discretizations: int, with_contrast: bool) -> FloatArray:
+    """Return natural logarithms of p-values of variables alone about a number outcome, as `ExactPValues` has them."""
+    comparison = coded.comparison
+    outcome, strata = comparison.outcome, comparison.strata
+    assert isinstance(outcome, NumberOutcome)
+    target = NumberTarget.of(outcome.scores, None if strata is None else strata.codes)
+    drawn = DrawnLevels(target.scores)
+    coders = [coded.coder, *([coded.contrast] if with_contrast and coded.contrast is not None else [])]
+    of_each = [
+        np.concatenate([_number_log_p(coder, d, target, drawn) for coder in coders]) for d in range(discretizations)
+    ]
+    return np.asarray(np.minimum(np.min(of_each, axis=0) + np.log(discretizations), 0.0))
+
+
+def _number_log_p(coder: Coder, d: int, target: NumberTarget, drawn: DrawnLevels) -> FloatArray:
+    """Test all variables of a coder as one discretisation has them."""
+    log_p = np.empty(coder.table.n_vars)
+    n_levels = np.maximum(coder.n_levels, 2)
+    size = max(1, _CODES_AT_ONCE // max(coder.table.n_samples, 1))
+    jobs = [
+        (number, same[begin : begin + size])
+        for number in np.unique(n_levels).tolist()
+        for same in [np.flatnonzero(n_levels == number)]
+        for begin in range(0, len(same), size)
+    ]
+
+    def test(job: tuple[int, IntArray]) -> None:
+        number, variables = job
+        sizes, sums = level_sums(coder, d, variables, number, target)
+        log_p[variables] = level_gain_log_p(sizes, sums, target, drawn)
+
+    map_in_threads(test, jobs, coder.n_jobs)
+    return log_p

@@ -12,12 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
 from interplay.codes.cuts import OutcomeCuts, outcome_cuts, variable_cuts
 from interplay.codes.tuple_counts import MAX_KEPT, TupleCounts
-from interplay.engines.tables import TupleTables
-from interplay.interaction.tests import kept_counts, tuple_tables
+from interplay.interaction.tests import Tables, kept_counts, tuple_tables
 from interplay.results.run import Run
 from interplay.results.selection import Selection
 from interplay.selection.best_tuples import explain
@@ -73,13 +72,6 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
             cells = list(_best_counts(found, run, coded, tables))
             counted += cells
             curves += _survival_curves(task.study.survival, coded, cells)
-    found = replace(
-        found,
-        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
-        tuple_counts=tuple(counted),
-        survival_curves=tuple(curves),
-        correlation=_correlation(task.study.table, found.ranked),
-    )
     cautions = find_cautions(
         task.study,
         task.comparisons_of(len(found.runs)),
@@ -89,7 +81,14 @@ def explained(found: Selection, data: SearchedSelection) -> Selection:
         settings=task.settings,
     )
     warn_of_cautions(cautions)
-    return replace(found, provenance=found.provenance | ({"cautions": cautions} if cautions else {}))
+    return replace(
+        found,
+        runs=tuple(adjusted_tests(runs, task.settings, task.study.table.n_vars)),
+        tuple_counts=tuple(counted),
+        survival_curves=tuple(curves),
+        correlation=_correlation(task.study.table, found.ranked),
+        provenance=found.provenance | ({"cautions": cautions} if cautions else {}),
+    )
 
 
 def _involved(found: Selection, numbers: range) -> IntArray:
@@ -101,7 +100,7 @@ def _involved(found: Selection, numbers: range) -> IntArray:
 
 
 def _explained_run(
-    found: Selection, number: int, data: SearchedSelection, coded: CodedComparison, tables: list[TupleTables]
+    found: Selection, number: int, data: SearchedSelection, coded: CodedComparison, tables: Tables
 ) -> Run:
     """Add the tuples that explain relevant variables, their tests, and how their members were cut."""
     run, task, comparison = found.runs[number], data.task, coded.comparison
@@ -116,17 +115,17 @@ def _explained_run(
     shown += [] if explanations is None else [explanations.tuples]
     n_families = len(task.comparisons) * (found.dimensions[-1] - 1)
     tested = make_selected_tests(coded, tables, settings, np.concatenate(shown), n_families)
-    if task.study.y is not None and len(task.comparisons) == 1:
-        outcome: OutcomeCuts | None = outcome_cuts(task.study.y, comparison.classes)
+    if isinstance(comparison.outcome, NumberOutcome):
+        outcome: OutcomeCuts | None = OutcomeCuts([], np.empty(0))
+    elif task.study.y is not None and len(task.comparisons) == 1:
+        outcome = outcome_cuts(task.study.y, comparison.outcome)
     else:  # of a continuous outcome only the classes are at hand, not where it was cut
         outcome = OutcomeCuts(run.class_labels, np.empty(0)) if settings.decision == "classes" else None
     cuts = tuple(variable_cuts(coded.coder, v) for v in np.unique(tested[-1].tuples).tolist())
     return replace(run, explanations=explanations, tested=tested, cuts=cuts, outcome=outcome)
 
 
-def _best_counts(
-    found: Selection, number: int, coded: CodedComparison, tables: list[TupleTables]
-) -> Iterator[TupleCounts]:
+def _best_counts(found: Selection, number: int, coded: CodedComparison, tables: Tables) -> Iterator[TupleCounts]:
     """Yield the tables of the best tuples of the first variables that show most clearly in a run."""
     variables = found.ranked[:MAX_KEPT]
     variables = variables[found.best_run[variables] == number]

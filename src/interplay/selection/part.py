@@ -6,7 +6,7 @@ import os
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
-from interplay.base.arrays import IntArray, MaxGains
+from interplay.base.arrays import IntArray, MaxGains, NumberOutcome
 from interplay.base.checks import check_path
 from interplay.engines.searcher_counts import are_counts
 from interplay.files.archive import FileFormat, read_archive, write_archive
@@ -38,7 +38,7 @@ class Part:
     provenance : dict
         As in a Selection: data, engine, versions, seconds.
     decision_codes : (n_samples,) int64
-        The class of each sample.
+        The class of each sample; empty if the outcome is numbers.
     strata_codes : (n_samples,) int64
         The stratum of each sample; empty without strata.
     group_codes : (n_samples,) int64
@@ -48,6 +48,8 @@ class Part:
     covariates : Covariates, optional
     survival : Survival, optional
         The times that the classes are made of.
+    numbers : NumberOutcome, optional
+        The outcome, if it is numbers.
     """
 
     shard: Shard
@@ -55,12 +57,13 @@ class Part:
     about: dict[str, Any]
     settings: dict[str, Any]
     provenance: dict[str, Any]
-    decision_codes: Annotated[IntArray, Check("n_samples")]
+    decision_codes: Annotated[IntArray, Check("n_samples", may_be_empty=True)]
     strata_codes: Annotated[IntArray, Check("n_samples", may_be_empty=True)]
     group_codes: Annotated[IntArray, Check("n_samples", may_be_empty=True)]
     runs: tuple[SearchedRun, ...]
     covariates: Covariates | None = None
     survival: Survival | None = None
+    numbers: NumberOutcome | None = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the part to one file, for `merge_parts`."""
@@ -74,7 +77,7 @@ class Part:
 
     def is_consistent(self) -> bool:
         """Say whether settings are there, and samples and runs belong together: a file may say anything."""
-        n_samples = len(self.decision_codes)
+        n_samples = len(self.decision_codes) if self.numbers is None else len(self.numbers.values)
         return (
             have_types(_UNUSED | self.settings, _SETTINGS)
             and have_types(self.about, _ABOUT)
@@ -83,12 +86,17 @@ class Part:
             and are_counts(self.provenance["searchers"])
             and self.about["n_vars"] == len(self.names)
             and self.about["n_samples"] == n_samples
+            and (self.numbers is None or self._has_numbers(n_samples))
             and (self.covariates is None or self.covariates.design.shape[:1] == (n_samples,))
             and (self.survival is None or self.survival.time.shape == self.survival.event.shape == (n_samples,))
             and len(self.runs) > 0
             and all((run.permuted is not None) == bool(self.settings.get("permutations")) for run in self.runs)
             and [run.dimensions for run in self.runs] == self._dimensions_of_runs()
         )
+
+    def _has_numbers(self, n_samples: int) -> bool:
+        assert self.numbers is not None
+        return self.numbers.scores.shape == (n_samples,) and len(self.decision_codes) == 0
 
     def _dimensions_of_runs(self) -> list[int]:
         """Return what the runs should be of: comparison by comparison, all dimensions that the settings ask for."""
@@ -105,7 +113,7 @@ _FORMAT = FileFormat(
     name="part",
     version=2,
     root=Part,
-    types=(Shard, SearchedRun, MaxGains, ScoreTests, ProductMaxima, Covariates, Survival),
+    types=(Shard, SearchedRun, MaxGains, ScoreTests, ProductMaxima, Covariates, Survival, NumberOutcome),
     in_words="part of interplay",
     advice=": search this shard again",
 )

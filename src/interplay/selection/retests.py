@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import FloatArray, IntArray, NumberOutcome
 from interplay.base.chi_squared import chi2_tail
 from interplay.codes.coded import CodedStudy
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
-from interplay.statistics.covariate_test import covariate_test, hazard_test
+from interplay.statistics.covariate_test import covariate_test, hazard_test, linear_test
 from interplay.statistics.log_rank import log_rank_beyond
 from interplay.statistics.p_values import CHI2_PER_UNIT, adjust
 from interplay.statistics.retest import Retest
@@ -29,6 +29,8 @@ def beyond_covariates(covariates: Covariates, survival: Survival | None = None) 
     def test(comparison: Comparison, cells: IntArray, part_cells: IntArray) -> tuple[float, int]:
         rows = comparison.rows
         here = covariates if rows is None else covariates.of_samples(rows)
+        if isinstance(comparison.outcome, NumberOutcome):
+            return linear_test(comparison.outcome.scores, cells, [part_cells], here.design)
         if survival is None:
             return covariate_test(comparison.classes.codes, cells, [part_cells], here.design)
         times = survival if rows is None else survival.of_samples(rows)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, MaxGains
+from interplay.base.arrays import FloatArray, MaxGains, NumberOutcome
 from interplay.base.progress import Progress, check_progress, part
 from interplay.codes.coded import CodedComparison, CodedStudy, coder_for
 from interplay.codes.coder import Coder
@@ -27,7 +27,7 @@ from interplay.search.loop import Shard, TileLoop
 from interplay.search.permutations import allowed_relabelings, search_permuted
 from interplay.search.plan import PreparedSearch, least_work, prepare_search
 from interplay.search.settings import SelectionSettings
-from interplay.selection.exact_p_values import ExactPValues
+from interplay.selection.exact_p_values import ExactPValues, number_log_p
 from interplay.selection.score_tests import ScoreTests, run_score_tests
 from interplay.selection.task import SelectionTask
 from interplay.statistics.arms import tests_of
@@ -197,15 +197,18 @@ def _run_search(
     comparison = search.coded.comparison
     # The search of the data is one of so many.
     n_searches = 1 + allowed_relabelings(comparison).n_used(settings.n_permutations) if settings.permutations else 1
+    is_tested, is_number = _is_tested_exactly(settings), isinstance(comparison.outcome, NumberOutcome)
     try:
         search.run(
-            part(progress, 0.0, 1 / n_searches),
-            see_planes=exact.see_planes if _is_tested_exactly(settings) else None,
+            part(progress, 0.0, 1 / n_searches), see_planes=exact.see_planes if is_tested and not is_number else None
         )
     except SearchInterrupted as interrupt:
         done = interrupt.done / n_searches
         raise SearchInterrupted(interrupt.partial, done, interrupt.kept_in, interrupt.not_kept) from None
-    run = _searched(search, exact.log_p)
+    log_p = exact.log_p
+    if is_tested and is_number:
+        log_p = number_log_p(search.coded, discretizations=settings.discretizations, with_contrast=exact.with_contrast)
+    run = _searched(search, log_p)
     if not settings.permutations:
         return run
     permuted = search_permuted(
@@ -240,8 +243,8 @@ def _searched(search: PreparedSearch, exact_log_p: FloatArray | None) -> Searche
     comparison, sources, found = search.coded.comparison, search.coded.contrast_sources, search.loop.found
     return SearchedRun(
         decision=comparison.decision,
-        class_labels=[str(label) for label in comparison.classes.labels],
-        class_sizes=comparison.classes.sizes,
+        class_labels=[str(label) for label in comparison.outcome.labels],
+        class_sizes=comparison.outcome.sizes,
         contrast_sources=np.empty(0, dtype=np.int64) if sources is None else np.asarray(sources),
         gains=found[0],
         alone=found[-1],
@@ -291,7 +294,7 @@ def _score_tests(coded: CodedComparison, settings: SelectionSettings) -> ScoreTe
     assert settings.arms is not None
     return run_score_tests(
         RankScores(coded.coder, strata),
-        comparison.classes,
-        names={test.name for test in tests_of(settings.all_dimensions, settings.arms)},
+        comparison.outcome,
+        names={test.name for test in tests_of(settings.all_dimensions, settings.arms, of_numbers=False)},
         contrast=None if coded.contrast is None else RankScores(coded.contrast, strata),
     )

@@ -1,20 +1,30 @@
-"""A comparison of classes + rank scores of its table → tests of single variables, and the strongest products."""
+"""An outcome + rank scores of its table → tests of single variables, and the strongest products."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, FloatArray, IntArray
+from interplay.base.arrays import DecisionClasses, FloatArray, IntArray, NumberOutcome, Outcome
 from interplay.base.jobs import map_in_threads, one_blas_thread
-from interplay.codes.rank_scores import RankScores
+from interplay.codes.rank_scores import RankScores, normal_scores
 from interplay.files.types import Check
+from interplay.selection.level_sums import level_sums
+from interplay.statistics.correlation_test import NumberTarget, correlation_log_p, level_correlation_log_p
+from interplay.statistics.drawn_levels import DrawnLevels
 from interplay.statistics.given_test import GivenOthers, choose_strong
 from interplay.statistics.level_score_test import level_score_log_p, level_scores
-from interplay.statistics.product_maxima import ProductMaxima, int_scores, is_small_enough, product_maxima
+from interplay.statistics.number_products import int_normal_scores, number_products
+from interplay.statistics.product_maxima import (
+    ProductMaxima,
+    int_scores,
+    is_small_enough,
+    product_maxima,
+)
 from interplay.statistics.score_test import class_targets, score_log_p
 
 
@@ -26,6 +36,7 @@ class ScoreTests:
     ----------
     rank, spread, given : (n_vars,) float64
         Natural logarithms of p-values: a shift between classes, a difference in spread (a U shape), a shift given other
+        variables. Of a number outcome, its correlation with ranks, with their squares, and with ranks given other
         variables. NaN where a test does not apply.
     product : ProductMaxima, optional
         None where pairs were not asked for, are too many, or have no column that was cut.
@@ -39,7 +50,7 @@ class ScoreTests:
 
 def run_score_tests(
     scores: RankScores,
-    classes: DecisionClasses,
+    outcome: Outcome,
     *,
     names: Collection[str],
     contrast: RankScores | None = None,
@@ -50,14 +61,19 @@ def run_score_tests(
     """
     coder = scores.coder
     n_vars, n_samples = coder.table.n_vars, coder.table.n_samples
-    classes = _in_order_of_appearance(classes)
-    targets = class_targets(classes.codes, classes.n_classes)
     blocks = list(scores.blocks())
+    alone: Callable[[slice], tuple[FloatArray, FloatArray]]
+    if isinstance(outcome, NumberOutcome):
+        targets = outcome.scores[np.newaxis]
+        target = NumberTarget.of(outcome.scores, scores.strata)
+        alone = partial(_alone_number, scores, target=target, drawn=DrawnLevels(target.scores))
+    else:
+        classes = _in_order_of_appearance(outcome)
+        targets = class_targets(classes.codes, classes.n_classes)
+        alone = partial(_alone, scores, classes=classes, targets=targets)
 
-    def alone(rows: slice) -> tuple[FloatArray, FloatArray]:
-        return _alone(scores, rows, classes, targets)
-
-    n_contrast = 0 if contrast is None else contrast.coder.table.n_vars
+    is_number = isinstance(outcome, NumberOutcome)
+    n_contrast = 0 if contrast is None or is_number else contrast.coder.table.n_vars
     wants_product = (
         "product 2" in names and not coder.is_discrete.all() and is_small_enough(n_vars, n_contrast, n_samples)
     )
@@ -69,7 +85,12 @@ def run_score_tests(
     strong = choose_strong(rank, n_samples)
     strong_scores = [scores.read_normal(slice(v, v + 1))[0] for v in strong.tolist()]
     with one_blas_thread():
-        given_others = GivenOthers.of(np.array(strong_scores).reshape(len(strong), n_samples), targets, scores.strata)
+        given_others = GivenOthers.of(
+            np.array(strong_scores).reshape(len(strong), n_samples),
+            targets,
+            scores.strata,
+            is_number=is_number,
+        )
         given = nothing
         if "given" in names:
             parts_given = map_in_threads(
@@ -78,7 +99,14 @@ def run_score_tests(
             given = np.where(np.isnan(rank), np.nan, np.concatenate(parts_given))
             given[strong[given_others.is_kept]] = given_others.log_p_of_kept()
     product = None
-    if wants_product:
+    if wants_product and isinstance(outcome, NumberOutcome):
+        product = number_products(
+            np.concatenate([int_normal_scores(scores.read_normal(rows), scores.read(rows)) for rows in blocks]),
+            given_others.residuals[0],
+            n_fitted=given_others.n_fitted,
+            n_threads=coder.n_jobs,
+        )
+    elif wants_product:
         sources = [scores] if contrast is None else [scores, contrast]
         rows_of_all = [int_scores(source.read(rows)) for source in sources for rows in source.blocks()]
         product = product_maxima(
@@ -121,6 +149,29 @@ def _alone(
         rank[same] = level_score_log_p(counts, of_levels)
         if number > 2:  # of two levels there is but one difference
             spread[same] = level_score_log_p(counts, of_levels**2)
+    return rank, spread
+
+
+def _alone_number(
+    scores: RankScores, rows: slice, target: NumberTarget, drawn: DrawnLevels
+) -> tuple[FloatArray, FloatArray]:
+    """Return ln p of the correlation of a number outcome with ranks and with their squares, of some variables."""
+    coder = scores.coder
+    n_rows = rows.stop - rows.start
+    rank, spread = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
+    ordered, n_levels = scores.is_ordered[rows], coder.n_levels[rows]
+    by_levels = ordered & coder.is_discrete[rows] & (coder.n_missing[rows] == 0)
+    by_samples = np.flatnonzero(ordered & ~by_levels)
+    if len(by_samples):
+        rank[by_samples] = correlation_log_p(scores.read_normal(rows)[by_samples], target)
+        spread[by_samples] = correlation_log_p(scores.read(rows)[by_samples] ** 2, target)
+    for number in np.unique(n_levels[by_levels]).tolist():
+        same = np.flatnonzero(by_levels & (n_levels == number))
+        sizes, sums = level_sums(coder, 0, rows.start + same, max(number, 2), target)
+        of_levels = np.where(sizes > 0, level_scores(sizes[:, :, np.newaxis]), 0.0)
+        rank[same] = level_correlation_log_p(sizes, sums, normal_scores(of_levels), target, drawn)
+        if number > 2:  # of two levels there is but one difference
+            spread[same] = level_correlation_log_p(sizes, sums, of_levels**2, target, drawn)
     return rank, spread
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
-from interplay.base.arrays import IntArray
+from interplay.base.arrays import IntArray, NumberOutcome
 from interplay.codes.coded import CodedComparison
-from interplay.engines.tables import TupleTables
 from interplay.interaction.p_value_caps import PValueCaps, listed_method
-from interplay.interaction.tests import make_tuple_tests
+from interplay.interaction.tests import Tables, make_tuple_tests
 from interplay.results.run import Run
 from interplay.search.settings import SelectionSettings
 from interplay.statistics.interaction.listed_p_values import adjust_listed
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
 
 #: Tuples that are tested, those of the most significant variables first: a thousand take a fraction of a second.
 MAX_TESTED = 3000
@@ -37,16 +38,16 @@ def n_tests_of(n_vars: int, dimensions: int, n_families: int) -> int:
 
 def make_selected_tests(
     coded: CodedComparison,
-    tables: Sequence[TupleTables],
+    tables: Tables,
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-) -> tuple[TestedTuples, ...]:
+) -> tuple[TestedTuples | TestedNumbers, ...]:
     """Test tuples and their parts in all discretisations of a run; p-values are not adjusted yet.
 
     Parameters
     ----------
-    tables : list of TupleTables
+    tables : list of TupleTables or NumberTables
         One for each discretisation.
     tuples : (n, k) int64
         Those of the most significant variables first; the same may be there more than once, and ones that are not all
@@ -54,7 +55,7 @@ def make_selected_tests(
 
     Returns
     -------
-    tuple of TestedTuples
+    tuple of TestedTuples or TestedNumbers
         Those of two members, of three, … and of k; nothing where tuples have one member.
     """
     known = tuples[(tuples >= 0).all(axis=1)]
@@ -70,18 +71,19 @@ def _parts(tuples: IntArray, size: int) -> IntArray:
 
 def _tests_of_size(
     coded: CodedComparison,
-    tables: Sequence[TupleTables],
+    tables: Tables,
     settings: SelectionSettings,
     tuples: IntArray,
     n_families: int,
-) -> TestedTuples:
+) -> TestedTuples | TestedNumbers:
     comparison = coded.comparison
     n_vars, size = comparison.table.n_vars, tuples.shape[1]
     _, first = np.unique(tuples, axis=0, return_index=True)
     chosen = tuples[np.sort(first)[:MAX_TESTED]]
     if len(chosen) == 0:
-        return TestedTuples.none(size)
-    n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * comparison.classes.n_classes
+        is_number = isinstance(comparison.outcome, NumberOutcome)
+        return TestedNumbers.none(size) if is_number else TestedTuples.none(size)
+    n_numbers = coded.n_levels[chosen].astype(float).prod(axis=1) * (comparison.outcome.df + 1)
     n_numbers *= 1 if comparison.strata is None else comparison.strata.n_strata
     chosen = chosen[n_numbers <= _MAX_NUMBERS]
     caps = PValueCaps(
@@ -105,14 +107,17 @@ def adjusted_tests(runs: Sequence[Run], settings: SelectionSettings, n_vars: int
         for size in range(2, k + 1) if numbers else ():
             some = [runs[number].tested[size - 2] for number in numbers]
             n_comparisons = sum(run.dimensions == k for run in runs)
-            p_adjusted = adjust_listed(
-                np.concatenate([tested.p_value for tested in some]),
-                listed_method(settings.p_adjust),
+            adjust = partial(
+                adjust_listed,
+                method=listed_method(settings.p_adjust),
                 n_tests=n_tests_of(n_vars, size, n_comparisons * n_sizes),
             )
+            p_adjusted = adjust(np.concatenate([tested.p_value for tested in some]))
             ends = np.cumsum([len(tested) for tested in some])
             for number, tested, of_run in zip(numbers, some, np.split(p_adjusted, ends[:-1]), strict=True):
                 by_size = list(adjusted[number].tested)
-                by_size[size - 2] = replace(tested, p_adjusted=of_run)
+                # Numbers are one comparison, with other tests beside; classes may be several.
+                is_number = isinstance(tested, TestedNumbers)
+                by_size[size - 2] = tested.adjusted(adjust) if is_number else replace(tested, p_adjusted=of_run)
                 adjusted[number] = replace(adjusted[number], tested=tuple(by_size))
     return adjusted

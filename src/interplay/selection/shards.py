@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import DecisionClasses
+from interplay.base.arrays import DecisionClasses, NumberOutcome
 from interplay.base.checks import shown
 from interplay.base.jobs import resolve_n_jobs
 from interplay.base.progress import Progress
@@ -104,12 +104,13 @@ def search_shard(
         about={"interplay": versions()["interplay"], **about, "tiles": list(found.layouts)},
         settings=checked.to_dict(),
         provenance=found.record(started),
-        decision_codes=study.classes.codes,
+        decision_codes=none if isinstance(study.outcome, NumberOutcome) else study.outcome.codes,
         strata_codes=none if study.strata is None else study.strata.codes,
         group_codes=none if study.groups is None else study.groups.codes,
         runs=found.runs,
         covariates=study.covariates,
         survival=study.survival,
+        numbers=study.outcome if isinstance(study.outcome, NumberOutcome) else None,
     )
 
 
@@ -239,7 +240,9 @@ def _same_data(X: Any, part: Part, runs: tuple[SearchedRun, ...], *, n_threads: 
     study = Study(
         table,
         None,
-        DecisionClasses(part.decision_codes, list(range(part.about["n_classes"]))),
+        DecisionClasses(part.decision_codes, list(range(part.about["n_classes"])))
+        if part.numbers is None
+        else part.numbers,
         strata=Strata(codes, [str(stratum) for stratum in range(codes.max() + 1)]) if len(codes) else None,
         groups=Groups(part.group_codes) if len(part.group_codes) else None,
         covariates=part.covariates,

@@ -20,6 +20,7 @@ from interplay.statistics.arm_p_values import ArmPValues, log_p_of_all
 from interplay.statistics.null_fit import fit_null
 from interplay.statistics.p_values import adjust, relevant_mask, significance_order
 from interplay.statistics.permutations.permutation_null import permutation_null
+from interplay.statistics.tail_guard import guarded
 
 
 def selection_from(
@@ -97,9 +98,12 @@ def _fitted(run: SearchedRun, settings: SelectionSettings) -> Run:
         df=gains.df,
         # That of group contrast variables is known to hold once gains are divided; the others are not.
         fit="weibull" if run.inflation is not None and settings.fit == "auto" else settings.fit,
-        n_classes=len(run.class_labels),
+        n_classes=run.n_classes,
     )
-    null_fit = replace(null_fit, inflation=inflation)
+    if run.inflation is not None:
+        null_fit = replace(null_fit, inflation=inflation)
+    if settings.decision == "number" and settings.n_contrast:
+        null_fit = guarded(null_fit, gains.contrast_gain / inflation, gains.contrast_df.astype(np.float64))
     return Run.of(run, null_fit if run.exact_log_p is None else null_fit.with_exact_p(run.exact_log_p))
 
 

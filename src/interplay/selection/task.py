@@ -106,7 +106,8 @@ def check_selection(
     groups: Any,
     covariates: Any,
     decision: str,
-    decision_divisions: int,
+    decision_divisions: int | None,
+    scale: str,
     **settings: Any,
 ) -> SelectionTask:
     """Check the arguments of `select` that decide its result, against each other and the data."""
@@ -118,12 +119,12 @@ def check_selection(
         covariates=covariates,
         decision=decision,
         decision_divisions=decision_divisions,
+        scale=scale,
         times=True,
     )
     checked = check_selection_settings(
         study.table,
-        decision=study.classes.kind,
-        decision_divisions=decision_divisions,
+        **study.asked_outcome(decision_divisions),
         has_groups=study.groups is not None,
         **settings,
     )

@@ -14,6 +14,7 @@ from interplay.codes.survey import column_blocks
 from interplay.study.anndata_table import is_anndata
 from interplay.study.columns import ColumnKind
 from interplay.study.groups import Groups
+from interplay.study.number_outcome import is_number
 from interplay.study.outcome import MIN_CLASS_SIZE, decision_column, is_continuous
 from interplay.study.strata import Strata
 from interplay.study.subsets import RowSubset
@@ -69,7 +70,12 @@ def with_own_types(X: Any) -> Any:
 
 
 def without_rare_classes(
-    table: Table, y: Any, strata: Strata | None, groups: Groups | None, decision: str
+    table: Table,
+    y: Any,
+    strata: Strata | None,
+    groups: Groups | None,
+    decision: str,
+    decision_divisions: int | None,
 ) -> tuple[Table, Any, Strata | None, Groups | None]:
     """Leave out the samples of classes that are too small for `select`.
 
@@ -78,8 +84,10 @@ def without_rare_classes(
     """
     column = decision_column(y)
     values = column.read()
-    is_number = column.kind == ColumnKind.NUMBER
-    if decision == "continuous" or (decision == "auto" and is_number and is_continuous(values)):
+    if decision in ("number", "continuous"):
+        return table, y, strata, groups
+    is_cut = decision_divisions is not None and column.kind == ColumnKind.NUMBER and is_continuous(values)
+    if decision == "auto" and (is_cut or (decision_divisions is None and is_number(y, decision))):
         return table, y, strata, groups
     if len(values) != table.n_samples or (values.dtype.kind == "f" and np.isnan(values).any()):
         return table, y, strata, groups  # select refuses such an outcome
@@ -90,7 +98,7 @@ def without_rare_classes(
     rows = np.flatnonzero(~is_rare[codes])
     warn(
         f"y has {is_rare.sum()} of {len(sizes)} classes with fewer than {MIN_CLASS_SIZE} samples, which are left out: "
-        "merge small classes, or use decision='continuous' if y is a measurement"
+        "merge small classes, or use decision='number' if y is a measurement"
     )
     kept = values[rows]
     labels = kept if column.levels is None else [column.levels[int(level)] for level in kept]

@@ -37,6 +37,7 @@ from interplay.statistics.null_fit import FITS
 from interplay.statistics.p_values import ADJUST_METHODS
 from interplay.study.groups import make_groups
 from interplay.study.named_columns import refuse_decision_in_table, warn_of_another_order
+from interplay.study.number_outcome import SCALE_CHOICES
 from interplay.study.outcome import DECISION_CHOICES
 from interplay.study.strata import make_strata
 from interplay.study.survival import split_survival
@@ -153,7 +154,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         "null_fit": [StrOptions(set(FITS))],
         "arms": ["array-like", None],
         "decision": [StrOptions(set(DECISION_CHOICES))],
-        "decision_divisions": [Interval(Integral, 1, 255, closed="both")],
+        "decision_divisions": [Interval(Integral, 1, 255, closed="both"), None],
+        "scale": [StrOptions(set(SCALE_CHOICES))],
         "multiclass": [StrOptions({"joint", "ovo", "ovr"})],
         "permutations": ["boolean", None],
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
@@ -182,7 +184,8 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         null_fit: str = "auto",
         arms: Sequence[str] | None = None,
         decision: str = "auto",
-        decision_divisions: int = 1,
+        decision_divisions: int | None = None,
+        scale: str = "ranks",
         multiclass: str = "joint",
         permutations: bool | None = None,
         n_permutations: int = 199,
@@ -254,7 +257,9 @@ class MDFSSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
         within = make_strata(strata, n_samples=table.n_samples)
         together = make_groups(groups, n_samples=table.n_samples)
         if split_survival(y) is None:
-            table, y, within, together = without_rare_classes(table, y, within, together, self.decision)
+            table, y, within, together = without_rare_classes(
+                table, y, within, together, self.decision, self.decision_divisions
+            )
         result = select(table, y, strata=within, groups=together, **settings)
         if tasks is not None:
             tasks.end()

@@ -7,6 +7,7 @@
     reference_fit.py       gains of reference variables → parameters of that distribution; how well they fit
     lsq_fit.py, likelihood_fit.py              the estimators behind it
     shape_posterior.py     small V            → p-values averaged over all shapes of the tail that these allow
+    tail_guard.py          NullFit + contrast → p-values that contrast variables do not contradict
     p_values.py            gains + NullFit    → p-values, adjusted p-values, an order
     conditional_test.py    counts             → p-values of single variables, given the margins, by one of
     margin_tables.py           all tables with the same margins
@@ -14,8 +15,12 @@
     strata_convolution.py      sums over strata
     score_test.py          scores of samples  → p-values of a difference between classes (ranks: Mann–Whitney)
     level_score_test.py    counts             → the same for columns of few values, exact where they are few
+    correlation_test.py    scores, number outcome → p-values of correlations, by permutation moments
+    drawn_levels.py        sums over levels   → tails of sums of numbers, listed or by saddlepoint
+    level_gain_test.py     sums over levels   → p-values of single variables about numbers
     given_test.py          scores of samples  → the same given other, strong variables
     product_maxima.py      scores, residuals  → the strongest product of each variable with another
+    number_products.py     the same for a number outcome, with p-values
     arms.py                which tests are combined in one call, with what weights
     arm_p_values.py        p-values of tests  → p-values of arms and variables, and how each variable was found
     combined_p.py          several p-values   → one: their weighted harmonic mean; weights learnt from other variables
@@ -28,4 +33,5 @@
     few_samples.py         class sizes        → a note where samples are too few for the tables of a tuple
     permutations/          classes and groups → allowed relabelings → step-down maxT p-values
     interaction/           counts of tuples   → is it an interaction? G², p-values, effect sizes, bounds for a search
+    number_interaction/    numbers in cells   → the same for an outcome of numbers: F, HC3, effect sizes
 """

@@ -18,11 +18,29 @@ from interplay.base.text import TUPLE_NAMES
 #: The arms of single variables; that of tuples is named by their size.
 ALONE, GIVEN = "alone", "given"
 
-_OF_ALONE = {"rank": 0.28, "spread": 0.03, "gain 1": 0.03}
-_OF_GIVEN = {"given": 0.08}
-_OF_PAIRS = {"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10}
-#: Three dimensions and more share this. Their gains add nothing to their synergies.
-_OF_LARGER = {"synergy": 0.24}
+
+class _Weights(NamedTuple):
+    alone: dict[str, float]
+    given: dict[str, float]
+    pairs: dict[str, float]
+    #: Three dimensions and more share this. Their gains add nothing to their synergies.
+    larger: dict[str, float]
+
+
+_OF_CLASSES = _Weights(
+    alone={"rank": 0.28, "spread": 0.03, "gain 1": 0.03},
+    given={"given": 0.08},
+    pairs={"gain 2": 0.10, "synergy 2": 0.14, "product 2": 0.10},
+    larger={"synergy": 0.24},
+)
+
+#: Of a number outcome, the product of scores says most about smooth interactions, and gains little beyond it.
+_OF_NUMBERS = _Weights(
+    alone={"rank": 0.30, "spread": 0.04, "gain 1": 0.03},
+    given={"given": 0.05},
+    pairs={"gain 2": 0.02, "synergy 2": 0.12, "product 2": 0.25},
+    larger={"synergy": 0.19},
+)
 
 #: The fit that "auto" may choose for synergies and products. Gains are fitted as in searches of one size of tuples.
 FIT_OF_SYNERGIES = "predictive"
@@ -70,22 +88,23 @@ def found_in_words(arm: str) -> str:
     return {ALONE: "alone", GIVEN: "given others"}.get(arm, f"in {arm}")
 
 
-def tests_of(dimensions: Sequence[int], arms: Collection[str]) -> list[ArmTest]:
-    """Return the tests of some arms, with weights that sum up to 1.
+def tests_of(dimensions: Sequence[int], arms: Collection[str], *, of_numbers: bool) -> list[ArmTest]:
+    """Return the tests of some arms, for classes or a number outcome, with weights that sum up to 1.
 
     Examples
     --------
-    >>> [(test.name, round(test.weight, 2)) for test in tests_of((1, 2), ("given", "pairs"))]
+    >>> [(test.name, round(test.weight, 2)) for test in tests_of((1, 2), ("given", "pairs"), of_numbers=False)]
     [('given', 0.19), ('gain 2', 0.24), ('synergy 2', 0.33), ('product 2', 0.24)]
     """
+    fixed = _OF_NUMBERS if of_numbers else _OF_CLASSES
     larger = [k for k in dimensions if k > 2]
     weights: dict[str, dict[str, float]] = {}
     if 1 in dimensions:
-        weights |= {ALONE: _OF_ALONE, GIVEN: _OF_GIVEN}
+        weights |= {ALONE: fixed.alone, GIVEN: fixed.given}
     if 2 in dimensions:
-        weights[arm_of_tuples(2)] = _OF_PAIRS
+        weights[arm_of_tuples(2)] = fixed.pairs
     for k in larger:
-        weights[arm_of_tuples(k)] = {f"{kind} {k}": weight / len(larger) for kind, weight in _OF_LARGER.items()}
+        weights[arm_of_tuples(k)] = {f"{kind} {k}": weight / len(larger) for kind, weight in fixed.larger.items()}
     kept = {arm: of_tests for arm, of_tests in weights.items() if arm in arms}
     total = sum(sum(of_tests.values()) for of_tests in kept.values())
     return [ArmTest(name, arm, weight / total) for arm, of_tests in kept.items() for name, weight in of_tests.items()]

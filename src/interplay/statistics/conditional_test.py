@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, places_of_each
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.margin_tables import (
     CellTerms,
@@ -98,9 +98,7 @@ def _of_two_by_two(counts: IntArray, added: FloatArray) -> FloatArray:
     smaller = sizes.min(axis=1)
     in_both = np.where(swapped, counts[:, 1, 1], counts[:, 0, 1])
     terms = CellTerms.of(int(class_sizes.sum()), added)
-    order = np.argsort(smaller, kind="stable")
-    starts = np.flatnonzero(np.diff(smaller[order], prepend=-1))
-    for group in np.split(order, starts[1:]):
+    for group in places_of_each(smaller):
         size = int(smaller[group[0]])
         if size:
             log_p[group] = _log_p_of_same_margins(in_both[group], size, class_sizes, terms)
@@ -153,8 +151,7 @@ def _of_one_table(tables: IntArray, added: FloatArray, log_p: FloatArray, is_spa
     margins, which = _distinct_rows(np.sort(tables.sum(axis=2), axis=1)[:, ::-1])
     gains = table_gains(tables, added)
     log_p = log_p.copy()
-    order = np.argsort(which, kind="stable")
-    for group in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+    for group in places_of_each(which):
         sizes = margins[which[group[0]]]
         given = (sizes[sizes > 0], class_sizes[kept], added[kept])
         null: GainNull | GammaNull | None = listed_null(*given, max_tables=MAX_TABLES)

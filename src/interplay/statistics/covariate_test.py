@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from interplay.base.arrays import FloatArray, IntArray, numbered
+from interplay.base.beta_tail import log_f_tail
+from interplay.base.chi_squared import chi2_of_log_tail
 
 #: Columns that others explain up to this share of their squared length are left out.
 _DEPENDENT = 1e-10
@@ -59,6 +61,35 @@ def covariate_test(
             for each in (larger, smaller)
         ]
     return max(2.0 * (fits[0] - fits[1]), 0.0), df
+
+
+def linear_test(
+    scores: FloatArray, cells: IntArray, parts: Sequence[IntArray], design: FloatArray
+) -> tuple[float, int]:
+    """Compare the models of `covariate_test` for a number outcome, (n_samples,): linear, with normal errors.
+
+    The statistic is that of the F test on the scale of χ²: it has the p-value of F where samples are few.
+    """
+    of_parts = np.hstack([_dummies(each) for each in parts])
+    return nested_linear_test(scores, np.hstack([of_parts, design]), np.hstack([_dummies(cells), design]))
+
+
+def nested_linear_test(scores: FloatArray, smaller: FloatArray, larger: FloatArray) -> tuple[float, int]:
+    """Compare two linear models of a number outcome, given by their columns; the larger one contains the smaller.
+
+    The statistic is as in `linear_test`.
+    """
+    smaller, larger = _independent(smaller), _independent(larger)
+    df, df_residual = larger.shape[1] - smaller.shape[1], len(scores) - larger.shape[1]
+    if df <= 0 or df_residual <= 0:
+        return 0.0, 0
+    left = [
+        float(((scores - each @ np.linalg.lstsq(each, scores, rcond=None)[0]) ** 2).sum()) for each in (smaller, larger)
+    ]
+    if left[1] <= 0:
+        return float(len(scores) * 50.0), df
+    f = (left[0] - left[1]) / df / (left[1] / df_residual)
+    return float(chi2_of_log_tail(log_f_tail(f, df, df_residual), df)), df
 
 
 def hazard_test(

@@ -27,8 +27,10 @@ class FewSamplesWarning(UserWarning):
 def note_on_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: IntArray, *, dimensions: int) -> str:
     """Say that tuples have too few samples per cell for anything to be found; nothing if they have enough.
 
-    `df` are the degrees of freedom of the variables.
+    `df` are the degrees of freedom of the variables. Numbers have no classes: no labels, and the size of all.
     """
+    if not class_labels:
+        return _note_on_numbers(int(class_sizes.sum()), float(np.median(df)) if len(df) else 0.0, dimensions)
     per_class = float(np.median(df)) / (len(class_sizes) - 1) if len(df) else 0.0
     smallest = int(np.argmin(class_sizes))
     if class_sizes[smallest] >= MIN_PER_DEGREE_OF_FREEDOM * per_class:
@@ -37,4 +39,13 @@ def note_on_sparse_tuples(class_labels: list[str], class_sizes: IntArray, df: In
         f"class {shown(class_labels[smallest])} has {class_sizes[smallest]} samples, too few for the tables of "
         f"dimensions={dimensions} ({per_class:g} degrees of freedom): p-values are too large and true effects are "
         "missed; lower dimensions or divisions, merge rare classes, or gather more samples"
+    )
+
+
+def _note_on_numbers(n_samples: int, df: float, dimensions: int) -> str:
+    if n_samples >= 2 * MIN_PER_DEGREE_OF_FREEDOM * df:
+        return ""
+    return (
+        f"{n_samples} samples are too few for the tables of dimensions={dimensions} ({df:g} degrees of freedom): "
+        "p-values are too large and true effects are missed; lower dimensions or divisions, or gather more samples"
     )

@@ -4,16 +4,17 @@ A variable of a small effect of its own is easier to see once the effects of str
 Scores and class indicators are replaced by their residuals from a linear regression on the scores of the strong
 variables, and compared by the test of `score_test`. Under chance a variable is independent of the classes and of all
 other variables alike, so that it does not matter how the others are chosen. A strong variable is tested given the other
-strong ones.
+strong ones. The scores of a number outcome take the place of class indicators: a test of partial correlation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.statistics.correlation_test import fourth_moment, tail_freedom
 from interplay.statistics.score_test import Moments, score_log_p
 
 #: Upper limits of the variables that are given: in all, and per sample.
@@ -53,23 +54,28 @@ class GivenOthers:
     Attributes
     ----------
     residuals : (n_targets, n_samples) float64
-        Of the class indicators.
+        Of the class indicators, or of the scores of a number outcome.
     is_kept : (n_strong,) bool
         Strong variables that are not a sum of stronger ones.
     n_fitted : int
         Degrees of freedom that the strong variables, and the strata, take.
+    is_number : bool
+        Whether the target is the scores of numbers: then tails are those of a correlation.
     """
 
     residuals: FloatArray
     is_kept: BoolArray
     n_fitted: int
+    is_number: bool
     _strata: IntArray
     _targets: FloatArray  # (n_targets, n_samples), centred within strata
     _basis: FloatArray  # (n_kept, n_samples), orthonormal
     _kept: FloatArray  # (n_kept, n_samples), centred within strata
 
     @classmethod
-    def of(cls, strong: FloatArray, targets: FloatArray, strata: IntArray | None = None) -> GivenOthers:
+    def of(
+        cls, strong: FloatArray, targets: FloatArray, strata: IntArray | None = None, *, is_number: bool = False
+    ) -> GivenOthers:
         """Fit the strong variables.
 
         Parameters
@@ -77,7 +83,7 @@ class GivenOthers:
         strong : (n_strong, n_samples) float64
             Their scores, the strongest first.
         targets : (n_targets, n_samples) float64
-            As `class_targets` gives them.
+            As `class_targets` gives them, or the scores of numbers.
         strata : (n_samples,) int64, optional
             Scores and targets are centred within strata.
         """
@@ -92,27 +98,44 @@ class GivenOthers:
         basis = np.linalg.qr(kept.T)[0].T if len(kept) else np.empty((0, targets.shape[1]))
         of_classes = centred_within(targets, codes)
         n_fitted = len(kept) + int(codes.max(initial=0))
-        return cls(_without(of_classes, basis), is_kept, n_fitted, codes, of_classes, basis, kept)
+        return cls(_without(of_classes, basis), is_kept, n_fitted, is_number, codes, of_classes, basis, kept)
 
     def log_p(self, scores: FloatArray) -> FloatArray:
         """Return ln p of other variables, (n_vars,), from their scores, (n_vars, n_samples)."""
         centred = centred_within(scores, self._strata)
         of_basis = np.einsum("vk,vk->v", along := centred @ self._basis.T, along)
         squares = np.einsum("vs,vs->v", centred, centred)
-        cubes = np.einsum("vs,vs,vs->v", centred, centred, centred)
         left = squares - of_basis
         left[left <= _NOTHING_LEFT * squares] = 0.0
-        moments = Moments.none(len(scores), len(self.residuals)).with_stratum(
-            # Residuals are orthogonal to the basis, so that scores need not be projected here.
-            statistic=np.where(left[:, np.newaxis] > 0, centred @ self.residuals.T, 0.0),
+        # Residuals are orthogonal to the basis, so that scores need not be projected here.
+        statistic = np.where(left[:, np.newaxis] > 0, centred @ self.residuals.T, 0.0)
+        return self._log_p(statistic, left, centred, self.residuals, self.n_fitted)
+
+    def _log_p(
+        self, statistic: FloatArray, left: FloatArray, centred: FloatArray, targets: FloatArray, n_fitted: int
+    ) -> FloatArray:
+        """Return ln p; `left` are sums of squares of the scores that others leave, `centred` the scores themselves."""
+        n_samples = centred.shape[1]
+        moments = Moments.none(len(statistic), len(targets)).with_stratum(
+            statistic=statistic,
             squares=left,
-            cubes=cubes,
-            products=self.residuals @ self.residuals.T,
-            target_cubes=(self.residuals**3).sum(axis=1),
-            n_samples=scores.shape[1],
-            n_fitted=self.n_fitted,
+            cubes=np.einsum("vs,vs,vs->v", centred, centred, centred),
+            products=targets @ targets.T,
+            target_cubes=(targets**3).sum(axis=1),
+            n_samples=n_samples,
+            n_fitted=n_fitted,
         )
-        return moments.log_p()
+        if not self.is_number:
+            return moments.log_p()
+        squares, fourths = (centred**2).sum(axis=1), (centred**4).sum(axis=1)
+        of_squares, of_fourths = float((targets**2).sum()), float((targets**4).sum())
+        variance = squares * of_squares / max(n_samples - 1, 1)
+        fourth = fourth_moment(squares, fourths, of_squares, of_fourths, n_samples)
+        kurtosis = np.where(variance > 0, fourth / np.where(variance > 0, variance, 1.0) ** 2, 3.0)
+        # Each given variable takes a degree of freedom from what the kurtosis says.
+        freedom = tail_freedom(kurtosis, float(max(n_samples - 2, 1)))
+        freedom = np.where(np.isfinite(freedom) & (freedom > 0), np.maximum(freedom - n_fitted, 1.0), freedom)
+        return replace(moments, freedom=freedom).log_p()
 
     def log_p_of_kept(self) -> FloatArray:
         """Return ln p of the strong variables that are kept, each given the others, (n_kept,)."""
@@ -126,7 +149,11 @@ class GivenOthers:
             # Where a variable is part of the basis, its own share is missing from the residuals of the classes.
             length = float(row @ row)
             targets = self.residuals + np.outer(self._targets @ row, row) / length
-            log_p[k] = score_log_p(row[np.newaxis], targets, n_fitted=self.n_fitted - 1)[0]
+            if self.is_number:
+                alone = row[np.newaxis]
+                log_p[k] = self._log_p(alone @ targets.T, np.array([length]), alone, targets, self.n_fitted - 1)[0]
+            else:
+                log_p[k] = score_log_p(row[np.newaxis], targets, n_fitted=self.n_fitted - 1)[0]
         return log_p
 
 

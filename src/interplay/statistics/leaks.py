@@ -32,6 +32,9 @@ _MIN_LEVEL_SIZE = 5
 _MIN_SAMPLES = 20
 _UNIQUE_SHARE = 0.95
 
+#: From this correlation of ranks on, in absolute value, a variable tells a number outcome.
+_TOLD = 0.999
+
 #: Running numbers leave out less than every other number.
 _LARGEST_STEP = 2.0
 
@@ -75,6 +78,41 @@ def tells_classes_apart(values: Values, classes: IntArray, *, is_label: bool) ->
         return False
     in_order = classes[np.argsort(codes, kind="stable")]
     return int(np.count_nonzero(in_order[1:] != in_order[:-1])) == len(sizes) - 1
+
+
+def tells_numbers(values: Values, outcome: Values, *, is_label: bool) -> bool:
+    """Say whether a number outcome follows from the values of a variable, nearly.
+
+    Numbers tell it if its ranks rise or fall with theirs, with a correlation of 0.999 in absolute value; labels, and
+    numbers of few values, if its ranks hardly vary where they are equal.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=100)
+    >>> [tells_numbers(x, y, is_label=False) for x in (np.exp(-y), y + 0.2 * rng.normal(size=100))]
+    [True, False]
+    """
+    from scipy.stats import rankdata
+
+    seen = values == values
+    if np.count_nonzero(seen) < max(_MIN_SAMPLES, len(values) / 2):
+        return False
+    ranks = rankdata(outcome[seen])
+    ranks = ranks - ranks.mean()
+    total = float(ranks @ ranks)
+    if total <= 0:
+        return False
+    codes = numbered(values[seen])
+    sizes = np.bincount(codes)
+    if len(sizes) * _MIN_LEVEL_SIZE <= len(codes):
+        between = float((np.bincount(codes, weights=ranks) ** 2 / sizes).sum())
+        return len(sizes) > 1 and between >= _TOLD**2 * total
+    if is_label:
+        return False
+    of_values = rankdata(values[seen])
+    of_values = of_values - of_values.mean()
+    return bool(abs(float(of_values @ ranks)) >= _TOLD * np.sqrt(float(of_values @ of_values) * total))
 
 
 def missing_values_tell_apart(is_missing: BoolArray, classes: IntArray) -> bool:

@@ -131,16 +131,16 @@ class _Windows:
         self.whole_window = whole_window
         self.bounds = bounds
         # Weights are inverse variances of the order statistics, in the scale of the fit.
-        self.abscissa = np.log(rank) if mode == "exp" else rank
-        self.weight = rank / (n - rank + 1.0) if mode == "exp" else 1.0 / (rank * (n - rank + 1.0))
+        self.abscissa = a = np.log(rank) if mode == "exp" else rank
+        w = rank / (n - rank + 1.0) if mode == "exp" else 1.0 / (rank * (n - rank + 1.0))
+        self.weighted = np.stack([w, w * a, w * a * a, w * tail_p, w * tail_p * a, w * tail_p * tail_p])
 
     def fit(self, start: int) -> _Window:
-        v, w, a = self.tail_p[start:], self.weight[start:], self.abscissa[start:]
+        v, weighted = self.tail_p[start:], self.weighted[:, start:]
         n_left = len(v)
         # The end of a window is measured by its length, not by its place among all variables: as in the original.
         end = self.abscissa[:n_left]
-        sum_w, sum_wa, sum_waa = np.cumsum(w), np.cumsum(w * a), np.cumsum(w * a * a)
-        sum_wv, sum_wva, sum_wvv = np.cumsum(w * v), np.cumsum(w * v * a), np.cumsum(w * v * v)
+        sum_w, sum_wa, sum_waa, sum_wv, sum_wva, sum_wvv = np.cumsum(weighted, axis=1)
         # The model is V = α·z with z = end − a (exp) or 1 − a/end (lin, raw); s_zz = Σ w z², s_vz = Σ w v z.
         if self.mode == "exp":
             s_zz = sum_waa - 2 * end * sum_wa + end**2 * sum_w
@@ -153,7 +153,7 @@ class _Windows:
                 alpha = s_vz / s_zz if self.mode == "lin" else np.ones(n_left)
         residual = sum_wvv - 2 * alpha * s_vz + alpha**2 * s_zz
         # Beyond the window the model says V = 0: all of V there counts as deviation.
-        beyond = np.cumsum((w * v * v)[::-1])[::-1]
+        beyond = np.cumsum(weighted[-1, ::-1])[::-1]
         sq_dev = (np.concatenate(([0.0], residual[:-1])) + beyond) / sum_w[-1]
 
         bounds = self.bounds

@@ -73,6 +73,9 @@ class NullFit:
     shapes : (3, n_shapes) float64
         Of "predictive", shapes δ, ln S of each (`ShapePosterior` says of what) and their probabilities: p-values are
         means over them. Empty for other fits.
+    least_log_p : (n_vars,) float64
+        Logarithms that p-values of the variables do not go below, where contrast variables contradict the fit; empty
+        elsewhere. See `interplay.statistics.tail_guard`.
     """
 
     alpha: float
@@ -101,6 +104,9 @@ class NullFit:
     inflation: Annotated[float, Check(low=1)] = 1.0
     n_uncensored: int = 0
     shapes: Annotated[FloatArray, Check("3 n_shapes")] = field(default_factory=lambda: np.empty((3, 0)))
+    least_log_p: Annotated[FloatArray, Check("n_fitted", high=0, may_be_empty=True)] = field(
+        default_factory=lambda: np.empty(0)
+    )
 
     def is_consistent(self) -> bool:
         """Say whether shapes have probabilities, and permutations p-values: a file may say anything."""
@@ -148,7 +154,7 @@ class NullFit:
         df : float or (m,) array_like, optional
             Degrees of freedom of these gains; those of the fit if not given.
         """
-        if self.is_permuted or (gains is None and self.is_exact):
+        if self.is_permuted or (gains is None and (self.is_exact or self.least_log_p.size)):
             return np.exp(self.log_p_values(gains, df))
         statistic, df_used = self._arguments(gains, df)
         return self._model.p_values(statistic, df_used)
@@ -160,7 +166,8 @@ class NullFit:
         statistic, df_used = self._arguments(gains, df)
         if self.is_permuted:
             return self._log_permuted_p(-log_chi2_tail(statistic, df_used))
-        return self._model.log_p_values(statistic, df_used)
+        log_p = self._model.log_p_values(statistic, df_used)
+        return np.maximum(log_p, self.least_log_p) if gains is None and self.least_log_p.size else log_p
 
     @property
     def _model(self) -> NullTail:
@@ -224,6 +231,8 @@ class NullFit:
             lines.append(f"  {self.n_irrelevant} of {self.n_reference} {kind} taken as irrelevant{ignored}")
         if self.inflation > 1:
             lines.append(f"  gains divided by {self.inflation:.4g}, because samples of one group resemble each other")
+        if self.least_log_p.size:
+            lines.append("  no p-value below the share of contrast variables with as large a gain: these have outliers")
         if not math.isnan(self.ks_p):
             lines.append(f"  Kolmogorov-Smirnov p of the fit {self.ks_p:.3g}")
         return "\n".join(lines)

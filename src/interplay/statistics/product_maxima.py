@@ -6,7 +6,7 @@ where an effect has no step. Under chance T is a linear permutation statistic of
 over its variance is χ² with one degree of freedom for each class but one. All pairs are computed, by matrix products.
 
 Scores and residuals are rounded to integers, whose products are summed up exactly: the result does not depend on blocks
-and threads.
+and threads. `number_products` has the products of a number outcome.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray
 from interplay.base.jobs import map_in_threads, one_blas_thread
 from interplay.files.types import Check
 
-#: Scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
-_SCORE_STEPS, _RESIDUAL_STEPS = 15, 1 << 15
+#: Rank scores are rounded to this many steps either side of 0, residuals to that many: sums stay far below 2**53.
+_SCORE_STEPS, RESIDUAL_STEPS = 15, 1 << 15
 
 #: Where more than about 0.58 of the samples have the same value, products of rare values with a rare class are far from
 #: normal, and unlike those of other columns: these columns take no part. The variance of ranks without ties is 1/3.
 _MIN_VARIANCE = 0.8 / 3
 
 #: Rows of the matrix of all pairs, and samples, that are in memory at once as numbers of eight bytes.
-_ROWS_AT_ONCE, _SAMPLES_AT_ONCE = 256, 1 << 14
+ROWS_AT_ONCE, SAMPLES_AT_ONCE = 256, 1 << 14
 
 #: Upper limit of the multiplications: with more, the test would take longer than the search of all pairs, and is left
 #: out. 1900 variables with 1000 contrast variables and 2000 samples are near it.
@@ -46,16 +46,23 @@ class ProductMaxima:
     Attributes
     ----------
     statistic : (n_vars + n_contrast,) float64
-        NaN where a variable has no scores, or too many equal ones.
+        Of a number outcome, (n_vars,). NaN where a variable has no scores, or too many equal ones.
     partner : (n_vars,) int64
         −1 where there is none.
     df : int
         Degrees of freedom.
+    log_p : (n_vars,) float64, optional
+        Natural logarithms of p-values of a number outcome, for all partners; NaN where there is no statistic.
     """
 
-    statistic: Annotated[FloatArray, Check("n_vars+n_contrast")]
+    statistic: Annotated[FloatArray, Check("n_products")]
     partner: Annotated[IntArray, Check("n_vars", low=-1, below="n_vars")]
     df: Annotated[int, Check(low=1)]
+    log_p: Annotated[FloatArray | None, Check("n_vars", high=0, nan=True)] = None
+
+    def is_consistent(self) -> bool:
+        """Say whether there is a statistic of every variable: a file may say anything."""
+        return len(self.statistic) >= len(self.partner)
 
 
 def is_small_enough(n_vars: int, n_contrast: int, n_samples: int) -> bool:
@@ -66,9 +73,14 @@ def is_small_enough(n_vars: int, n_contrast: int, n_samples: int) -> bool:
 def int_scores(scores: FloatArray) -> IntScores:
     """Round rank scores, from −1 to 1, to few integers; those of columns without scores, or of many ties, are all 0."""
     known = np.nan_to_num(scores, nan=0.0)
-    kept = known.var(axis=1) >= _MIN_VARIANCE
+    kept = is_varied(known)
     rounded: IntScores = np.rint(_SCORE_STEPS * np.where(kept[:, np.newaxis], known, 0.0)).astype(np.int8)
     return rounded
+
+
+def is_varied(ranks: FloatArray) -> BoolArray:
+    """Say which rows of rank scores have few enough equal ones."""
+    return np.asarray(np.nan_to_num(ranks, nan=0.0).var(axis=1) >= _MIN_VARIANCE)
 
 
 def product_maxima(
@@ -86,12 +98,12 @@ def product_maxima(
         Degrees of freedom that the strong variables take.
     """
     n_rows, n_samples = scores.shape
-    targets = np.rint(_RESIDUAL_STEPS * residuals / max(float(np.abs(residuals).max()), 1e-300))
+    targets = np.rint(RESIDUAL_STEPS * residuals / max(float(np.abs(residuals).max()), 1e-300))
     # With several classes, the sum over them has one degree of freedom less than classes: Kruskal and Wallis.
     shares = np.ones(1) if len(targets) == 1 else 1 - (targets**2).sum(axis=1) / (targets**2).sum()
     if len(targets) > 1:
         shares *= (len(targets) - 1) / shares.sum()
-    parts = [slice(start, start + _SAMPLES_AT_ONCE) for start in range(0, n_samples, _SAMPLES_AT_ONCE)]
+    parts = [slice(start, start + SAMPLES_AT_ONCE) for start in range(0, n_samples, SAMPLES_AT_ONCE)]
 
     def weighted(target: FloatArray, part: slice) -> FloatArray:
         return np.asarray(target[part] * scores[:n_vars, part])
@@ -114,7 +126,7 @@ def product_maxima(
         total[real, here[real]] = -1.0  # a variable is no partner of its own
         return total.max(axis=1), total.argmax(axis=1)
 
-    blocks = [slice(start, min(start + _ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, _ROWS_AT_ONCE)]
+    blocks = [slice(start, min(start + ROWS_AT_ONCE, n_rows)) for start in range(0, n_rows, ROWS_AT_ONCE)]
     with one_blas_thread():
         found = map_in_threads(best_of, blocks, n_threads)
     statistic = np.concatenate([best for best, _ in found])

@@ -8,6 +8,9 @@ of Mann, Whitney and Wilcoxon, for several classes that of Kruskal and Wallis, w
 Rare classes and columns with many equal values make T skewed, and p-values of the normal distribution too small in the
 longer tail. There, the gamma distribution with the same three moments is used where its p-value is larger. T is reduced
 by half of its smallest step (continuity correction).
+
+With scores of a number outcome in the place of u, T is a correlation, whose tail is that of t: `correlation_test` says
+with how many degrees of freedom.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.beta_tail import log_beta_cdf
 from interplay.base.chi_squared import log_chi2_tail
 
 #: A skewness below this makes no difference to a p-value.
@@ -92,11 +96,15 @@ class Moments:
     covariance : (n_vars, n_targets, n_targets) float64
     third : (n_vars, n_targets) float64
         Third central moments.
+    freedom : (n_vars,) float64, optional
+        Degrees of freedom ν of the tail of T over its deviation. Positive: that of a correlation, lighter than normal;
+        infinite: normal; negative: Student's t with −ν degrees of freedom, of variance 1. All normal if not given.
     """
 
     statistic: FloatArray
     covariance: FloatArray
     third: FloatArray
+    freedom: FloatArray | None = None
 
     @classmethod
     def none(cls, n_vars: int, n_targets: int) -> Moments:
@@ -152,12 +160,13 @@ class Moments:
         varies = variance > 0
         deviation = np.sqrt(np.where(varies, variance, 1.0))
         z = np.maximum(np.abs(statistic) - 0.5 * np.asarray(step), 0.0) / deviation
-        log_p = log_chi2_tail(z**2, 1)
+        log_p = log_chi2_tail(z**2, 1) if self.freedom is None else two_sided_log_p(z, self.freedom)
         skewness = np.sign(statistic) * self.third[:, t] / deviation**3  # of the tail that was observed
         skewed = np.flatnonzero(varies & (skewness > _MIN_SKEWNESS))
         if len(skewed):
             shape = 4.0 / skewness[skewed] ** 2
-            gamma = log_chi2_tail(2 * (shape + z[skewed] * np.sqrt(shape)), 2 * shape)
+            deviate = z[skewed] if self.freedom is None else _normal_deviate(log_p[skewed])
+            gamma = log_chi2_tail(2 * (shape + deviate * np.sqrt(shape)), 2 * shape)
             log_p[skewed] = np.maximum(log_p[skewed], np.minimum(gamma + math.log(2), 0.0))
         return np.where(varies, log_p, 0.0)
 
@@ -175,3 +184,29 @@ class Moments:
         with np.errstate(divide="ignore", invalid="ignore"):
             skewness = np.where(variance > 0, np.abs(self.third) / variance**1.5, 0.0)
         return np.asarray(skewness.max(axis=1) > _SKEWED)
+
+
+def two_sided_log_p(deviate: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return ln P(|T| ≥ deviate) of a T of variance 1 whose tail has `freedom`: see `Moments`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> r, n = 0.6, 12  # scipy.stats.pearsonr says the same
+    >>> round(float(np.exp(two_sided_log_p(np.array([r * np.sqrt(n - 1)]), np.array([n - 2.0])))[0]), 4)
+    0.0392
+    """
+    log_p = np.array(log_chi2_tail(deviate**2, 1))
+    light, heavy = np.isfinite(freedom) & (freedom > 0), freedom < 0
+    nu = freedom[light]
+    log_p[light] = log_beta_cdf(1 - deviate[light] ** 2 / (nu + 1), nu / 2, 0.5)
+    df = -freedom[heavy]
+    log_p[heavy] = log_beta_cdf((df - 2) / (df - 2 + deviate[heavy] ** 2), df / 2, 0.5)
+    return log_p
+
+
+def _normal_deviate(log_p: FloatArray) -> FloatArray:
+    """Return the deviate that has these two-sided p-values in the normal distribution."""
+    from scipy.special import ndtri_exp
+
+    return np.asarray(-ndtri_exp(np.maximum(log_p, -1e12) - math.log(2)))

@@ -12,6 +12,7 @@ import numpy as np
 from interplay.base.arrays import BoolArray, IntArray
 from interplay.base.chi_squared import log_chi2_tail
 from interplay.statistics.interaction.tested_tuples import TestedTuples
+from interplay.statistics.interaction.tuple_tests import TupleTests
 
 #: A significant interaction of all members or of some, after adjustment for all tuples of as many members.
 INTERACTION = "interaction"
@@ -35,8 +36,13 @@ class Verdict(NamedTuple):
         Numbers of the members that interact: of all, or of a part of the tuple. Empty without an interaction.
     p_value, p_adjusted : float
         Of the interaction, before and after adjustment for all tuples of the search; NaN where not tested.
-    log_or, ci_low, ci_high : float
-        Its log odds ratio and 95 % interval, for two levels and two classes, else NaN.
+    log_or : float
+        Its log odds ratio, for two levels and two classes, else NaN.
+    effect : float
+        Of an outcome of numbers, for two levels each: its difference of differences in the unit of the outcome, else
+        NaN.
+    ci_low, ci_high : float
+        The 95 % interval of either.
     """
 
     verdict: str = UNTESTED
@@ -44,12 +50,13 @@ class Verdict(NamedTuple):
     p_value: float = math.nan
     p_adjusted: float = math.nan
     log_or: float = math.nan
+    effect: float = math.nan
     ci_low: float = math.nan
     ci_high: float = math.nan
 
 
 def verdicts_of(
-    by_size: Sequence[TestedTuples], tuples: IntArray, *, level: float, is_relevant: BoolArray
+    by_size: Sequence[TupleTests], tuples: IntArray, *, level: float, is_relevant: BoolArray
 ) -> list[Verdict]:
     """Return the verdicts on some tuples, given by the numbers of their members, ascending.
 
@@ -58,7 +65,7 @@ def verdicts_of(
 
     Parameters
     ----------
-    by_size : sequence of TestedTuples
+    by_size : sequence of TupleTests
         Tests of these tuples, after tests of their parts, by size; empty where nothing was tested.
     tuples : (n, k) int64
     level : float
@@ -89,13 +96,13 @@ def verdicts_of(
 class _Lookup:
     """The significant ones among tests of tuples, by their members."""
 
-    def __init__(self, tested: TestedTuples, significant: BoolArray) -> None:
+    def __init__(self, tested: TupleTests, significant: BoolArray) -> None:
         self.tested = tested
         rows = np.flatnonzero(significant).tolist()
         self.row_of = {tuple(tested.tuples[row].tolist()): row for row in rows}
 
 
-def _best_part(parts: list[_Lookup], members: list[int]) -> tuple[TestedTuples, int] | None:
+def _best_part(parts: list[_Lookup], members: list[int]) -> tuple[TupleTests, int] | None:
     found = [
         (float(one.tested.p_adjusted[row]), one.tested, row)
         for one in parts
@@ -109,19 +116,21 @@ def _best_part(parts: list[_Lookup], members: list[int]) -> tuple[TestedTuples, 
     return tested, row
 
 
-def _verdict(word: str, tested: TestedTuples, row: int, members: tuple[int, ...]) -> Verdict:
+def _verdict(word: str, tested: TupleTests, row: int, members: tuple[int, ...]) -> Verdict:
+    estimate = float(tested.estimate[row])
     return Verdict(
         word,
         members,
         float(tested.p_value[row]),
         float(tested.p_adjusted[row]),
-        float(tested.log_or[row]),
+        estimate if isinstance(tested, TestedTuples) else math.nan,
+        math.nan if isinstance(tested, TestedTuples) else estimate,
         float(tested.ci_low[row]),
         float(tested.ci_high[row]),
     )
 
 
-def _words(tested: TestedTuples, level: float, is_relevant: BoolArray) -> list[str]:
+def _words(tested: TupleTests, level: float, is_relevant: BoolArray) -> list[str]:
     """Return the verdicts on tuples that do not interact."""
     log_p_alone = log_chi2_tail(2 * math.log(2) * tested.gain_alone, np.maximum(tested.df_alone, 1))
     matters = (tested.df_alone > 0) & (log_p_alone < math.log(level))

@@ -147,6 +147,8 @@ def _n_wanted(table: Table) -> float:
 
 def _spread(numbers: IntArray, n: int) -> IntArray:
     """Choose up to `n` of the columns, from the first to the last."""
+    if len(numbers) <= n:
+        return numbers
     return numbers[np.unique(np.linspace(0, len(numbers) - 1, n).astype(np.int64))]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.base.arrays import DecisionClasses, IntArray, NumberOutcome, Outcome
 from interplay.study.groups import Groups
-from interplay.study.strata import Strata, check_strata
+from interplay.study.strata import Strata, check_number_strata, check_strata
 from interplay.study.subsets import RowSubset
 from interplay.study.table import Table
 
@@ -53,6 +53,8 @@ def make_comparisons(
 ) -> tuple[Comparison, ...]:
     """Split a decision of several classes into the two-class decisions asked for; strata must fit each of them."""
     if isinstance(outcome, NumberOutcome):
+        if strata is not None:
+            check_number_strata(strata, outcome)
         return (Comparison("numbers", table, outcome, strata, groups),)
     classes = outcome
     found = tuple(_comparisons(table, classes, strata, multiclass, groups))

@@ -93,6 +93,8 @@ def _small_whole_numbers(block: Values) -> tuple[npt.NDArray[np.bool_], npt.NDAr
         return is_small, block[is_small].astype(np.int8)
     first = block[:, :_FIRST_VALUES]
     is_small = (np.isnan(first) | (np.abs(first) < -_MISSING) & (first == np.rint(first))).all(axis=1)
+    if not is_small.any():
+        return is_small, np.empty((0, block.shape[1]), dtype=np.int8)
     rows = block if is_small.all() else block[is_small]
     with np.errstate(invalid="ignore"):  # gaps and numbers that are too large become arbitrary codes
         codes = rows.astype(np.int8)

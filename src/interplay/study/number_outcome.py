@@ -23,12 +23,12 @@ SCALE_CHOICES = ("ranks", "values")
 _MANY_VALUES = 5
 
 
-def is_number(y: Any, decision: str, *, n_samples: int) -> bool:
+def is_number(y: Any, decision: str) -> bool:
     """Say whether an outcome is one of numbers, by its values or because `decision` says so.
 
     Examples
     --------
-    >>> is_number([0.3, 2.5, 1.5], "auto", n_samples=3), is_number([0, 1, 1], "auto", n_samples=3)
+    >>> is_number([0.3, 2.5, 1.5], "auto"), is_number([0, 1, 1], "auto")
     (True, False)
     """
     column = decision_column(y)
@@ -44,6 +44,35 @@ def is_number(y: Any, decision: str, *, n_samples: int) -> bool:
     # Counts and grades: the highest are often seen once.
     used, sizes = np.unique(values, return_counts=True)
     return len(used) > _MANY_VALUES and int(sizes.min()) < MIN_CLASS_SIZE
+
+
+def note_on_counts(values: FloatArray, decision: str) -> str:
+    """Say why whole numbers that "auto" would take as classes are numbers; nothing if they look like numbers.
+
+    Examples
+    --------
+    >>> note_on_counts(np.array([0.0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 9]), "auto")
+    'y has 7 whole numbers, some of them once only, and is taken as numbers, not as classes'
+    """
+    if decision != "auto" or is_continuous(values):
+        return ""
+    return (
+        f"y has {len(np.unique(values))} whole numbers, some of them once only, and is taken as numbers, not as classes"
+    )
+
+
+def about_numbers(outcome: NumberOutcome) -> dict[str, Any]:
+    """Return the entries of a record about an outcome of numbers: its quartiles, and how many values it has.
+
+    Examples
+    --------
+    >>> about_numbers(number_outcome(np.arange(9.0)))
+    {'quartiles': [0.0, 2.0, 4.0, 6.0, 8.0], 'n_values': 9}
+    """
+    # Of infinite values there is no mean of two: the lower one is taken.
+    is_finite = bool(np.isfinite(outcome.values).all())
+    quartiles = np.quantile(outcome.values, [0, 0.25, 0.5, 0.75, 1], method="linear" if is_finite else "lower")
+    return {"quartiles": quartiles.tolist(), "n_values": len(np.unique(outcome.values))}
 
 
 def decision_numbers(y: Any, *, n_samples: int) -> FloatArray:
@@ -89,6 +118,7 @@ def number_outcome(values: FloatArray, strata: Strata | None = None, *, scale: s
 
 def _normal_scores(values: FloatArray) -> FloatArray:
     from scipy.special import ndtri
-    from scipy.stats import rankdata
 
-    return np.asarray(ndtri((rankdata(values) - 0.5) / len(values)))
+    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    mid_ranks = np.cumsum(sizes) - (sizes - 1) / 2
+    return np.asarray(ndtri((mid_ranks[place] - 0.5) / len(values)))

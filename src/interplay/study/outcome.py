@@ -22,7 +22,7 @@ from interplay.study.columns import (
     objects_from_masked,
 )
 from interplay.study.number_texts import stands_for_missing, tidy
-from interplay.study.rank_thresholds import threshold_ranks
+from interplay.study.rank_thresholds import even_ranks
 
 DECISION_CHOICES = ("auto", "classes", "number", "continuous")
 
@@ -212,11 +212,7 @@ def _numbered(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
 
 def _classes_by_rank(values: npt.NDArray[Any], divisions: int) -> DecisionClasses:
     """Split numbers by rank into classes of equal size, as a variable with range 0; equal values stay together."""
-    n_samples = np.array([len(values)])
-    ranks = threshold_ranks(
-        np.zeros(1, np.int64), n_samples, divisions=divisions, discretizations=1, range_=0.0, seed=0
-    )
-    thresholds = np.sort(values)[ranks[0, 0]]
+    thresholds = np.sort(values)[even_ranks(len(values), divisions)]
     levels: IntArray = np.searchsorted(thresholds, values, side="left").astype(np.int64)
     used, codes = np.unique(levels, return_inverse=True)
     # Only the thresholds between classes that occur bound them.
@@ -242,7 +238,7 @@ def _check_classes(classes: DecisionClasses) -> None:
     small = np.flatnonzero(classes.sizes < MIN_CLASS_SIZE)
     if len(small):
         advice = "use a smaller decision_divisions" if continuous else "leave it out, merge it with another"
-        if not continuous and len(small) > classes.n_classes // 2:
+        if not continuous and all(isinstance(label, int | float) for label in classes.labels):
             advice += ", or use decision='number' if the values have an order"
         raise ValueError(
             f"y has a class with fewer than {MIN_CLASS_SIZE} samples, {shown(str(classes.labels[small[0]]))}: {advice}"

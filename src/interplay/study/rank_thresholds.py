@@ -5,6 +5,7 @@ This is the original's scheme, word for word, so that the same seed gives the sa
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,24 @@ def threshold_ranks(
         done += (whole + (size - whole >= 0.5)).astype(np.int64)  # Halves go up, as C's round() does.
         np.minimum(done, last, out=done)
         ranks[..., i] = done
+    return ranks
+
+
+@lru_cache(maxsize=128)
+def even_ranks(n_observed: int, divisions: int) -> IntArray:
+    """Return the ranks of thresholds between levels of equal size, (divisions,): those of `threshold_ranks`, range 0.
+
+    They are remembered: tables of as many samples often follow one another.
+
+    Examples
+    --------
+    >>> even_ranks(9, 2)
+    array([3, 6])
+    """
+    any_variable, any_seed = np.zeros(1, dtype=np.int64), 0  # nothing is random
+    even = {"divisions": divisions, "discretizations": 1, "range_": 0}
+    ranks = threshold_ranks(any_variable, np.array([n_observed]), **even, seed=any_seed).reshape(divisions)
+    ranks.flags.writeable = False  # others will be given the same
     return ranks
 
 

@@ -1,4 +1,4 @@
-"""Samples → some to search in and some to test in, drawn within classes and strata."""
+"""Samples → some to search in and some to test in, drawn within classes, or along numbers, and strata."""
 
 from __future__ import annotations
 
@@ -6,37 +6,39 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import DecisionClasses, IntArray
+from interplay.base.arrays import IntArray, NumberOutcome, Outcome
 from interplay.base.checks import check_int, check_real, shown
 from interplay.study.outcome import MIN_CLASS_SIZE
 from interplay.study.strata import Strata
 
 
-def split_samples(
-    holdout: Any, classes: DecisionClasses, strata: Strata | None, *, seed: int
-) -> tuple[IntArray, IntArray]:
+def split_samples(holdout: Any, outcome: Outcome, strata: Strata | None, *, seed: int) -> tuple[IntArray, IntArray]:
     """Return the numbers of the samples to search in and of those held out, each ascending.
 
     Parameters
     ----------
     holdout : float or int
         Share, or number, of samples to hold out.
-    classes, strata
-        The share is the same in each, but for rounding.
+    outcome : DecisionClasses or NumberOutcome
+    strata : Strata, optional
+        The share is the same in each class, or along the numbers, and in each stratum, but for rounding.
 
     Examples
     --------
+    >>> from interplay.base.arrays import DecisionClasses
     >>> classes = DecisionClasses(np.repeat([0, 1], [80, 40]), ["a", "b"])
     >>> searched, held_out = split_samples(0.25, classes, None, seed=0)
     >>> np.bincount(classes.codes[held_out]).tolist()
     [20, 10]
     """
-    n_samples = len(classes.codes)
+    # Tenths of the numbers, so that both parts have the same share of low and high ones.
+    labels = _tenths(outcome) if isinstance(outcome, NumberOutcome) else outcome.codes
+    n_samples = len(labels)
     if isinstance(holdout, float | np.floating):
         share = check_real("holdout", float(holdout), low=0.0, high=1.0, low_open=True, high_open=True)
     else:
         share = check_int("holdout", holdout, low=1, high=n_samples - 1) / n_samples
-    groups = classes.codes if strata is None else strata.codes * classes.n_classes + classes.codes
+    groups = labels if strata is None else strata.codes * (int(labels.max()) + 1) + labels
     rng = np.random.RandomState(seed % 2**32)
     order = rng.permutation(n_samples)
     order = order[np.argsort(groups[order], kind="stable")]
@@ -45,6 +47,11 @@ def split_samples(
     held_out = np.sort(order[place > 0])
     searched = np.setdiff1d(np.arange(n_samples), held_out)
     for rows, what in ((searched, "search in"), (held_out, "test in")):
+        if isinstance(outcome, NumberOutcome):
+            if len(np.unique(outcome.values[rows])) < 2:
+                raise ValueError(f"holdout={shown(holdout)} leaves one value of y to {what}: use another share")
+            continue
+        classes = outcome
         sizes = np.bincount(classes.codes[rows], minlength=classes.n_classes)
         if sizes.min() < MIN_CLASS_SIZE:
             label = shown(classes.labels[int(sizes.argmin())])
@@ -53,3 +60,9 @@ def split_samples(
                 "another share"
             )
     return searched, held_out
+
+
+def _tenths(outcome: NumberOutcome) -> IntArray:
+    """Return the tenth of the samples that each one's number is in, 0 … 9; equal numbers are in one tenth."""
+    lower = np.searchsorted(np.sort(outcome.values), outcome.values)
+    return np.asarray(lower * 10 // len(outcome.values), dtype=np.int64)

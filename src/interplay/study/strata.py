@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray
+from interplay.base.arrays import MAX_LEVELS, DecisionClasses, DiscreteCodes, IntArray, NumberOutcome
 from interplay.base.checks import shown
 from interplay.base.user_warnings import warn
 from interplay.study.groups import numbered_labels
@@ -86,6 +86,26 @@ def check_strata(strata: Strata, classes: DecisionClasses, what: str = "y") -> N
         warn(
             f"strata{where}: {len(pure)} of {strata.n_strata} strata have samples of one class only ({listed}), which "
             "carry no information and reduce the power: leave these samples out, or merge strata"
+        )
+
+
+def check_number_strata(strata: Strata, outcome: NumberOutcome) -> None:
+    """Refuse strata that determine a number outcome; warn of single strata that do."""
+    low, high = np.full(strata.n_strata, np.inf), np.full(strata.n_strata, -np.inf)
+    np.minimum.at(low, strata.codes, outcome.values)
+    np.maximum.at(high, strata.codes, outcome.values)
+    same = np.flatnonzero(low == high)
+    if len(same) == strata.n_strata:
+        raise ValueError(
+            "strata determines y: all samples of a stratum have the same value, so that the effects of stratum and "
+            "outcome cannot be separated; if the strata are donors or families, give them as groups=, otherwise use "
+            "other strata"
+        )
+    if len(same):
+        listed = ", ".join(shown(strata.labels[stratum]) for stratum in same[:3]) + ", ..." * (len(same) > 3)
+        warn(
+            f"strata: {len(same)} of {strata.n_strata} strata have one value of y only ({listed}), which carry no "
+            "information and reduce the power: leave these samples out, or merge strata"
         )
 
 

@@ -13,7 +13,14 @@ from interplay.study.covariates import Covariates, make_covariates
 from interplay.study.fingerprint import data_fingerprint
 from interplay.study.groups import Groups, make_groups
 from interplay.study.named_columns import take_named
-from interplay.study.number_outcome import SCALE_CHOICES, decision_numbers, is_number, number_outcome
+from interplay.study.number_outcome import (
+    SCALE_CHOICES,
+    about_numbers,
+    decision_numbers,
+    is_number,
+    note_on_counts,
+    number_outcome,
+)
 from interplay.study.outcome import DECISION_CHOICES, decision_classes, decision_column, one_class
 from interplay.study.strata import Strata, make_strata
 from interplay.study.subsets import RowSubset
@@ -42,6 +49,8 @@ class Study:
         Name of the outcome: the column that was named, or the name of a pandas or polars Series.
     named : tuple of str
         Columns that the call names for another purpose than as variables.
+    note : str
+        Why an outcome that looks like classes is taken as numbers; empty if it does not.
     """
 
     table: Table
@@ -53,6 +62,7 @@ class Study:
     survival: Survival | None = None
     target: str | None = None
     named: tuple[str, ...] = ()
+    note: str = ""
     _fingerprint: list[str] = field(default_factory=list, repr=False)
 
     @property
@@ -64,6 +74,17 @@ class Study:
         """The outcome, where it is classes."""
         assert isinstance(self.outcome, DecisionClasses)
         return self.outcome
+
+    def asked_outcome(self, decision_divisions: int | None) -> dict[str, Any]:
+        """Return the arguments about the outcome for the record: its kind, how it was cut, or how it is compared."""
+        if isinstance(self.outcome, NumberOutcome):
+            return {"decision": self.outcome.kind, "decision_divisions": None, "scale": self.outcome.scale}
+        was_cut = self.outcome.kind == "continuous" and decision_divisions is None  # times
+        return {
+            "decision": self.outcome.kind,
+            "decision_divisions": 1 if was_cut else decision_divisions,
+            "scale": None,
+        }
 
     def comparisons(self, multiclass: str = "joint") -> tuple[Comparison, ...]:
         """Return the comparisons of classes, one run each; strata must fit each of them."""
@@ -109,6 +130,8 @@ class Study:
             "data_fingerprint": self.fingerprint(n_threads=n_threads),
             "strata": {} if strata is None else dict(zip(strata.labels, strata.sizes.tolist(), strict=True)),
         }
+        if isinstance(self.outcome, NumberOutcome):
+            about["outcome"] = about_numbers(self.outcome) | ({"note": self.note} if self.note else {})
         if self.covariates is not None:
             about["covariates"] = self.covariates.names
         if survival is not None:
@@ -152,15 +175,20 @@ def make_study(
     strata = make_strata(strata, n_samples=n_samples, place=table.place)
     check_choice("decision", decision, DECISION_CHOICES)
     check_choice("scale", scale, SCALE_CHOICES)
-    how: dict[str, Any] = {"decision": decision, "decision_divisions": decision_divisions or 1}
+    how: dict[str, Any] = {
+        "decision": decision,
+        "decision_divisions": 1 if decision_divisions is None else decision_divisions,
+    }
+    note = ""
     outcome: Outcome
     if survival_pair is not None:
         survival = make_survival(y, event, n_samples=n_samples)
         outcome, y = survival_classes(survival, **how), survival.residuals()
     elif y is None and not needs_outcome:
         outcome = one_class(n_samples)
-    elif decision_divisions is None and is_number(y, decision, n_samples=n_samples):
+    elif decision_divisions is None and is_number(y, decision):
         outcome = number_outcome(decision_numbers(y, n_samples=n_samples), strata, scale=scale)
+        note = note_on_counts(outcome.values, decision)
         warn_of_censoring(table, y, outcome, name=target if isinstance(target, str) else None)
     else:
         outcome = decision_classes(y, n_samples=n_samples, **how)
@@ -175,4 +203,5 @@ def make_study(
         survival=survival,
         target=None if target is None else str(target),
         named=tuple(named),
+        note=note,
     )

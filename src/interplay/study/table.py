@@ -9,7 +9,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +79,7 @@ class Table(ABC):
         self.kinds = kinds
         self.dtype = dtype
 
-    @property
+    @cached_property
     def is_label(self) -> BoolArray:
         """Which variables are bool, categorical or text rather than numbers, (n_vars,)."""
         is_label: BoolArray = self.kinds != ColumnKind.NUMBER

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.base.arguments import ARGUMENTS, described_by
-from interplay.base.arrays import BoolArray, FloatArray, IntArray
+from interplay.base.arrays import BoolArray, FloatArray, IntArray, NumberOutcome
 from interplay.base.calls import taken_by
 from interplay.base.checks import check_choice, check_int, check_real
 from interplay.base.progress import check_progress
@@ -47,7 +47,8 @@ def interesting_tuples(
     range_: float | None = None,
     pseudocount: float = 0.25,
     decision: str = "auto",
-    decision_divisions: int = 1,
+    decision_divisions: int | None = None,
+    scale: str = "ranks",
     discrete: Discrete = "auto",
     missing: str = "error",
     random_state: Any = 0,
@@ -166,7 +167,7 @@ def interesting_tuples(
     (6, 6)
     """
     arguments = dict(locals())  # first, while it holds nothing else: see interplay.base.calls
-    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, needs_outcome=False)
+    study = make_study(X, y, decision=decision, decision_divisions=decision_divisions, scale=scale, needs_outcome=False)
     (comparison,), table = study.comparisons(), study.table
     dimensions = check_int("dimensions", dimensions, low=2)
     settings = check_search_settings(table, **taken_by(check_search_settings, arguments))
@@ -182,6 +183,10 @@ def interesting_tuples(
         check_out(out)
     asked_for = asked_for_mask(table, variables, require, dimensions)
     formula = tuple_formula(stat, dimensions, with_decision=y is not None)
+    if formula is not None and isinstance(study.outcome, NumberOutcome):
+        raise ValueError(
+            f"stat={stat!r} needs classes, and y is a number: use stat='MI', or cut y with decision_divisions=1"
+        )
     choice = check_engine(engine, n_jobs=n_jobs, kind="list")
     source = make_source(
         code_comparison(comparison, settings, n_threads=choice.n_threads),

@@ -113,10 +113,9 @@ class TupleSource:
         batches end, so the caller must not need those rows.
         """
         done = 0
-        tuples_before = np.concatenate([[0.0], np.cumsum(tiles.n_tuples)])
         number = _FEWEST_TILES
         while done < len(tiles):
-            before = len(self.planes) * float(tuples_before[done])
+            before = len(self.planes) * float(tiles.tuples_before[done])
             started = time.perf_counter()
             batch = self._batch(tiles[done : done + number], thresholds, show, before)
             quick = time.perf_counter() - started < _SECONDS_AT_A_TIME

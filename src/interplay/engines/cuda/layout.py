@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, BoolArray, FloatArray, IntArray, TupleTiles, places_of_each
 from interplay.base.jobs import map_in_threads
 from interplay.engines.cuda.digit_orders import DigitOrders
 from interplay.engines.cuda.kernel_loader import Kernel, compiled
@@ -128,9 +128,7 @@ def parts_by_planes(tiles: TupleTiles, n_groups: int) -> list[TupleTiles]:
     # Groups ascend with the places. Named twice, one counts once.
     needed = np.column_stack(group)
     needed[:, 1:] = np.where(needed[:, 1:] == needed[:, :-1], -1, needed[:, 1:])
-    part = np.unique(np.sort(needed, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(part, kind="stable")
-    return [tiles[which] for which in np.split(order, np.flatnonzero(np.diff(part[order])) + 1)]
+    return [tiles[which] for which in places_of_each(np.sort(needed, axis=1))]
 
 
 def fragments_kernel(planes: BitPlanes) -> Kernel:

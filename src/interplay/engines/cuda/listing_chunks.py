@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 
-from interplay.base.arrays import FloatArray, TupleRows
-from interplay.engines.tile_chunks import end_of_chunk, summed
+from interplay.base.arrays import FloatArray, TupleRows, summed
+from interplay.engines.tile_chunks import end_of_chunk
 
 #: Rows of a chunk at most, even if more are asked for: they are sorted on the device.
 _MAX_ROWS = 1 << 22

@@ -12,7 +12,7 @@ from math import gcd, log2
 
 import numpy as np
 
-from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles
+from interplay.base.arrays import BitPlanes, FloatArray, IntArray, TupleTiles, starts_of
 from interplay.engines.cuda.devices import DeviceLimits, NotForDevices
 from interplay.engines.cuda.digit_orders import digit_orders, segment_steps
 from interplay.engines.cuda.kernel_loader import Kernel
@@ -295,7 +295,7 @@ class WorkPlan:
         enough = 8 * self._limits.n_multiprocessors * variant.blocks_per_multiprocessor
         prefixes_per_item = int(np.clip((n_rectangles * n_prefixes).sum() // enough, 1, min(per_run, n_prefixes.max())))
         n_items = n_rectangles * -(-n_prefixes // prefixes_per_item)
-        item_start = np.concatenate([[0], np.cumsum(n_items)]).astype(np.int64)
+        item_start = starts_of(n_items)
         return Work(
             variant=variant,
             which=which,

@@ -8,7 +8,7 @@ const bestTuple = (row) => tupleOf.get(tupleKey([row, ...rows.partners[row]], ro
 // The cells of a tuple, with their samples by class, members in the order wanted.
 function cellsOf(tuple, own) {
   const sizes = tuple.levels.map((levels) => levels.length);
-  const nClasses = data.runs[tuple.run].labels.length;
+  const nClasses = data.runs[tuple.run].labels.length || 1;  // numbers have no classes
   const order = [tuple.members.indexOf(own), ...tuple.members.keys()].filter((m, i, all) => all.indexOf(m) === i);
   const cells = [];
   for (let cell = 0; cell * nClasses < tuple.counts.length; cell++) {
@@ -16,7 +16,8 @@ function cellsOf(tuple, own) {
     const level = [];
     for (let m = sizes.length - 1; m >= 0; m--) [level[m], rest] = [rest % sizes[m], Math.floor(rest / sizes[m])];
     const counts = tuple.counts.slice(cell * nClasses, (cell + 1) * nClasses);
-    cells.push({ level: order.map((m) => level[m]), counts, n: counts.reduce((a, b) => a + b, 0) });
+    const numbers = tuple.numbers?.slice(6 * cell, 6 * cell + 6);
+    cells.push({ level: order.map((m) => level[m]), counts, numbers, n: counts.reduce((a, b) => a + b, 0) });
   }
   return { cells, members: order.map((m) => tuple.members[m]), levels: order.map((m) => tuple.levels[m]) };
 }
@@ -58,6 +59,7 @@ function drawClasses(group, x, y, size, { counts, n }, { labels, ordered }) {
 
 function drawCell(group, x, y, size, cell, overall, run) {
   if (!cell.n) group.append(svg("rect", { class: "none", x, y, width: size, height: size }));
+  else if (cell.numbers) drawBox(group, x, y, size, cell, run.scale);
   else if (cell.counts.length === 2) drawShare(group, x, y, size, cell, overall);
   else drawClasses(group, x, y, size, cell, run);
 }
@@ -71,7 +73,7 @@ function classKey(label, q, { labels, ordered }) {
 function drawWhy(width, tuple, own) {
   const { cells, members, levels } = cellsOf(tuple, own);
   const overall = overallShares(cells);
-  const run = data.runs[tuple.run];
+  const run = tuple.numbers ? { ...data.runs[tuple.run], scale: numberScale(cells) } : data.runs[tuple.run];
   const { labels } = run;
   const [nX, nY] = [levels[0].length, levels.length > 1 ? levels[1].length : 1];
   const margin = levels.length > 1 ? 26 + 6.5 * Math.min(12, Math.max(...levels[1].map((name) => name.length))) : 4;
@@ -113,7 +115,7 @@ function drawWhy(width, tuple, own) {
     }
     root.append(group);
   });
-  const legend = labels.length === 2
+  const legend = run.scale ? boxLegend(run.scale) : labels.length === 2
     ? el("div", { class: "legend" }, el("span", {}, `share of class ${cut(labels[1], 30)}`), el("span", { class: "between" }, "0 %", el("span", { class: "scale" }), "100 %"), el("span", {}, `(middle: ${percent(overall[1])}, as in all samples)`))
     : el("div", { class: "legend" }, labels.map((label, q) => classKey(label, q, run)));
   return el("div", {}, legend, root);
@@ -123,10 +125,11 @@ function drawWhy(width, tuple, own) {
 function whyWords(tuple, own) {
   const { cells, members, levels } = cellsOf(tuple, own);
   const labels = data.runs[tuple.run].labels;
+  const where = ({ level }) => level.map((l, m) => `${cut(names[members[m]], 30)} ${cut(levels[m][l], 20)}`).join(", ");
+  if (tuple.numbers) return boxWords(cells, where);
   const overall = overallShares(cells);
   const q = labels.length === 2 ? 1 : overall.indexOf(Math.max(...overall));
   const seen = cells.filter(({ n }) => n > 0).sort((a, b) => a.counts[q] / a.n - b.counts[q] / b.n);
-  const where = ({ level }) => level.map((l, m) => `${cut(names[members[m]], 30)} ${cut(levels[m][l], 20)}`).join(", ");
   const part = (cell) => `${percent(cell.counts[q] / cell.n)} where ${where(cell)}`;
   return `Share of class ${cut(labels[q], 30)}: ${percent(overall[q])} of all samples, from ${part(seen[0])} to ${part(seen[seen.length - 1])}.`;
 }

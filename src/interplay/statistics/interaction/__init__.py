@@ -17,7 +17,8 @@ H0 of a tuple T of k members: ln μ(x, y) = a(x) + Σᵢ bᵢ(x₋ᵢ, y), every
     effect.py            log odds ratio with its interval; adjusted residuals
     interaction_test.py  tables → `InteractionTests`, all of the above      `interaction_test`
     table_tests.py       tables → `TestedTuples`: tests, corrected where tables are sparse, effects, gains
-    tested_tuples.py     TestedTuples itself: one row per tuple, as results keep them
+    tuple_tests.py       TupleTests: one row per tuple, what the tests of every outcome have
+    tested_tuples.py     TestedTuples: the same with G², odds ratios and residuals of classes, as results keep them
     covariate_tests.py   second tests of significant tuples, with covariates
     listed_p_values.py   p-values of some tuples, adjusted for all that were searched      `adjust_listed`
 

@@ -84,12 +84,12 @@ def subtuple_informations(tables: IntArray) -> FloatArray:
     axes = member_axes(tables)
     n_samples = tables.reshape(per_table(tables)).sum(axis=1)
     by_class = tables.sum(axis=tuple(axes))
-    entropy_of_class = _n_log_n(by_class)
+    of_samples, of_classes = _n_log_n(n_samples), _n_log_n(by_class)
     informations = np.zeros((len(tables), 2 ** len(axes)))
     for part in range(1, 2 ** len(axes)):
         margin = tables.sum(axis=tuple(axis for i, axis in enumerate(axes) if not part >> i & 1))
         in_cell = margin.sum(axis=-1)
-        nats = _n_log_n(margin) - _n_log_n(in_cell) - entropy_of_class + _n_log_n(n_samples)
+        nats = _n_log_n(margin) - _n_log_n(in_cell) - of_classes + of_samples
         informations[:, part] = np.maximum(nats, 0.0) / np.maximum(n_samples, 1)
     return informations
 

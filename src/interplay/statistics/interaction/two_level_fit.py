@@ -5,6 +5,8 @@ They are n + s·t, with s = ±1 by the parity of Σx + y, so the test has one de
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from interplay.base.arrays import FloatArray, IntArray
@@ -21,10 +23,13 @@ def is_two_level(shape: tuple[int, ...]) -> bool:
     return set(shape) == {2}
 
 
+@lru_cache(maxsize=32)
 def parity_signs(shape: tuple[int, ...]) -> IntArray:
     """Return s of every entry, (n_entries,): +1 where all members and the class are 1."""
     ones = np.indices(shape).sum(axis=0).ravel()
-    return np.asarray(1 - 2 * ((len(shape) - ones) % 2), dtype=np.int64)
+    signs: IntArray = 1 - 2 * ((len(shape) - ones) % 2)
+    signs.flags.writeable = False  # others will be given the same
+    return signs
 
 
 def step_range(flat: IntArray, signs: IntArray) -> tuple[IntArray, IntArray]:

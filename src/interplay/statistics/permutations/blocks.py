@@ -100,12 +100,16 @@ class AlikeGroups:
     @property
     def n_relabelings(self) -> float:
         """Orders of the groups' contents, times the orders within each group and stratum."""
-        kinds = np.unique(self._contents(), axis=0, return_counts=True)[1]
-        total = multinomial(kinds)
-        for counts in self._contents().reshape(-1, self._n_classes):
-            total *= multinomial(counts)
-            if total > MANY:
-                return math.inf
+        # Labels in order, stratum by stratum; a table of counts by class would be huge where labels are many.
+        places = np.lexsort((self.labels, np.broadcast_to(self.stratum, self.labels.shape)), axis=1)
+        contents = np.take_along_axis(self.labels, places, axis=1)
+        total = multinomial(np.unique(contents, axis=0, return_counts=True)[1])
+        ends = np.flatnonzero(np.diff(self.stratum)) + 1
+        for of_group in contents:
+            for of_stratum in np.split(of_group, ends):
+                total *= multinomial(np.unique(of_stratum, return_counts=True)[1])
+                if total > MANY:
+                    return math.inf
         return total
 
     def draw(self, stream: np.random.RandomState) -> IntArray:

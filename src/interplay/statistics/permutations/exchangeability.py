@@ -34,12 +34,16 @@ class Exchangeability:
         Groups in all; as many as samples where there are none.
     blocks : tuple of Block
         Labels change places within each.
+    are_ordered : bool
+        Whether labels number the values of a number outcome, ascending: then they have no other names, but highest and
+        lowest may change places.
     """
 
     codes: IntArray
     kind: Kind
     n_groups: int
     blocks: tuple[Block, ...]
+    are_ordered: bool = False
 
     @cached_property
     def n_relabelings(self) -> float:
@@ -100,6 +104,9 @@ class Exchangeability:
     def _n_renamed(self) -> int:
         """Count the relabelings that divide the samples as the observed one does."""
         n_classes = int(self.codes.max()) + 1
+        if self.are_ordered:
+            reversed_ = np.arange(n_classes)[::-1]
+            return 1 + all(block.allows_renaming(reversed_) for block in self.blocks)
         if n_classes > _MAX_RENAMED:
             return 1
         renamings = (np.array(order) for order in permutations(range(n_classes)))
@@ -107,7 +114,11 @@ class Exchangeability:
 
 
 def exchangeability(
-    codes: IntArray, *, groups: IntArray | None = None, strata: IntArray | None = None
+    codes: IntArray,
+    *,
+    groups: IntArray | None = None,
+    strata: IntArray | None = None,
+    are_ordered: bool = False,
 ) -> Exchangeability:
     """Return the relabelings that are allowed.
 
@@ -121,6 +132,8 @@ def exchangeability(
         Classes from 0 on.
     groups, strata : (n_samples,) int64, optional
         Numbers from 0 on, none missing.
+    are_ordered : bool
+        Whether the classes number the values of a number outcome.
 
     Examples
     --------
@@ -136,7 +149,7 @@ def exchangeability(
         for number in range(int(stratum.max()) + 1):
             samples = np.flatnonzero(stratum == number)
             blocks.append(WholeGroups(samples, np.arange(len(samples)), codes[samples]))
-        return Exchangeability(codes, "samples", len(codes), tuple(blocks))
+        return Exchangeability(codes, "samples", len(codes), tuple(blocks), are_ordered)
     n_groups = int(groups.max()) + 1
     in_stratum = np.zeros((n_groups, int(stratum.max()) + 1), dtype=np.int64)
     np.add.at(in_stratum, (groups, stratum), 1)
@@ -147,7 +160,7 @@ def exchangeability(
     if not varies.any():
         alike = numbered(in_stratum > 0, axis=0)
         whole = [_whole_groups(np.flatnonzero(alike == kind), groups, label) for kind in range(int(alike.max()) + 1)]
-        return Exchangeability(codes, "whole groups", n_groups, tuple(whole))
+        return Exchangeability(codes, "whole groups", n_groups, tuple(whole), are_ordered)
     alike = numbered(in_stratum, axis=0)
     by_place = np.lexsort((stratum, groups))  # samples, group by group, and in it stratum by stratum
     start = np.cumsum(in_stratum.sum(axis=1)) - in_stratum.sum(axis=1)
@@ -157,7 +170,7 @@ def exchangeability(
         size = int(in_stratum[members[0]].sum())
         slots = by_place[start[members][:, np.newaxis] + np.arange(size)]
         blocks.append(AlikeGroups(slots, codes[slots], stratum[slots[0]]))
-    return Exchangeability(codes, "within groups", n_groups, tuple(blocks))
+    return Exchangeability(codes, "within groups", n_groups, tuple(blocks), are_ordered)
 
 
 def _all_of(blocks: Sequence[Block], codes: IntArray) -> Iterator[IntArray]:

@@ -1,0 +1,61 @@
+"""Tuples → tests of their interactions about numbers: p-values of all, the whole test of those that are listed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from interplay.base.arrays import FloatArray, IntArray
+from interplay.interaction.best_discretization import best_of_each
+from interplay.interaction.number_tables import NumberTables
+from interplay.statistics.number_interaction.tested_numbers import TestedNumbers
+
+#: Logarithms of p-values are equal up to this, of a tuple alone and among others.
+ROUNDING = 1e-9
+
+
+def make_number_tests(
+    tables: Sequence[NumberTables],
+    tuples: Sequence[IntArray],
+    *,
+    max_p: float,
+    n_wanted: int | None = None,
+    n_threads: int = 1,
+    tell: Callable[[int], None] | None = None,
+) -> TestedNumbers:
+    """Test tuples, and return those that have p ≤ `max_p`, by p-value; parameters as in `make_tuple_tests`.
+
+    Of several discretisations a tuple is tested in the one that gives it the smallest p-value, which is multiplied by
+    their number.
+    """
+    more = math.log(len(tables))
+    bar = math.log(max_p) + ROUNDING - more if max_p < 1 else 0.0
+    rows = np.concatenate([np.column_stack([np.full(len(some), d), some]) for d, some in enumerate(tuples)])
+    of_each = [one.log_p(some, at_most=bar, n_threads=n_threads) for one, some in zip(tables, tuples, strict=True)]
+    log_p = np.concatenate(of_each)
+    best = best_of_each(rows, log_p)
+    rows, log_p = rows[best], np.minimum(log_p[best] + more, 0.0)
+    order = np.argsort(log_p, kind="stable")
+    order = order[log_p[order] <= math.log(max_p) + ROUNDING][:n_wanted]
+    if tell is not None:
+        tell(len(best))
+    parts = [TestedNumbers.none(tuples[0].shape[1])]
+    for d, one in enumerate(tables):
+        chosen = rows[order[rows[order, 0] == d], 1:]
+        parts += [_of_all_discretizations(tested, more) for _, tested in one.tested(chosen)]
+    return TestedNumbers.joined(parts).by_p_value()
+
+
+def _of_all_discretizations(tested: TestedNumbers, more: float) -> TestedNumbers:
+    def least(log_p: FloatArray) -> FloatArray:
+        return np.minimum(log_p + more, 0.0)
+
+    return replace(
+        tested,
+        log_p=least(tested.log_p),
+        robust_log_p=least(tested.robust_log_p),
+        other_log_p=least(tested.other_log_p),
+    )

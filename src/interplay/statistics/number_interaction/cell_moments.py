@@ -1,0 +1,120 @@
+"""The cell of each sample in each tuple + numbers of the samples → samples, sums and squares of each cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from interplay.base.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class CellMoments:
+    """Samples of each cell, and sums of their numbers; each field is (n_tuples, n_strata, levels …).
+
+    Attributes
+    ----------
+    n : float64
+        Samples.
+    total : float64
+        Σ z.
+    within : float64
+        Σ (z − mean of the cell)²; of tuples, (n_tuples,), where only its sum over cells is known.
+    """
+
+    n: FloatArray
+    total: FloatArray
+    within: FloatArray
+
+    def chosen(self, rows: IntArray) -> CellMoments:
+        """Keep some of the tuples."""
+        return CellMoments(self.n[rows], self.total[rows], self.within[rows])
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the cells; 0 in empty ones."""
+        return np.divide(self.total, self.n, out=np.zeros_like(self.total), where=self.n > 0)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return self.n.shape[2:]
+
+    @property
+    def rss(self) -> FloatArray:
+        """RSS(T): the squares within all cells of each tuple, (n_tuples,)."""
+        return self.within if self.within.ndim == 1 else _summed(self.within)
+
+    @property
+    def n_samples(self) -> IntArray:
+        """Samples of each tuple, (n_tuples,)."""
+        return np.asarray(np.rint(_summed(self.n)), dtype=np.int64)
+
+    @property
+    def n_cells(self) -> IntArray:
+        """Cells of each tuple that are not empty, (n_tuples,)."""
+        return np.asarray(_summed((self.n > 0).astype(np.float64)), dtype=np.int64)
+
+
+def cell_moments(
+    cells: npt.NDArray[np.integer],
+    scores: FloatArray,
+    levels: tuple[int, ...],
+    *,
+    n_strata: int = 1,
+    by_cell: bool = True,
+) -> CellMoments:
+    """Sum numbers over the cells of tuples of one shape.
+
+    Parameters
+    ----------
+    cells : (n_tuples, n_samples) int
+        The number of each sample's cell: its stratum, then the levels of the members, the last one fastest. A sample
+        with the number n_strata · Π levels belongs to no cell.
+    scores : (n_samples,) float64
+    levels : tuple of int
+    n_strata : int
+    by_cell : bool
+        Whether the squares within each cell are needed, or only their sum; that is twice as fast.
+
+    Examples
+    --------
+    >>> moments = cell_moments(np.array([[0, 0, 1, 3]]), np.array([1.0, 3.0, 5.0, 7.0]), (2, 2))
+    >>> moments.mean.tolist(), moments.rss.tolist()
+    ([[[[2.0, 5.0], [0.0, 7.0]]]], [2.0])
+    """
+    n_tuples, n_samples = cells.shape
+    n_cells = n_strata * prod(levels)
+    # One number more: samples that belong to no cell.
+    place = cells + np.arange(n_tuples, dtype=np.int64)[:, np.newaxis] * (n_cells + 1)
+    flat = place.ravel()
+    size = n_tuples * (n_cells + 1)
+    # Numbers are taken from their mean, so that squares of large numbers keep their digits.
+    middle = float(scores.mean()) if n_samples else 0.0
+    z = scores - middle
+
+    def summed(weights: FloatArray | None) -> FloatArray:
+        of_all = None if weights is None else np.broadcast_to(weights, cells.shape).ravel()
+        return np.bincount(flat, of_all, minlength=size).reshape(n_tuples, n_cells + 1).astype(np.float64)
+
+    shape = (n_tuples, n_strata, *levels)
+    n, total = summed(None), summed(z)
+    between = np.divide(total**2, n, out=np.zeros_like(total), where=n > 0)
+    if by_cell:
+        mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
+        rest = np.broadcast_to(z, cells.shape) - np.take_along_axis(mean, cells, axis=1)
+        squares = np.bincount(flat, (rest**2).ravel(), minlength=size)
+        within = squares.reshape(n_tuples, n_cells + 1)[:, :-1].reshape(shape)
+    elif n[:, -1].any():
+        within = np.maximum((summed(z**2) - between)[:, :-1].sum(axis=1), 0.0)
+    else:
+        within = np.maximum(float(z @ z) - between[:, :-1].sum(axis=1), 0.0)
+    n, total = n[:, :-1].reshape(shape), total[:, :-1].reshape(shape)
+    return CellMoments(n, total + middle * n, within)
+
+
+def _summed(of_cells: FloatArray) -> FloatArray:
+    """Return the sum over the cells of each tuple."""
+    return np.asarray(of_cells.sum(axis=tuple(range(1, of_cells.ndim))))

@@ -1,0 +1,289 @@
+"""`select` with an outcome of numbers: effects of each kind, calibration, strata, groups, shards, files, pictures."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import interplay
+from interplay.codes.tuple_counts import distribution
+from interplay.report.words import methods_paragraph, summary_sentences
+
+mpl.use("Agg")
+
+
+def table(seed: int = 0, n: int = 300, p: int = 20) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def noise(seed: int, n: int = 300) -> np.ndarray:
+    return np.random.default_rng([9, seed]).normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def mixed() -> tuple[pd.DataFrame, pd.Series, interplay.Selection]:
+    """A linear effect of g3, an interaction of g10 and g11."""
+    X = pd.DataFrame(table(), columns=[f"g{v}" for v in range(20)])
+    y = pd.Series(0.5 * X.g3 + np.sign(X.g10 * X.g11) + noise(1), name="pressure")
+    return X, y, interplay.select(X, y, random_state=0)
+
+
+class TestEffects:
+    def test_linear_and_interaction(self, mixed: tuple) -> None:
+        _, _, result = mixed
+        assert set(result.relevant) == {"g3", "g10", "g11"}
+        assert result.table.set_index("variable").loc[["g3", "g10"], "found"].tolist() == ["alone", "in pairs"]
+        assert result.settings["decision"] == "number"
+        assert result.settings["scale"] == "ranks"
+        assert "decision_divisions" not in result.settings
+
+    @pytest.mark.parametrize(
+        ("effect", "found"),
+        [
+            (lambda X: 0.9 * X[:, 4] ** 2, {"x4"}),  # U shape
+            (lambda X: 0.7 * X[:, 4] * X[:, 9], {"x4", "x9"}),  # product
+            (lambda X: 1.2 * np.sign(X[:, 4] * X[:, 9] * X[:, 2]), {"x2", "x4", "x9"}),
+            (lambda X: 1.2 * (X[:, 4] > 0.8), {"x4"}),  # threshold
+        ],
+    )
+    def test_other_shapes(self, effect, found: set[str]) -> None:
+        X = table(1)
+        assert set(interplay.select(X, effect(X) + noise(1), random_state=0).relevant) == found
+
+    def test_more_is_found_than_by_cutting(self) -> None:
+        found = np.zeros(2)
+        for seed in range(12):
+            X = table(seed, n=150, p=20)
+            y = 0.35 * X[:, 3] + noise(seed, 150)
+            for place, divisions in enumerate((None, 1)):
+                result = interplay.select(X, y, dimensions=(1, 2), decision_divisions=divisions, random_state=0)
+                found[place] += "x3" in result.relevant
+        assert found[0] >= found[1] + 3
+
+    def test_genotypes_and_rare_levels(self) -> None:
+        rng = np.random.default_rng(2)
+        X = table(2)
+        X[:, :10] = rng.binomial(2, 0.2, size=(300, 10))
+        X[:, 10] = rng.random(300) < 0.04
+        y = 0.5 * X[:, 3] + 1.6 * X[:, 10] + noise(2)
+        assert {"x3", "x10"} <= set(interplay.select(X, y, random_state=0).relevant)
+
+
+class TestScale:
+    def test_ranks_do_not_depend_on_units(self, mixed: tuple) -> None:
+        X, y, result = mixed
+        other = interplay.select(X, np.exp(y), random_state=0)
+        np.testing.assert_array_equal(other.p_value, result.p_value)
+
+    def test_values_do(self, mixed: tuple) -> None:
+        X, y, _ = mixed
+        by_values = partial(interplay.select, X, dimensions=2, scale="values", random_state=0)
+        plain = by_values(y)
+        np.testing.assert_allclose(by_values(7 * y - 3).p_value, plain.p_value, rtol=1e-6)
+        assert (by_values(np.exp(y)).p_value != plain.p_value).any()
+        assert plain.settings["scale"] == "values"
+
+    def test_rank_test_is_that_of_normal_scores(self, mixed: tuple) -> None:
+        X, y, result = mixed
+
+        def scores(values: np.ndarray) -> np.ndarray:
+            return stats.norm.ppf((stats.rankdata(values) - 0.5) / len(values))
+
+        (rank,) = [test for test in result.tests if test.name == "rank"]
+        expected = [np.log(stats.pearsonr(scores(X[name]), scores(y)).pvalue) for name in X]
+        np.testing.assert_allclose(rank.log_p, expected, rtol=0.03, atol=0.02)
+
+
+class TestDecision:
+    def test_older_word(self, mixed: tuple) -> None:
+        X, y, result = mixed
+        np.testing.assert_array_equal(
+            interplay.select(X, y, decision="continuous", random_state=0).p_value, result.p_value
+        )
+
+    def test_counts_are_numbers_and_the_summary_says_so(self) -> None:
+        X = table(3)
+        y = np.minimum(np.random.default_rng(3).poisson(np.exp(0.6 * X[:, 3])), 6)
+        y[0] = 8
+        result = interplay.select(X, y, random_state=0)
+        assert result.relevant == ["x3"]
+        assert "whole numbers, some of them once only" in result.summary()
+        assert any("whole numbers" in sentence for sentence in summary_sentences(result))
+
+    def test_ordered_classes_as_numbers(self) -> None:
+        X = table(4)
+        y = np.digitize(0.5 * X[:, 3] + noise(4), [-1, -0.3, 0.3, 1])
+        classes = interplay.select(X, y, dimensions=(1, 2), random_state=0)
+        numbers = interplay.select(X, y, dimensions=(1, 2), decision="number", random_state=0)
+        assert classes.settings["decision"] == "classes"
+        assert numbers.log_p[3] < classes.log_p[3]
+
+    def test_rare_classes_of_numbers_name_the_way_out(self) -> None:
+        y = np.arange(60) % 4
+        y[0] = 9
+        with pytest.raises(ValueError, match="decision='number'"):
+            interplay.select(table(n=60), y)
+        with pytest.raises(ValueError, match="fewer than 2") as caught:
+            interplay.select(table(n=60), np.where(y == 9, "rare", "usual"))
+        assert "decision='number'" not in str(caught.value)
+
+    def test_times_are_cut(self) -> None:
+        time, event = np.random.default_rng(5).exponential(size=300), np.arange(300) % 3 > 0
+        result = interplay.select(table(5), (time, event), dimensions=1)
+        assert result.settings["decision"] == "continuous"
+        assert result.settings["decision_divisions"] == 1
+        assert len(result.class_sizes) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", "counts", "heavy tails, values", "genotypes"])
+def test_noise(kind: str) -> None:
+    """Of 60 tables of noise at 0.05, more than 9 with a find would be a chance of 1 in 700; tests are uniform."""
+    n_false, p_values = 0, []
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 77])
+        X = rng.normal(size=(80, 30))
+        if kind == "genotypes":
+            X = rng.binomial(2, rng.uniform(0.05, 0.5, size=30), size=(80, 30)).astype(float)
+        y = {
+            "normal": lambda rng=rng: rng.normal(size=80),
+            "counts": lambda rng=rng: rng.poisson(2.0, size=80),
+            "heavy tails, values": lambda rng=rng: rng.standard_t(2, size=80),
+            "genotypes": lambda rng=rng: rng.normal(size=80),
+        }[kind]()
+        scale = "values" if "values" in kind else "ranks"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = interplay.select(X, y, decision="number", scale=scale, random_state=seed, dimensions=(1, 2, 3))
+        n_false += bool(result.relevant)
+        p_values.append(np.exp([test.log_p for test in result.tests if test.name in ("rank", "gain 1", "gain 2")]))
+    assert n_false <= 9
+    for of_test in np.concatenate(p_values, axis=1):
+        share = np.mean(of_test[~np.isnan(of_test)] < 0.01)
+        assert share < 0.01 + 3 * np.sqrt(0.01 / of_test.size)
+
+
+class TestDesign:
+    def test_strata(self) -> None:
+        """Two variables and the outcome differ between sites; one of them matters within."""
+        X = table(6)
+        site = np.random.default_rng(6).integers(0, 3, 300)
+        X[:, 3] += 3 * site
+        X[:, 7] += 3 * site
+        y = 0.6 * X[:, 3] + 5 * site + noise(6)
+        assert {"x3", "x7"} <= set(interplay.select(X, y, random_state=0).relevant)
+        assert interplay.select(X, y, strata=site, random_state=0).relevant == ["x3"]
+
+    def test_strata_with_one_value_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="strata determines y"):
+            interplay.select(table(), np.arange(300) // 100 + 0.5, strata=np.arange(300) // 100)
+
+    def test_whole_groups(self) -> None:
+        """The outcome is one number per donor, and samples of a donor resemble each other."""
+        donor = np.repeat(np.arange(30), 8)
+        rng = np.random.default_rng(7)
+        X = rng.normal(size=(30, 15))[donor] + 0.3 * rng.normal(size=(240, 15))
+        y = (X[:, 4] * 2)[np.arange(0, 240, 8)][donor] + 0.5 * rng.normal(size=30)[donor]
+        result = interplay.select(X, y, groups=donor, dimensions=1, random_state=0)
+        assert result.relevant == ["x4"]
+        assert result.provenance["groups"]["exchanged"] == "labels of 30 whole groups"
+        others = interplay.select(X, rng.normal(size=30)[donor], groups=donor, dimensions=1, random_state=0)
+        assert others.relevant == []
+
+    def test_samples_within_groups(self) -> None:
+        donor = np.repeat(np.arange(30), 8)
+        X = table(8, n=240)
+        result = interplay.select(X, X[:, 4] + noise(8, 240), groups=donor, dimensions=2, random_state=0)
+        assert "x4" in result.relevant
+
+    def test_permutations(self, mixed: tuple) -> None:
+        X, y, _ = mixed
+        result = interplay.select(X, y, dimensions=2, permutations=True, n_permutations=99, random_state=0)
+        assert {"g10", "g11"} <= set(result.relevant)
+        assert result.p_value.min() == 0.01
+
+    def test_covariates(self) -> None:
+        X = table(9)
+        age = X[:, 4] + 0.1 * np.random.default_rng(9).normal(size=300)
+        result = interplay.select(X, age + X[:, 2] + noise(9), covariates=age, random_state=0)
+        holds = result.table.set_index("variable")["holds_with_covariates"]
+        assert bool(holds["x2"])
+        assert not bool(holds["x4"])
+
+    def test_missing_level_and_labels(self) -> None:
+        X = pd.DataFrame(table(10), columns=[f"g{v}" for v in range(20)])
+        X["site"] = np.random.default_rng(10).choice(["a", "b", "c"], 300)
+        y = (X.site == "b") * 1.2 + 0.5 * X.g5 + noise(10)
+        X.loc[::7, "g5"] = np.nan
+        assert set(interplay.select(X, y, missing="level", random_state=0).relevant) == {"site", "g5"}
+
+
+class TestParts:
+    def test_merged_shards_equal_one_call(self, mixed: tuple, tmp_path: Path) -> None:
+        X, y, result = mixed
+        for number in (1, 2, 3):
+            interplay.search_shard(X, y, shard=(number, 3), random_state=0).save(tmp_path / f"part{number}")
+        merged = interplay.merge_parts(tmp_path.glob("part*"), X=X)
+        np.testing.assert_array_equal(merged.p_value, result.p_value)
+        assert merged.relevant == result.relevant
+        np.testing.assert_array_equal(merged.counts_of("g3").numbers, result.counts_of("g3").numbers)
+        with pytest.raises(ValueError, match="X is not the table"):
+            interplay.merge_parts(tmp_path.glob("part*"), X=X + 1)
+
+    def test_checkpoint_is_gone_on_with(self, mixed: tuple, tmp_path: Path) -> None:
+        X, y, result = mixed
+        for _ in range(2):
+            again = interplay.select(X, y, random_state=0, checkpoint=tmp_path / "run.ckpt")
+            np.testing.assert_array_equal(again.p_value, result.p_value)
+
+    def test_saved(self, mixed: tuple, tmp_path: Path) -> None:
+        _, _, result = mixed
+        result.save(tmp_path / "run")
+        again = interplay.load(tmp_path / "run")
+        assert again.summary() == result.summary()
+        assert again.settings == result.settings
+
+
+class TestShown:
+    def test_summary_and_words(self, mixed: tuple) -> None:
+        _, y, result = mixed
+        assert f"outcome a number, median {np.median(y):.4g}" in result.summary()
+        assert "by ranks" in result.summary()
+        assert result.class_sizes == {}
+        assert "normal scores of the ranks" in methods_paragraph(result)
+        assert any("the outcome is a number" in sentence for sentence in summary_sentences(result))
+
+    def test_cells_hold_the_distribution(self, mixed: tuple) -> None:
+        X, y, result = mixed
+        cells = result.counts_of("g10")
+        assert [result.names[v] for v in cells.members] == ["g10", "g11"]
+        inside = (X.g10 > X.g10.median()) & (X.g11 > X.g11.median())
+        np.testing.assert_allclose(cells.numbers[1, 1], distribution(y[inside].to_numpy()))
+        assert cells.counts[1, 1, 0] == inside.sum()
+
+    @pytest.mark.parametrize("variable", ["g3", "g10"])
+    def test_why(self, mixed: tuple, variable: str) -> None:
+        ax = mixed[2].plot.why(variable)
+        assert variable in ax.get_title()
+        assert any(text.get_text().startswith("n = ") for text in ax.texts)
+
+    def test_report(self, mixed: tuple, tmp_path: Path) -> None:
+        mixed[2].to_html(tmp_path / "report.html")
+        page = (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert '"numbers":[' in page
+        assert "drawBox" in page
+
+    def test_leaks(self) -> None:
+        X = pd.DataFrame(table(11), columns=[f"g{v}" for v in range(20)])
+        y = pd.Series(X.g3 + noise(11))
+        X = X.assign(copy=1000 - 2 * y, rounded=y.round(1), near=y + 0.3 * noise(12))
+        with pytest.warns(UserWarning, match="nearly completely"):
+            result = interplay.select(X, y, dimensions=(1, 2), random_state=0)
+        assert set(result.cautions) == {"copy", "rounded"}
