@@ -14,6 +14,8 @@ from interplay.codes.planes import make_bit_planes, planes_to_come, scores_of
 from interplay.engines.cpu import CpuEngine
 from interplay.engines.cuda import CudaEngine, batch_search, digit_orders, work_plan
 from interplay.engines.cuda.device_state import _totals
+from interplay.engines.cuda.kernels import NUMBERS
+from interplay.engines.cuda.product_plan import choose_products
 from interplay.engines.cuda.tables import make_information_tables
 from interplay.engines.sinks import Listing
 from interplay.engines.tuple_formula import tuple_formula
@@ -124,6 +126,30 @@ def test_constants_are_those_of_the_core() -> None:
     assert factor * tables.unit == planes.n_samples / 2
     per_square = work_plan.sum_constants(planes, 0.25, 4)[0]
     assert total / scale * per_square == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "most", "paired", "small_sums"),
+    [(2000, 127, True, True), (4000, 127, True, True), (5000, 127, False, True), (33_000, 127, False, True),
+     (34_000, 127, False, False), (2000, 32_639, False, False)],
+)  # fmt: skip
+def test_counts_and_sums_share_a_word_where_they_fit(n_samples: int, most: int, paired: bool, small_sums: bool) -> None:
+    variant = choose_products(
+        dimensions=3,
+        row_levels=2,
+        column_levels=2,
+        class_sizes=np.array([n_samples]),
+        prefix_levels=2,
+        counting="tensor",
+        of_numbers=True,
+        max_sum=most * n_samples,
+    )
+    assert variant is not None
+    assert (variant.paired, variant.small_sums) == (paired, small_sums)
+    assert (f"-DCOUNT_BITS={n_samples.bit_length()}" in variant.count_defines()) == paired
+    assert ("-DSMALL_SUMS" in variant.bound_defines()) == small_sums
+    for defines in (variant.counting_defines(), variant.count_defines(), variant.bound_defines()):
+        assert NUMBERS in defines
 
 
 # --- on a GPU -----------------------------------------------------------------------------------------------------
