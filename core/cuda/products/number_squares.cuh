@@ -10,8 +10,8 @@ namespace interplay {
 
 constexpr int kPrefixCells = kPrefixLevels ? power(kPrefixLevels, kPrefix) : 1;
 // Loops over all cells are unrolled.
-constexpr bool kHoldsSquares = kNumbers && kPrefixLevels && kPrefixCells * kRowLevels * kColumnLevels <= 64 &&
-                               kPrefixCells * kProducts <= 48;
+constexpr bool kHoldsSquares =
+    kNumbers && kPrefixLevels && kPrefixCells * kRowLevels * kColumnLevels <= 64 && kPrefixCells * kProducts <= 48;
 
 #ifdef SMALL_SUMS
 using Value = float;
@@ -103,8 +103,8 @@ class ColumnSquares {
     }
   }
 
-  __device__ __forceinline__ float squares(PatternProducts& products,
-                                           const CellValue (&rows)[kHoldsSquares ? kPrefixCells : 1][kRowLevels]) const {
+  __device__ __forceinline__ float squares(
+      PatternProducts& products, const CellValue (&rows)[kHoldsSquares ? kPrefixCells : 1][kRowLevels]) const {
     products.close();
     float sum = 0;
     const auto add = [&](const CellValue& cell) {

@@ -6,9 +6,9 @@
 // bounded (product_bound.cu). A pattern gives each member of the prefix a level from 1 on, or leaves it open; a pattern
 // with open members is counted once for all variables that may stand there.
 //
-// With NUMBERS, of a number outcome, there are two "classes": the samples, and the sum of their scores, a signed number.
-// Both add up over cells, so that all that follows is the same. Where both fit into a word (PAIRED_COUNTS), the samples
-// are in its lowest COUNT_BITS, and the sum above them.
+// With NUMBERS, of a number outcome, there are two "classes": the samples, and the sum of their scores, a signed
+// number. Both add up over cells, so that all that follows is the same. Where both fit into a word (PAIRED_COUNTS), the
+// samples are in its lowest COUNT_BITS, and the sum above them.
 #pragma once
 
 #include "tuples/tuple_tiles.cuh"

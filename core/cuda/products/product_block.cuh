@@ -1,7 +1,7 @@
 // a batch → blocks of planes and masks of which some tuple needs the counts; asynchronous copies
 //
-// A block is 64 × 64 planes (128 × 128 where there is one mask, and classes) and some masks. Blocks that have tuples are listed
-// first: they are less than half of all, and a block of threads without work keeps others waiting.
+// A block is 64 × 64 planes (128 × 128 where there is one mask, and classes) and some masks. Blocks that have tuples
+// are listed first: they are less than half of all, and a block of threads without work keeps others waiting.
 //   MASKS               of a warp: 4, 2 of a number outcome, or 1 where there is no prefix
 //   MASK_GROUPS         of a block of threads, MASKS each: a group has four warps
 //   SEGMENT_STEPS       steps that are copied at a time

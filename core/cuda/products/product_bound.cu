@@ -75,9 +75,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 4)
   const float column_best = __double2float_rd(best[(i64)m * n_groups + columns.group]);
   const float column_information = information[of_column], column_rest = rest[of_column];
 
-  const ColumnSquares of_squares(prefix, products + plane_of(column, 1, kColumnLevels), class_stride, (int)row_stride,
-                                 cell_columns + margins.column_place(batch, (i64)prefix_number * kPrefixCells, 1, 0) + column,
-                                 margins.column_place(batch, 1, 1, 0), batch.n_columns);
+  const ColumnSquares of_squares(
+      prefix, products + plane_of(column, 1, kColumnLevels), class_stride, (int)row_stride,
+      cell_columns + margins.column_place(batch, (i64)prefix_number * kPrefixCells, 1, 0) + column,
+      margins.column_place(batch, 1, 1, 0), batch.n_columns);
   PatternProducts now, next;
   if constexpr (kHoldsSquares) of_squares.load(first_l - batch.first_row, next);
 
